@@ -1,0 +1,16 @@
+"""The Airflow DAGs of every migration file in `include/migrations`.
+
+Per file: `kafka_migration__<name>`, triggered by hand.
+
+    preflight ─ reserve ─ plan ─ create_topics ─ start_mirror ─ watch_lag ─┐
+                   │ setup                                                  │
+                   └──────────── stop_mirror (teardown of reserve) ─────────┤
+                                                            validate_topics ─ judge
+    finish: a teardown below every task, the only leaf
+"""
+
+from __future__ import annotations
+
+from kafka_migration.orchestration.factory import migration_dags
+
+globals().update(migration_dags())

@@ -1,0 +1,1 @@
+"""I/O: Kafka, the MirrorMaker host, the evidence store."""

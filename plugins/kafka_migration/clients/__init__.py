@@ -1,0 +1,1 @@
+"""Pure translation of a Kafka connection into Java and Spark client properties."""

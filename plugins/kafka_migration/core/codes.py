@@ -1,0 +1,112 @@
+"""The stable codes of refusals and findings, with one sentence on what each means.
+
+`docs/error-codes.md` is generated from this table. A code is never renamed or re-used.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Code(StrEnum):
+    """A stable code; its `meaning` says when it is raised."""
+
+    meaning: str
+
+    def __new__(cls, code: str, meaning: str) -> Code:
+        """Make a member that is its code and carries its meaning."""
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.meaning = meaning
+        return member
+
+    # The migration file
+    MIGRATION_FILE_MISSING = "MIGRATION_FILE_MISSING", "The migration file does not exist or cannot be read."
+    MIGRATION_FILE_INVALID = "MIGRATION_FILE_INVALID", "The migration file breaks a rule of its format."
+    RUN_CONF_INVALID = "RUN_CONF_INVALID", "The run was triggered with a field or value that is not known."
+    # Connections and clusters
+    CONNECTION_MISSING = (
+        "CONNECTION_MISSING",
+        "An Airflow connection named in the migration file does not exist.",
+    )
+    CONNECTION_INVALID = "CONNECTION_INVALID", "An Airflow connection has the wrong type or lacks a setting."
+    CLUSTER_UNREACHABLE = "CLUSTER_UNREACHABLE", "A Kafka cluster did not answer in time."
+    SAME_CLUSTER = "SAME_CLUSTER", "Source and target are the same Kafka cluster."
+    # Topics
+    SOURCE_TOPIC_MISSING = "SOURCE_TOPIC_MISSING", "A topic of the migration does not exist on the source."
+    TOPIC_PARTITIONS_DIFFER = (
+        "TOPIC_PARTITIONS_DIFFER",
+        "A target topic has another partition count than its source.",
+    )
+    TARGET_TOPIC_NOT_EMPTY = (
+        "TARGET_TOPIC_NOT_EMPTY",
+        "A target topic holds records that no run of this migration wrote.",
+    )
+    REPLICATION_FACTOR_TOO_HIGH = (
+        "REPLICATION_FACTOR_TOO_HIGH",
+        "More replicas are asked for than the target has brokers.",
+    )
+    TOPIC_NOT_CREATED = "TOPIC_NOT_CREATED", "The target refused to create a topic."
+    # The MirrorMaker host
+    SSH_UNREACHABLE = "SSH_UNREACHABLE", "The MirrorMaker host did not answer over SSH."
+    SSH_AUTH_FAILED = "SSH_AUTH_FAILED", "The MirrorMaker host refused the login."
+    SSH_HOST_KEY_UNKNOWN = "SSH_HOST_KEY_UNKNOWN", "The host's key is not pinned in the connection."
+    SSH_HOST_KEY_CHANGED = "SSH_HOST_KEY_CHANGED", "The host shows another key than the pinned one."
+    HOST_REPLY_UNREADABLE = "HOST_REPLY_UNREADABLE", "The host's answer holds no mirrorctl reply."
+    HOST_REFUSED = "HOST_REFUSED", "mirrorctl on the MirrorMaker host refused a request."
+    HOST_TOOL_MISSING = "HOST_TOOL_MISSING", "The MirrorMaker host lacks a tool that mirrorctl needs."
+    JAVA_MISSING = "JAVA_MISSING", "No Java was found on the MirrorMaker host."
+    MM_BINARY_NOT_FOUND = (
+        "MM_BINARY_NOT_FOUND",
+        "KAFKA_HOME on the MirrorMaker host holds no Kafka libraries.",
+    )
+    RESERVED_BY = "RESERVED_BY", "Another run holds the reservation of this migration."
+    NOT_RESERVED = (
+        "NOT_RESERVED",
+        "An acting step found that its run does not hold the reservation (any more).",
+    )
+    ALREADY_RUNNING = "ALREADY_RUNNING", "A MirrorMaker of this migration is alive already."
+    GENERATION_STOPPED = "GENERATION_STOPPED", "This generation was stopped; it must not start again."
+    GENERATION_UNEXPECTED = "GENERATION_UNEXPECTED", "The host is at another generation than the run expects."
+    HOST_LOCKED = "HOST_LOCKED", "Another mirrorctl call holds the lock of this migration."
+    # Mirroring
+    MIRROR_DEAD = "MIRROR_DEAD", "MirrorMaker ended by itself while it should have been copying."
+    MIRROR_TASK_FAILED = "MIRROR_TASK_FAILED", "A MirrorMaker task is in state FAILED."
+    MIRROR_STALLED = "MIRROR_STALLED", "A partition made no progress for the stall time."
+    MIRROR_TIMEOUT = "MIRROR_TIMEOUT", "The goal was not reached within the time limit."
+    MIRROR_NOT_STOPPED = "MIRROR_NOT_STOPPED", "MirrorMaker was told to stop and is still alive."
+    GAP = "GAP", "Source records were deleted before they were copied."
+    POSITION_BEYOND_END = (
+        "POSITION_BEYOND_END",
+        "MirrorMaker's stored position lies beyond the end of the source.",
+    )
+    POSITION_CHANGED = (
+        "POSITION_CHANGED",
+        "MirrorMaker's stored position differs from the last stop certificate.",
+    )
+    TARGET_WRITTEN_BY_OTHERS = "TARGET_WRITTEN_BY_OTHERS", "The target grew while no MirrorMaker of ours ran."
+    LAG_UNKNOWN = "LAG_UNKNOWN", "A lag or position could not be read."
+    # Validation
+    SPARK_CONNECTION_MISSING = (
+        "SPARK_CONNECTION_MISSING",
+        "The Spark connection does not exist (Airflow would fall back to YARN).",
+    )
+    VALIDATION_RESULT_MISSING = (
+        "VALIDATION_RESULT_MISSING",
+        "The Spark job ended without a whole result document.",
+    )
+    COPY_DIFFERS = "COPY_DIFFERS", "A partition of the copy differs from its source."
+    RECORDS_NOT_VERIFIABLE = (
+        "RECORDS_NOT_VERIFIABLE",
+        "Records of a window can no longer be read, or not be attributed.",
+    )
+    TARGET_TOPIC_RECREATED = (
+        "TARGET_TOPIC_RECREATED",
+        "A target topic has another topic id than when it was copied.",
+    )
+    # Runs and evidence
+    EVIDENCE_MISSING = "EVIDENCE_MISSING", "A document that an earlier task should have written is not there."
+    TASK_NOT_SUCCESSFUL = (
+        "TASK_NOT_SUCCESSFUL",
+        "A task of the run failed or was skipped without a recorded reason.",
+    )

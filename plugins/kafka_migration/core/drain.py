@@ -1,0 +1,102 @@
+"""The drain test: is everything below the frozen goal copied, proved per partition?
+
+The order of the tests is the rule (facts gathered on Kafka 3.9.1): a gap fails first, also where nothing
+is left to copy; then the stored position; then an empty log; at last a probe, because a position behind
+the goal may be followed by transaction markers or compaction holes only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.lag import Known, Lag, Unknown
+from kafka_migration.core.offsets import Offsets, TopicPartition
+
+
+class Drain(StrEnum):
+    """What is known about one partition."""
+
+    DRAINED = "drained"
+    COPYING = "copying"
+    GAP = "gap"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What a throw-away consumer met first from a position on: the end, or a record, at `offset`."""
+
+    offset: int
+    is_end: bool
+
+    def proves(self, goal: int) -> bool:
+        """Nothing to copy lies before the goal when the first thing met lies at the goal or beyond."""
+        return self.offset >= goal
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionReading:
+    """One poll of one partition; `None` means that the value could not be read.
+
+    `expected_next` is the highest offset up to which copying is proved: MirrorMaker's stored position, the
+    goal proved by an earlier run, or the position at this generation's start.
+    """
+
+    goal: int
+    source_log_start: int | None
+    expected_next: int | None
+    probe: Probe | None = None
+
+
+def drain_of(reading: PartitionReading) -> Drain:
+    """Judge one reading, in the order that the module's text gives."""
+    if reading.source_log_start is None or reading.expected_next is None:
+        return Drain.UNKNOWN
+    if reading.expected_next < reading.source_log_start:
+        return Drain.GAP
+    if reading.expected_next >= reading.goal or reading.source_log_start == reading.goal:
+        return Drain.DRAINED
+    if reading.probe is not None and reading.probe.proves(reading.goal):
+        return Drain.DRAINED
+    return Drain.COPYING
+
+
+def lag_of(reading: PartitionReading) -> Lag:
+    """Return the offsets still to copy: 0 only where drained is proved."""
+    drain = drain_of(reading)
+    if drain is Drain.DRAINED:
+        return Known(0)
+    if reading.expected_next is None or reading.source_log_start is None:
+        return Unknown("position or log start could not be read")
+    return Known(max(0, reading.goal - reading.expected_next))
+
+
+def gap_findings(expected_next: Offsets, source_log_start: Offsets) -> tuple[Finding, ...]:
+    """Name every range that the source deleted before it was copied: `[expected_next, log start)`."""
+    return tuple(
+        Finding(
+            Code.GAP,
+            str(partition),
+            f"source log start {source_log_start[partition]:,}",
+            f"at most {expected_next[partition]:,}, the next offset to copy",
+            f"The source deleted offsets {expected_next[partition]:,}–{source_log_start[partition] - 1:,} before "
+            "they were copied. Recreate the topic on the target and copy it anew, or accept the loss in writing; "
+            "then raise the source's retention or run more often.",
+        )
+        for partition in sorted(expected_next)
+        if partition in source_log_start and expected_next[partition] < source_log_start[partition]
+    )
+
+
+def expected_next(
+    partitions: Mapping[TopicPartition, int], stored: Offsets, proved: Offsets
+) -> dict[TopicPartition, int]:
+    """Return per partition the highest of: position at the start, MirrorMaker's stored position, proved end."""
+    return {
+        partition: max(start, stored.get(partition, start), proved.get(partition, start))
+        for partition, start in partitions.items()
+    }

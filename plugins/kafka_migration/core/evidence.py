@@ -1,0 +1,97 @@
+"""Evidence: the documents of a run, how they are named, and what `finish` makes of them.
+
+Tasks write append-only documents `NN-<kind>-<try>.json` into the folder of their attempt; only `finish`
+writes `run.json`, from which every report is rendered.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+RUN_SCHEMA = 1
+
+
+class Kind(StrEnum):
+    """The documents of a run, in the order of its steps."""
+
+    PREFLIGHT = "preflight"
+    RESERVE = "reserve"
+    PLAN = "plan"
+    TOPICS = "topics"
+    START = "start"
+    WATCH = "watch"
+    STOP = "stop"
+    VALIDATION_REQUEST = "validation-request"
+    VALIDATION_RESULT = "validation-result"
+    JUDGE = "judge"
+    FINISH = "finish"
+    REFUSAL = "refusal"
+
+
+_ORDER = {kind: number for number, kind in enumerate(Kind, start=1)}
+_DOCUMENT_NAME = re.compile(r"^(?P<order>\d{2})-(?P<kind>[a-z-]+)-(?P<number>\d+)\.json$")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
+
+
+def run_folder_name(run_id: str) -> str:
+    """Return the folder name of a run: its id with every unsafe character replaced by `_`."""
+    return _UNSAFE.sub("_", run_id)
+
+
+def document_name(kind: Kind, number: int) -> str:
+    """Return `NN-<kind>-<number>.json`; the number counts the documents of that kind in the attempt."""
+    return f"{_ORDER[kind]:02}-{kind}-{number}.json"
+
+
+def parse_document_name(name: str) -> tuple[Kind, int] | None:
+    """Return kind and number, or `None` for a file that is no task document."""
+    match = _DOCUMENT_NAME.match(name)
+    if match is None or match["kind"] not in set(Kind):
+        return None
+    return Kind(match["kind"]), int(match["number"])
+
+
+def assemble_run(
+    *,
+    migration: str,
+    digest: str,
+    dag_id: str,
+    run_id: str,
+    attempt: int,
+    mode: str,
+    note: str,
+    package_version: str,
+    finished_at: str,
+    outcome: str,
+    tasks: Mapping[str, str | None],
+    documents: Mapping[Kind, Mapping[str, Any]],
+    refusals: list[Mapping[str, Any]],
+) -> dict[str, Any]:
+    """Assemble `run.json` from the newest document of each kind and all refusals of the attempt."""
+    judged = documents.get(Kind.JUDGE, {})
+    return {
+        "schema": RUN_SCHEMA,
+        "migration": migration,
+        "migration_digest": digest,
+        "dag_id": dag_id,
+        "run_id": run_id,
+        "attempt": attempt,
+        "mode": mode,
+        "note": note,
+        "package_version": package_version,
+        "finished_at": finished_at,
+        "outcome": outcome,
+        "verdict": judged.get("verdict"),
+        "records": judged.get("records", {}),
+        "topics": judged.get("topics", []),
+        "findings": [f for refusal in refusals for f in refusal["findings"]],
+        "warnings": [w for document in documents.values() for w in document.get("warnings", [])],
+        "tasks": dict(tasks),
+        "steps": {str(kind): dict(document) for kind, document in documents.items() if kind in _STEP_KINDS},
+    }
+
+
+_STEP_KINDS = {Kind.PREFLIGHT, Kind.PLAN, Kind.TOPICS, Kind.START, Kind.WATCH, Kind.STOP}

@@ -1,0 +1,161 @@
+"""What the result of a validation means: a verdict and a finding per window, rolled up per topic."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.validation import (
+    DifferenceKind,
+    FirstDifference,
+    PartitionResult,
+    ValidationResult,
+    Window,
+)
+from kafka_migration.core.verdict import Verdict, worst
+
+
+def judge_partition(result: PartitionResult, *, graceful: bool) -> tuple[Verdict, Finding | None]:
+    """Judge one window; `graceful` tells how the window's generation ended.
+
+    A difference between records that were read is `FAIL`, whatever else could not be read; where only one
+    side goes on because the other could not be read further, nothing is known. After an ungraceful end
+    the target may hold records past the stored position that the next generation sends again; such a tail
+    alone is `NOT_VERIFIABLE`, because it can only be attributed once that generation is known.
+    """
+    difference = result.first_difference
+    if result.equal and not result.unreadable:
+        return Verdict.PASS, None
+    if result.unreadable and (difference is None or _is_where_reading_ended(result, difference)):
+        return Verdict.NOT_VERIFIABLE, _unreadable_finding(result)
+    if difference is not None and difference.is_target_tail and not graceful:
+        return Verdict.NOT_VERIFIABLE, _tail_finding(result)
+    return Verdict.FAIL, _difference_finding(result)
+
+
+def _is_where_reading_ended(result: PartitionResult, difference: FirstDifference) -> bool:
+    source_ended = result.source_unreadable is not None and difference.source_offset is None
+    target_ended = result.target_unreadable is not None and difference.target_offset is None
+    return source_ended or target_ended
+
+
+def _subject(window: Window) -> str:
+    renamed = "" if window.target_topic == window.topic else f" (target topic {window.target_topic})"
+    return f"topic {window.topic}{renamed}, partition {window.partition}, generation {window.generation}"
+
+
+def _ranges(window: Window) -> str:
+    return (
+        f"source offsets [{window.source_start:,}, {window.source_end:,}) against "
+        f"target offsets [{window.target_start:,}, {window.target_end:,})"
+    )
+
+
+def _unreadable_finding(result: PartitionResult) -> Finding:
+    return Finding(
+        Code.RECORDS_NOT_VERIFIABLE,
+        _subject(result.window),
+        "; ".join(result.unreadable),
+        f"every record of {_ranges(result.window)}",
+        "What can no longer be read cannot be proved. Raise the retention above the time between two runs, "
+        "end an open transaction, and validate again; records already deleted stay unproved.",
+    )
+
+
+def _tail_finding(result: PartitionResult) -> Finding:
+    difference = result.first_difference
+    assert difference is not None
+    return Finding(
+        Code.RECORDS_NOT_VERIFIABLE,
+        _subject(result.window),
+        f"{_counts(result)}; the target equals the source and then goes on at target offset "
+        f"{difference.target_offset} ({difference.kind})",
+        f"the same records in {_ranges(result.window)}",
+        "This generation of MirrorMaker ended ungracefully, so these may be records that it copied without "
+        f"storing its position. Look at them: {_kcat_commands(result.window, difference)}",
+    )
+
+
+def _difference_finding(result: PartitionResult) -> Finding:
+    difference = result.first_difference or FirstDifference(
+        DifferenceKind.UNCLASSIFIED, None, None, (), "The digests differ; the place was not looked for."
+    )
+    in_fields = f" in {', '.join(difference.fields)}" if difference.fields else ""
+    return Finding(
+        Code.COPY_DIFFERS,
+        _subject(result.window),
+        f"{_counts(result)}; first difference {difference.kind}{in_fields} at "
+        f"{_place('source', difference.source_offset)}, {_place('target', difference.target_offset)}: "
+        f"{difference.detail}",
+        f"the same records in the same order in {_ranges(result.window)}",
+        f"Look at both sides: {_kcat_commands(result.window, difference)}",
+    )
+
+
+def _counts(result: PartitionResult) -> str:
+    return f"{result.source.records:,} source records, {result.target.records:,} target records"
+
+
+def _place(side: str, offset: int | None) -> str:
+    return f"the end of the {side} window" if offset is None else f"{side} offset {offset}"
+
+
+def _kcat_commands(window: Window, difference: FirstDifference) -> str:
+    sides = (
+        ("source", window.topic, difference.source_offset, window.source_start),
+        ("target", window.target_topic, difference.target_offset, window.target_start),
+    )
+    return " and ".join(
+        f"`kcat -C -b <{side} bootstrap servers> -t {topic} -p {window.partition} "
+        f"-o {start if offset is None else offset} -c 1`"
+        for side, topic, offset, start in sides
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TopicVerdict:
+    """The verdict on all windows of one topic, its counts, and one finding per window not passed."""
+
+    topic: str
+    verdict: Verdict
+    windows: int
+    source_records: int
+    target_records: int
+    differing_windows: int
+    not_verifiable_windows: int
+    findings: tuple[Finding, ...]
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the verdict as plain JSON values."""
+        return {
+            **asdict(self),
+            "verdict": str(self.verdict),
+            "findings": [finding.to_document() for finding in self.findings],
+        }
+
+
+def judge_topics(result: ValidationResult, *, ungraceful: Collection[int] = ()) -> tuple[TopicVerdict, ...]:
+    """Judge every topic of a result, sorted by name; `ungraceful` are the generations that ended so."""
+    topics: dict[str, list[PartitionResult]] = {}
+    for partition in result.partitions:
+        topics.setdefault(partition.window.topic, []).append(partition)
+    return tuple(_judge_topic(topic, topics[topic], ungraceful) for topic in sorted(topics))
+
+
+def _judge_topic(topic: str, results: Iterable[PartitionResult], ungraceful: Collection[int]) -> TopicVerdict:
+    results = sorted(results, key=lambda result: (result.window.partition, result.window.source_start))
+    judged = [judge_partition(r, graceful=r.window.generation not in ungraceful) for r in results]
+    verdicts = [verdict for verdict, _ in judged]
+    return TopicVerdict(
+        topic=topic,
+        verdict=worst(verdicts),
+        windows=len(results),
+        source_records=sum(r.source.records for r in results),
+        target_records=sum(r.target.records for r in results),
+        differing_windows=verdicts.count(Verdict.FAIL),
+        not_verifiable_windows=verdicts.count(Verdict.NOT_VERIFIABLE),
+        findings=tuple(finding for _, finding in judged if finding is not None),
+    )

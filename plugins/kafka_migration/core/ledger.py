@@ -1,0 +1,218 @@
+"""The ledger of a migration: its runs added up. Entries are append-only; reading folds them into one value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kafka_migration.core.generations import Generation, GenerationStart, StopCertificate
+from kafka_migration.core.migration import Phase
+from kafka_migration.core.offsets import Offsets, TopicPartition
+from kafka_migration.core.validation import Window
+from kafka_migration.core.verdict import Verdict, worst
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The verdicts of one validation: of some generations' windows, or of the whole copy."""
+
+    run: str
+    at: str
+    whole: bool
+    generations: tuple[int, ...]
+    topics: Mapping[str, Verdict]
+    source_records: Mapping[str, int]
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the ledger entry."""
+        return {
+            "kind": "judged",
+            "run": self.run,
+            "at": self.at,
+            "whole": self.whole,
+            "generations": list(self.generations),
+            "topics": {topic: str(verdict) for topic, verdict in self.topics.items()},
+            "source_records": dict(self.source_records),
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Judgement:
+        """Read the ledger entry back."""
+        return cls(
+            document["run"],
+            document["at"],
+            document["whole"],
+            tuple(document["generations"]),
+            {topic: Verdict(verdict) for topic, verdict in document["topics"].items()},
+            document["source_records"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedTopic:
+    """A target topic that we created: its id, and the settings frozen until the cutover with their real value."""
+
+    topic: str
+    topic_id: str
+    frozen_configs: Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What all runs of a migration did, in order."""
+
+    phase: Phase = Phase.NEW
+    generations: tuple[Generation, ...] = ()
+    judgements: tuple[Judgement, ...] = ()
+    topics: Mapping[str, CreatedTopic] = field(default_factory=dict)
+
+    @property
+    def last_generation(self) -> Generation | None:
+        """The newest generation, running or stopped."""
+        return self.generations[-1] if self.generations else None
+
+    @property
+    def last_stop(self) -> StopCertificate | None:
+        """The newest stop certificate; each partition with the newest that names it."""
+        stops = [g.stop for g in self.generations if g.stop is not None]
+        if not stops:
+            return None
+        merged = stops[0]
+        for stop in stops[1:]:
+            merged = replace(
+                stop,
+                mirror_positions={**merged.mirror_positions, **stop.mirror_positions},
+                target_end_offsets={**merged.target_end_offsets, **stop.target_end_offsets},
+            )
+        return merged
+
+    @property
+    def open_generation(self) -> Generation | None:
+        """A generation that was started and has no stop certificate yet."""
+        last = self.last_generation
+        return last if last is not None and last.stop is None else None
+
+    @property
+    def pending_generations(self) -> tuple[Generation, ...]:
+        """Stopped generations whose windows no run has judged yet."""
+        judged = {number for judgement in self.judgements for number in judgement.generations}
+        return tuple(g for g in self.generations if g.stop is not None and g.number not in judged)
+
+    def topic_verdict(self, topic: str) -> Verdict | None:
+        """The verdict on the whole topic: the worst since the last whole reading; `None` before any."""
+        verdicts: list[Verdict] = []
+        for judgement in self.judgements:
+            if topic in judgement.topics:
+                verdicts = [] if judgement.whole else verdicts
+                verdicts.append(judgement.topics[topic])
+        return worst(verdicts) if verdicts else None
+
+
+def fold(entries: Iterable[Mapping[str, Any]]) -> Ledger:
+    """Fold ledger entries, oldest first, into the ledger."""
+    ledger = Ledger()
+    for entry in entries:
+        ledger = _FOLDS[entry["kind"]](ledger, entry)
+    return ledger
+
+
+def _fold_created(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    created = {
+        topic: CreatedTopic(topic, facts["topic_id"], facts["frozen_configs"])
+        for topic, facts in entry["topics"].items()
+    }
+    return replace(ledger, topics={**ledger.topics, **created})
+
+
+def _fold_started(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    generation = Generation(GenerationStart.from_document(entry))
+    others = tuple(g for g in ledger.generations if g.number != generation.number)
+    return replace(ledger, phase=Phase.SYNCING, generations=(*others, generation))
+
+
+def _fold_stopped(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    stop = StopCertificate.from_document(entry)
+    generations = tuple(
+        replace(g, stop=stop) if g.number == stop.generation and g.stop is None else g for g in ledger.generations
+    )
+    return replace(ledger, generations=generations)
+
+
+def _fold_judged(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    return replace(ledger, judgements=(*ledger.judgements, Judgement.from_document(entry)))
+
+
+_FOLDS = {
+    "topics-created": _fold_created,
+    "generation-started": _fold_started,
+    "generation-stopped": _fold_stopped,
+    "judged": _fold_judged,
+}
+
+
+def delta_windows(generations: Iterable[Generation]) -> tuple[Window, ...]:
+    """Return the windows of these generations; consecutive graceful ones of a partition become one.
+
+    A generation that ended ungracefully keeps a window of its own, because its target range may end with
+    records that the next generation sends again.
+    """
+    windows: dict[TopicPartition, list[Window]] = {}
+    may_grow: dict[TopicPartition, bool] = {}
+    for generation in generations:
+        graceful = generation.stop is not None and generation.stop.graceful
+        for window in _generation_windows(generation):
+            partition = TopicPartition(window.topic, window.partition)
+            mine = windows.setdefault(partition, [])
+            if mine and graceful and may_grow[partition] and _touches(mine[-1], window):
+                mine[-1] = replace(mine[-1], source_end=window.source_end, target_end=window.target_end)
+            else:
+                mine.append(window)
+            may_grow[partition] = graceful
+    return tuple(window for partition in sorted(windows) for window in windows[partition])
+
+
+def whole_windows(ledger: Ledger, topics: Iterable[str], target_end_offsets: Offsets) -> tuple[Window, ...]:
+    """Return one window per partition over all that was ever copied, up to the target's present end.
+
+    The present end, because a whole re-reading must also see what is there and should not be.
+    """
+    wanted = set(topics)
+    first: dict[TopicPartition, Window] = {}
+    for generation in ledger.generations:
+        for window in _generation_windows(generation):
+            partition = TopicPartition(window.topic, window.partition)
+            known = first.get(partition, window)
+            first[partition] = replace(
+                known,
+                source_end=window.source_end,
+                generation=generation.number,
+                target_end=window.target_end,
+            )
+    return tuple(
+        replace(window, target_end=max(window.target_start, target_end_offsets.get(partition, window.target_end)))
+        for partition, window in sorted(first.items())
+        if window.topic in wanted
+    )
+
+
+def _generation_windows(generation: Generation) -> Iterable[Window]:
+    start, stop = generation.start, generation.stop
+    if stop is None:
+        return
+    for partition in sorted(stop.mirror_positions):
+        # A partition that the start did not know was added while MirrorMaker ran: it begins at offset 0.
+        yield Window(
+            generation=generation.number,
+            topic=partition.topic,
+            target_topic=partition.topic,
+            partition=partition.partition,
+            source_start=start.mirror_positions.get(partition, 0),
+            source_end=stop.mirror_positions[partition],
+            target_start=start.target_end_offsets.get(partition, 0),
+            target_end=stop.target_end_offsets[partition],
+        )
+
+
+def _touches(earlier: Window, later: Window) -> bool:
+    return (earlier.source_end, earlier.target_end) == (later.source_start, later.target_start)

@@ -1,0 +1,116 @@
+"""A migration: what one migration file says, frozen into plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Literal
+
+IsolationLevel = Literal["read_committed", "read_uncommitted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """One side of the migration: its Airflow connection (type `kafka`) and its MirrorMaker alias.
+
+    The alias names MirrorMaker's internal topics, so it is derived from the migration's name: unique per
+    migration and the same in every run.
+    """
+
+    connection: str
+    alias: str
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorSettings:
+    """How MirrorMaker runs on its host. `kafka_home` and `java_home` default to the host's own variables."""
+
+    engine: Literal["mirrormaker2"]
+    connection: str
+    kafka_home: str | None
+    java_home: str | None
+    tasks: int
+    heap_mb: int
+    lease_s: int
+    stop_grace_s: int
+    isolation_level: IsolationLevel
+
+
+@dataclass(frozen=True, slots=True)
+class WatchSettings:
+    """How the lag is watched, in seconds."""
+
+    poll_interval_s: float
+    stall_after_s: float
+    time_limit_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationSettings:
+    """How the copy is compared: the Spark connection and the digest's block size in records."""
+
+    spark_connection: str
+    block_records: int
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One migration, as frozen at the start of a run; `digest` is the SHA-256 of the file's text."""
+
+    name: str
+    source: Cluster
+    target: Cluster
+    target_replication_factor: int
+    topics: tuple[str, ...]
+    mirror: MirrorSettings
+    watch: WatchSettings
+    validation: ValidationSettings
+    digest: str
+
+    def limited_to(self, topics: tuple[str, ...]) -> Migration:
+        """Return the migration of only these of its topics; no topics means all of them."""
+        return replace(self, topics=tuple(t for t in self.topics if t in topics)) if topics else self
+
+
+class Mode(StrEnum):
+    """What a run does: `sync` mirrors, stops and validates the delta; `validate` re-reads the whole copy."""
+
+    SYNC = "sync"
+    VALIDATE = "validate"
+
+    @property
+    def mirrors(self) -> bool:
+        """Whether a run of this mode starts MirrorMaker."""
+        return self is Mode.SYNC
+
+
+class Phase(StrEnum):
+    """Where a migration stands in its life; the ledger tells."""
+
+    NEW = "new"
+    SYNCING = "syncing"
+
+
+@dataclass(frozen=True, slots=True)
+class RunIdentity:
+    """Which run acts: Airflow's DAG and run id, and the attempt (1 + how often the run was cleared)."""
+
+    dag_id: str
+    run_id: str
+    attempt: int
+
+    @property
+    def holder(self) -> str:
+        """How the run signs the reservation on the MirrorMaker host: `dag_id/run_id#attempt`."""
+        return f"{self.dag_id}/{self.run_id}#{self.attempt}"
+
+    @classmethod
+    def from_holder(cls, holder: str) -> RunIdentity:
+        """Read back a `holder`; a run id may hold any character, the last `#` divides."""
+        dag_id, _, rest = holder.partition("/")
+        run_id, _, attempt = rest.rpartition("#")
+        return cls(dag_id, run_id, int(attempt))
+
+    def is_same_run(self, other: RunIdentity) -> bool:
+        """Tell whether both are attempts of one DAG run."""
+        return (self.dag_id, self.run_id) == (other.dag_id, other.run_id)

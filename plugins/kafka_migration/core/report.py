@@ -1,0 +1,77 @@
+"""Rendering of `run.json` as Markdown: verdict first, then why, then the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+
+def render_report(run: Mapping[str, Any]) -> str:
+    """Return the Markdown report of an assembled run."""
+    sections = [_headline(run), _findings(run), _topics(run), _mirror(run), _tasks(run)]
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _headline(run: Mapping[str, Any]) -> str:
+    verdict = run["verdict"] or "no verdict"
+    note = f"\n- Note: {run['note']}" if run["note"] else ""
+    return (
+        f"# {run['migration']}: {verdict} ({run['outcome']})\n\n"
+        f"- Run: `{run['run_id']}` of `{run['dag_id']}`, attempt {run['attempt']}, mode `{run['mode']}`\n"
+        f"- Finished: {run['finished_at']}\n"
+        f"- Migration file: SHA-256 `{run['migration_digest']}`, package {run['package_version']}{note}"
+    )
+
+
+def _findings(run: Mapping[str, Any]) -> str:
+    parts = []
+    for title, findings in (("What is wrong", run["findings"]), ("Worth knowing", run["warnings"])):
+        lines = [
+            f"- **{f['code']}** · {f['subject']}: found {f['found']}; expected {f['expected']}. {f['remedy']}"
+            for f in findings
+        ]
+        if lines:
+            parts.append(f"## {title}\n\n" + "\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _topics(run: Mapping[str, Any]) -> str:
+    if not run["topics"]:
+        return ""
+    rows = [
+        (
+            topic["topic"],
+            topic["verdict"],
+            f"{topic['source_records']:,}",
+            f"{topic['target_records']:,}",
+            topic["whole_verdict"] or "not yet read",
+        )
+        for topic in run["topics"]
+    ]
+    header = ("Topic", "Verdict of this run", "Source records", "Target records", "Whole topic")
+    return "## Validation\n\n" + table(header, rows)
+
+
+def _mirror(run: Mapping[str, Any]) -> str:
+    watch, stop = run["steps"].get("watch"), run["steps"].get("stop")
+    lines = []
+    if watch and watch.get("progress"):
+        lines.append(f"- Last progress: `{watch['progress']}`")
+    if stop and stop.get("certificate"):
+        certificate = stop["certificate"]
+        manner = "gracefully" if certificate["graceful"] else "ungracefully"
+        lines.append(
+            f"- Generation {certificate['generation']} ended {manner} "
+            f"(exit code {certificate['exit_code']}): {certificate['reason']}"
+        )
+    return "## MirrorMaker\n\n" + "\n".join(lines) if lines else ""
+
+
+def _tasks(run: Mapping[str, Any]) -> str:
+    return "## Tasks\n\n" + table(("Task", "State"), [(t, s or "not run") for t, s in run["tasks"].items()])
+
+
+def table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """Return a Markdown table; `|` in cells is escaped."""
+    lines = [header, tuple("---" for _ in header), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)

@@ -1,0 +1,1 @@
+"""MirrorMaker engines: text and bytes in, text and values out."""

@@ -1,0 +1,1 @@
+"""Airflow: operators, sensor, trigger and the DAG factory."""

@@ -1,0 +1,82 @@
+"""Reading where MirrorMaker stands, and certifying the end of a generation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kafka_migration.core.cluster import TopicDescription
+from kafka_migration.core.drain import expected_next
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.generations import Generation, StopCertificate
+from kafka_migration.core.host import HostReply
+from kafka_migration.core.offsets import Offsets
+from kafka_migration.core.watch import Outcome
+from kafka_migration.engines import mirrormaker2
+from kafka_migration.orchestration.run import MigrationRun, partitions_of
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorState:
+    """Where the copy stands, per source partition.
+
+    `stored` is what MirrorMaker itself stored; `mirror_positions` the next source offset to copy, which also
+    knows what the ledger proved and, where nothing was ever copied, begins at the source's log start.
+    """
+
+    stored: Offsets
+    mirror_positions: Offsets
+    source_log_start: Offsets
+    target_end_offsets: Offsets
+
+
+def mirror_state(
+    run: MigrationRun, source: Mapping[str, TopicDescription], target: Mapping[str, TopicDescription]
+) -> MirrorState:
+    """Read the state; partitions that the target does not have yet have target end 0."""
+    partitions = partitions_of(source)
+    log_start = run.source.log_start_offsets(partitions)
+    stored = stored_positions(run)
+    last_stop = run.ledger.read().last_stop
+    certified = last_stop.mirror_positions if last_stop else {}
+    begin = {p: certified.get(p, stored.get(p, log_start[p])) for p in partitions}
+    ends = run.target.log_end_offsets(partitions_of(target), "read_uncommitted")
+    return MirrorState(
+        stored=stored,
+        mirror_positions=expected_next(begin, stored, {}),
+        source_log_start=log_start,
+        target_end_offsets={p: ends.get(p, 0) for p in partitions},
+    )
+
+
+def stored_positions(run: MigrationRun) -> Offsets:
+    """Return the positions that MirrorMaker stored on the target (the same topic in every generation)."""
+    topics = mirrormaker2.InternalTopics.of(run.migration, generation=0)
+    return mirrormaker2.stored_positions(run.target.read_table(topics.offsets), run.migration)
+
+
+def certify(run: MigrationRun, generation: Generation, reply: HostReply, reason: str) -> StopCertificate:
+    """Return the certificate of a generation whose process is dead, from what is true now."""
+    state = mirror_state(run, run.describe("source"), run.describe("target"))
+    begin = {p: generation.start.mirror_positions.get(p, position) for p, position in state.mirror_positions.items()}
+    return StopCertificate(
+        generation=generation.number,
+        run=run.identity.holder,
+        at=run.now(),
+        graceful=reply.generation < generation.number or mirrormaker2.is_graceful(reply.log),
+        exit_code=reply.exit_code if reply.generation == generation.number else None,
+        reason=reason,
+        mirror_positions=expected_next(begin, state.stored, proved_ends(run, generation.number)),
+        target_end_offsets=state.target_end_offsets,
+    )
+
+
+def proved_ends(run: MigrationRun, generation: int) -> Offsets:
+    """Return the goals, when the watch of this generation proved that everything before them is copied.
+
+    MirrorMaker's own position stays behind where only transaction markers or holes follow.
+    """
+    watch = run.evidence.newest(Kind.WATCH)
+    if watch is None or watch.get("generation") != generation or watch["outcome"] != Outcome.DRAINED:
+        return {}
+    return run.plan_offsets().goals

@@ -1,0 +1,75 @@
+"""`preflight`: freezes the migration file and checks everything that can be checked before a run acts."""
+
+from __future__ import annotations
+
+from airflow.sdk import Context
+from airflow.sdk.bases.hook import BaseHook
+from airflow.sdk.exceptions import AirflowNotFoundException
+
+from kafka_migration.core.errors import Refused
+from kafka_migration.core.evidence import Kind
+from kafka_migration.orchestration import settings
+from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
+from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.preflight.check import CheckResult, Subject, run_checks
+from kafka_migration.preflight.checks import CHECKS
+from kafka_migration.spec.loading import load_migration, read_migration_text
+
+
+class PreflightOperator(MigrationOperator):
+    """Freeze `<migrations_folder>/<migration>.yaml` into the run's evidence and run every check.
+
+    Every later task reads the frozen copy, so that editing the file while a run goes on changes nothing.
+    All refusals are reported together; nothing is started or changed.
+    """
+
+    def step(self, run: MigrationRun, context: Context) -> Summary:
+        """Freeze, check, refuse or pass."""
+        path = settings.migrations_folder() / f"{run.name}.yaml"
+        text = read_migration_text(path)
+        load_migration(text, where=path.name)
+        run.evidence.freeze_migration(text)
+        results = run_checks(CHECKS, _subject(run))
+        run.evidence.write(Kind.PREFLIGHT, _document(run, results))
+        for result in results:
+            self.log.info("%-12s %s", result.name, result.to_document()["state"])
+        findings = [finding for result in results for finding in result.findings]
+        if findings:
+            raise Refused(findings)
+        return {"checks": len(results), "digest": run.migration.digest}
+
+
+class AirflowConnections:
+    """Airflow's connections (`preflight.check.Connections`)."""
+
+    def connection_type(self, connection_id: str) -> str | None:
+        """Return the type of a connection, or `None` when there is no such connection."""
+        try:
+            return str(BaseHook.get_connection(connection_id).conn_type)
+        except AirflowNotFoundException:
+            return None
+
+
+def _subject(run: MigrationRun) -> Subject:
+    return Subject(
+        migration=run.migration,
+        mode=run.request.mode,
+        connections=AirflowConnections(),
+        ledger=run.ledger.read(),
+        make_source=lambda: run.source,
+        make_target=lambda: run.target,
+        make_host=lambda: run.host,
+        requested_topics=run.request.topics,
+    )
+
+
+def _document(run: MigrationRun, results: tuple[CheckResult, ...]) -> dict[str, object]:
+    return {
+        "at": run.now(),
+        "dag_id": run.identity.dag_id,
+        "run_id": run.identity.run_id,
+        "mode": str(run.request.mode),
+        "digest": run.migration.digest,
+        "phase": str(run.ledger.read().phase),
+        "checks": [result.to_document() for result in results],
+    }

@@ -1,0 +1,44 @@
+"""`create_topics`: creates on the target what the plan says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow.sdk import Context
+
+from kafka_migration.core.cluster import NewTopic
+from kafka_migration.core.evidence import Kind
+from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
+from kafka_migration.orchestration.run import MigrationRun
+
+
+class CreateTopicsOperator(MigrationOperator):
+    """Create the planned topics and grow those of ours whose source grew.
+
+    New topics get the source's partition count and topic settings, with retention switched off: record
+    timestamps are kept, so the target would delete old records on arrival. The real values go into the ledger.
+    Doing it twice changes nothing.
+    """
+
+    def step(self, run: MigrationRun, context: Context) -> Summary:
+        """Create, grow, record."""
+        plan = run.evidence.require(Kind.PLAN)
+        topics = [NewTopic(**topic) for topic in plan["create"]]
+        run.target.create_topics(topics)
+        run.target.create_partitions(plan["grow"])
+        self._record(run, plan)
+        run.evidence.write(Kind.TOPICS, {"at": run.now(), "created": plan["create"], "grown": plan["grow"]})
+        return {"created": len(topics), "grown": len(plan["grow"])}
+
+    @staticmethod
+    def _record(run: MigrationRun, plan: dict[str, Any]) -> None:
+        known = run.ledger.read().topics
+        new = [topic["topic"] for topic in plan["create"] if topic["topic"] not in known]
+        if not new:
+            return
+        descriptions = run.target.describe_topics(new)
+        facts = {
+            topic: {"topic_id": descriptions[topic].topic_id, "frozen_configs": plan["frozen_configs"][topic]}
+            for topic in new
+        }
+        run.ledger.append({"kind": "topics-created", "run": run.identity.holder, "at": run.now(), "topics": facts})

@@ -1,0 +1,141 @@
+"""`validate_topics`: one Spark application reads and measures every window of the run."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.sdk import Context
+from airflow.sdk.exceptions import AirflowException
+
+from kafka_migration.clients.kafka_properties import spark_options
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding, ValidationFailed
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.ledger import delta_windows, whole_windows
+from kafka_migration.core.validation import ValidationRequest, Window, empty_result
+from kafka_migration.orchestration import settings
+from kafka_migration.orchestration.operators.base import Summary, reporting
+from kafka_migration.orchestration.run import MigrationRun, connection_config, partitions_of
+
+CLIENTS_FILE = "clients.json"
+APPLICATION = "validate_topics.py"
+DIGEST_PACKAGE = "kafka_digest"
+
+
+class ValidateTopicsOperator(SparkSubmitOperator):
+    """Measure counts, content and order of the run's windows on both sides, in one Spark application.
+
+    :param migration: name of the migration. (templated)
+
+    Mode `sync` reads the windows of every stopped generation that no run has judged yet; mode `validate` reads
+    the whole copy again. The connection is the migration file's `validation.spark_connection`. Kafka logins
+    travel in a file shipped with `--files`, never on a command line. With nothing to read, Spark is not started.
+
+    What it does not do: judge. It succeeds when the measurements are written, whatever they say.
+    """
+
+    template_fields: Sequence[str] = ("migration",)
+
+    def __init__(self, *, migration: str, **kwargs: Any) -> None:
+        # Not durable: a retry must measure again, into its own result document.
+        super().__init__(durable=False, **kwargs)
+        self.migration = migration
+
+    def execute(self, context: Context) -> Summary:
+        """Write the request, run Spark, check that the result is there."""
+        run = MigrationRun.from_context(context, self.migration)
+        with reporting(run, self.task_id):
+            request = _request(run)
+            request_path = run.evidence.write(Kind.VALIDATION_REQUEST, request.to_document())
+            result_path = run.evidence.new_path(Kind.VALIDATION_RESULT)
+            if any(not window.is_empty for window in request.windows):
+                self._submit(context, run, request_path, str(result_path))
+            else:
+                self.log.info("Nothing to read: every window is empty.")
+                run.evidence.write(Kind.VALIDATION_RESULT, empty_result(request, run.now()).to_document())
+            return _summary(run, str(result_path), result_path.exists())
+
+    def _submit(self, context: Context, run: MigrationRun, request_path: str, result_path: str) -> None:
+        with tempfile.TemporaryDirectory(prefix="kafka-migration-") as folder:
+            self._conn_id = run.migration.validation.spark_connection
+            self.application = str(settings.spark_jobs_folder() / APPLICATION)
+            self.py_files = str(zip_package(settings.spark_jobs_folder() / DIGEST_PACKAGE, Path(folder)))
+            self.name = f"kafka-migration-{run.name}"
+            self.jars = settings.spark_jars()
+            self.packages = None if self.jars else settings.SPARK_KAFKA_PACKAGE
+            self.files = str(_clients_file(run, Path(folder)))
+            self.application_args = [request_path, result_path, CLIENTS_FILE]
+            with _transport_errors():
+                super().execute(context)
+
+
+def _request(run: MigrationRun) -> ValidationRequest:
+    return ValidationRequest(
+        migration=run.name,
+        run=run.identity.holder,
+        block_records=run.migration.validation.block_records,
+        isolation_level=run.migration.mirror.isolation_level,
+        windows=_windows(run),
+    )
+
+
+def _windows(run: MigrationRun) -> tuple[Window, ...]:
+    ledger, topics = run.ledger.read(), run.migration.topics
+    if run.request.mode.mirrors:
+        return tuple(w for w in delta_windows(ledger.pending_generations) if w.topic in topics)
+    ends = run.target.log_end_offsets(partitions_of(run.describe("target")), "read_uncommitted")
+    return whole_windows(ledger, topics, ends)
+
+
+def _clients_file(run: MigrationRun, folder: Path) -> Path:
+    sides = {"source": run.migration.source.connection, "target": run.migration.target.connection}
+    path = folder / CLIENTS_FILE
+    path.touch(mode=0o600)
+    path.write_text(json.dumps({side: spark_options(c, connection_config(c)) for side, c in sides.items()}))
+    return path
+
+
+@contextmanager
+def _transport_errors() -> Iterator[None]:
+    """Keep the reason that Spark gave; the provider's own text repeats the whole command line."""
+    try:
+        yield
+    except AirflowException as error:
+        code = str(error).rpartition("Error code is: ")[2].rstrip(".")
+        raise AirflowException(
+            f"spark-submit ended with code {code}; the lines above name the cause. Nothing was judged."
+        ) from None
+
+
+def _summary(run: MigrationRun, path: str, is_written: bool) -> Summary:
+    result = run.evidence.newest(Kind.VALIDATION_RESULT)
+    if not is_written or result is None:
+        raise ValidationFailed(
+            [
+                Finding(
+                    Code.VALIDATION_RESULT_MISSING,
+                    "the Spark job",
+                    "no result document",
+                    f"a whole document at {path}",
+                    "Check that Airflow and Spark see the same evidence root, then clear validate_topics.",
+                )
+            ]
+        )
+    return {"source_records": result["source_records"], "target_records": result["target_records"]}
+
+
+def zip_package(package: Path, folder: Path) -> Path:
+    """Return a zip of a package that is the same, byte for byte, whenever its sources are."""
+    path = folder / f"{package.name}.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for source in sorted(package.rglob("*.py")):
+            entry = zipfile.ZipInfo(str(source.relative_to(package.parent)), date_time=(1980, 1, 1, 0, 0, 0))
+            archive.writestr(entry, source.read_bytes())
+    return path

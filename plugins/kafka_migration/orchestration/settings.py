@@ -1,0 +1,37 @@
+"""The `[kafka_migration]` section of Airflow's configuration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from airflow.sdk import ObjectStoragePath, conf
+
+import kafka_migration
+
+SECTION = "kafka_migration"
+SPARK_KAFKA_PACKAGE = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
+# plugins/kafka_migration/__init__.py lies two folders below the project's root in a folder copy.
+_PROJECT = Path(kafka_migration.__file__).resolve().parents[2]
+
+
+def evidence_root() -> Any:
+    """Return `evidence_root`: a folder or an object-store URL; by default below `AIRFLOW_HOME`."""
+    from airflow.configuration import AIRFLOW_HOME
+
+    return ObjectStoragePath(conf.get(SECTION, "evidence_root", fallback=f"{AIRFLOW_HOME}/kafka_migration"))
+
+
+def migrations_folder() -> Path:
+    """Return `migrations_folder`; by default `include/migrations` beside `plugins/`."""
+    return Path(conf.get(SECTION, "migrations_folder", fallback=str(_PROJECT / "include" / "migrations")))
+
+
+def spark_jobs_folder() -> Path:
+    """Return `spark_jobs_folder`; by default `spark_jobs` beside `plugins/`."""
+    return Path(conf.get(SECTION, "spark_jobs_folder", fallback=str(_PROJECT / "spark_jobs")))
+
+
+def spark_jars() -> str | None:
+    """Return `spark_jars`, a comma-separated list of the Kafka connector's jars, or `None` when not set."""
+    return conf.get(SECTION, "spark_jars", fallback="") or None

@@ -1,0 +1,1 @@
+"""One check per file, run in one fixed order, all refusals reported together."""

@@ -1,0 +1,125 @@
+"""What a check is, and how the checks of a run are carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+from kafka_migration.core.cluster import KafkaCluster, TopicDescription
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding, Refused, TransientError
+from kafka_migration.core.host import MirrorHost
+from kafka_migration.core.ledger import Ledger
+from kafka_migration.core.migration import Migration, Mode
+
+
+class Connections(Protocol):
+    """What a check may ask about Airflow's connections."""
+
+    def connection_type(self, connection_id: str) -> str | None:
+        """Return the type of a connection, or `None` when there is no such connection."""
+
+
+@dataclass(eq=False)
+class Subject:
+    """What is checked. Clusters and host are made on first use, so that a missing connection is found first."""
+
+    migration: Migration
+    mode: Mode
+    connections: Connections
+    ledger: Ledger
+    make_source: Callable[[], KafkaCluster]
+    make_target: Callable[[], KafkaCluster]
+    make_host: Callable[[], MirrorHost]
+    requested_topics: tuple[str, ...] = field(default=())
+
+    @cached_property
+    def source(self) -> KafkaCluster:
+        """The source cluster."""
+        return self.make_source()
+
+    @cached_property
+    def target(self) -> KafkaCluster:
+        """The target cluster."""
+        return self.make_target()
+
+    @cached_property
+    def host(self) -> MirrorHost:
+        """The MirrorMaker host."""
+        return self.make_host()
+
+    @cached_property
+    def source_topics(self) -> Mapping[str, TopicDescription]:
+        """The migration's topics on the source."""
+        return self.source.describe_topics(self.migration.topics)
+
+    @cached_property
+    def target_topics(self) -> Mapping[str, TopicDescription]:
+        """The migration's topics on the target."""
+        return self.target.describe_topics(self.migration.topics)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check: its name, which other checks must have passed for it to make sense, and the question."""
+
+    name: str
+    ask: Callable[[Subject], Iterable[Finding]]
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """How a check ended: passed, failed with findings, or not applicable with the reason."""
+
+    name: str
+    findings: tuple[Finding, ...] = ()
+    not_applicable: str | None = None
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether the check was made and found nothing."""
+        return not self.findings and self.not_applicable is None
+
+    def to_document(self) -> dict[str, object]:
+        """Return the result as plain JSON values."""
+        state = "passed" if self.has_passed else "failed" if self.findings else "not applicable"
+        return {
+            "check": self.name,
+            "state": state,
+            "reason": self.not_applicable,
+            "findings": [finding.to_document() for finding in self.findings],
+        }
+
+
+def run_checks(checks: Sequence[Check], subject: Subject) -> tuple[CheckResult, ...]:
+    """Carry out the checks in order; one failure does not hide the others."""
+    results: dict[str, CheckResult] = {}
+    for check in checks:
+        results[check.name] = _run(check, subject, results)
+    return tuple(results.values())
+
+
+def _run(check: Check, subject: Subject, earlier: Mapping[str, CheckResult]) -> CheckResult:
+    unmet = [name for name in check.needs if not earlier[name].has_passed]
+    if unmet:
+        return CheckResult(check.name, not_applicable=f"the check {unmet[0]} did not pass")
+    try:
+        return CheckResult(check.name, tuple(check.ask(subject)))
+    except Refused as refused:
+        return CheckResult(check.name, refused.findings)
+    except TransientError as error:
+        return CheckResult(check.name, (_unreachable(check, error),))
+
+
+def _unreachable(check: Check, error: TransientError) -> Finding:
+    return Finding(
+        Code.SSH_UNREACHABLE if check.name == "host" else Code.CLUSTER_UNREACHABLE,
+        f"check {check.name}",
+        str(error),
+        "an answer",
+        "Check the address in the Airflow connection, the network path and that the other side runs; "
+        "nothing was started.",
+    )

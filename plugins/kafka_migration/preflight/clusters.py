@@ -1,0 +1,61 @@
+"""Both clusters answer, and they are two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from kafka_migration.core.cluster import ClusterFacts, KafkaCluster
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding, Refused, TransientError
+from kafka_migration.preflight.check import Check, Subject
+
+
+def _check(subject: Subject) -> Iterable[Finding]:
+    findings: list[Finding] = []
+    source = _facts("source.connection", lambda: subject.source, findings)
+    target = _facts("target.connection", lambda: subject.target, findings)
+    if source is not None and target is not None:
+        findings += _differences(subject, source, target)
+    return findings
+
+
+def _facts(field: str, cluster: Callable[[], KafkaCluster], findings: list[Finding]) -> ClusterFacts | None:
+    try:
+        return cluster().facts()
+    except Refused as refused:
+        findings += refused.findings
+    except TransientError as error:
+        findings.append(
+            Finding(
+                Code.CLUSTER_UNREACHABLE,
+                field,
+                str(error),
+                "an answer of the cluster",
+                "Check bootstrap.servers and the security settings in the Airflow connection, and that the "
+                "brokers' advertised addresses can be reached from Airflow.",
+            )
+        )
+    return None
+
+
+def _differences(subject: Subject, source: ClusterFacts, target: ClusterFacts) -> Iterable[Finding]:
+    if source.cluster_id == target.cluster_id:
+        yield Finding(
+            Code.SAME_CLUSTER,
+            "source and target",
+            f"one cluster, id {source.cluster_id}",
+            "two different clusters",
+            "Correct one of the two connections; topics keep their names, so a cluster cannot mirror into itself.",
+        )
+    wanted = subject.migration.target_replication_factor
+    if wanted > target.brokers:
+        yield Finding(
+            Code.REPLICATION_FACTOR_TOO_HIGH,
+            "target.replication_factor",
+            f"{wanted}, with {target.brokers} broker(s) on the target",
+            f"at most {target.brokers}",
+            "Lower target.replication_factor in the migration file, or add brokers.",
+        )
+
+
+CHECK = Check("clusters", _check, needs=("connections",))

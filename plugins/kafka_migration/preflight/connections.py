@@ -1,0 +1,46 @@
+"""Every connection that the migration file names exists and is of the right type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.migration import Migration
+from kafka_migration.preflight.check import Check, Subject
+
+
+def _check(subject: Subject) -> Iterable[Finding]:
+    for field, connection_id, expected in _named(subject.migration):
+        found = subject.connections.connection_type(connection_id)
+        if found is None:
+            yield _missing(field, connection_id, expected)
+        elif found != expected:
+            yield Finding(
+                Code.CONNECTION_INVALID,
+                f"connection {connection_id} ({field})",
+                f"type {found}",
+                f"type {expected}",
+                f"Name a connection of type {expected} in {field}, or correct this one's type.",
+            )
+
+
+def _named(migration: Migration) -> Iterable[tuple[str, str, str]]:
+    yield "source.connection", migration.source.connection, "kafka"
+    yield "target.connection", migration.target.connection, "kafka"
+    yield "mirror.connection", migration.mirror.connection, "ssh"
+    yield "validation.spark_connection", migration.validation.spark_connection, "spark"
+
+
+def _missing(field: str, connection_id: str, expected: str) -> Finding:
+    is_spark = expected == "spark"
+    return Finding(
+        Code.SPARK_CONNECTION_MISSING if is_spark else Code.CONNECTION_MISSING,
+        f"connection {connection_id} ({field})",
+        "no such connection" + (", which Airflow would silently take for YARN" if is_spark else ""),
+        f"a connection of type {expected}",
+        f"Create it (airflow connections add {connection_id} --conn-type {expected} …), or correct the name.",
+    )
+
+
+CHECK = Check("connections", _check)

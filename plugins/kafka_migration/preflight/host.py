@@ -1,0 +1,17 @@
+"""The MirrorMaker host answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kafka_migration.core.errors import Finding
+from kafka_migration.preflight.check import Check, Subject
+
+
+def _check(subject: Subject) -> Iterable[Finding]:
+    if subject.mode.mirrors:
+        subject.host.status()
+    return ()
+
+
+CHECK = Check("host", _check, needs=("connections",))

@@ -1,0 +1,38 @@
+"""The source has every topic, and the target's topics can take a same-partition copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.topics import missing_topic_findings, recreated_findings, target_topic_findings
+from kafka_migration.preflight.check import Check, Subject
+
+
+def _check(subject: Subject) -> Iterable[Finding]:
+    yield from _unknown_requested(subject)
+    yield from missing_topic_findings(subject.migration, subject.source_topics)
+    if not subject.mode.mirrors:
+        return
+    partitions = [p for topic in subject.target_topics.values() for p in topic.topic_partitions]
+    ends = subject.target.log_end_offsets(partitions, "read_uncommitted")
+    yield from target_topic_findings(
+        subject.migration, subject.source_topics, subject.target_topics, ends, subject.ledger
+    )
+    yield from recreated_findings(subject.target_topics, subject.ledger)
+
+
+def _unknown_requested(subject: Subject) -> Iterable[Finding]:
+    for topic in subject.requested_topics:
+        if topic not in subject.migration.topics:
+            yield Finding(
+                Code.RUN_CONF_INVALID,
+                "run conf field topics",
+                repr(topic),
+                f"topics of the migration: {', '.join(subject.migration.topics)}",
+                "Correct the field and trigger the run again; nothing was started.",
+            )
+
+
+CHECK = Check("topics", _check, needs=("clusters",))

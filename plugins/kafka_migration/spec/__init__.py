@@ -1,0 +1,1 @@
+"""The migration file: loading, checking, freezing into core values."""

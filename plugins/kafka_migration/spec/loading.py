@@ -1,0 +1,148 @@
+"""Loading of migration files: text in, a frozen `Migration` out, or every mistake at once."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding, Refused
+from kafka_migration.core.migration import (
+    Cluster,
+    Migration,
+    MirrorSettings,
+    ValidationSettings,
+    WatchSettings,
+)
+from kafka_migration.spec.models import MigrationModel
+
+MAX_FILE_BYTES = 1_000_000
+
+
+class _UniqueKeyLoader(yaml.SafeLoader):
+    """A safe loader that refuses a key given twice; YAML would silently take the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]
+            if isinstance(key, Hashable) and key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {key!r} is given twice", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def read_migration_text(path: Path) -> str:
+    """Return the text of a migration file.
+
+    Raises `Refused` (`MIGRATION_FILE_MISSING`) when it cannot be read or is no UTF-8 text.
+    """
+    try:
+        raw = path.read_bytes()[: MAX_FILE_BYTES + 1]
+        if len(raw) > MAX_FILE_BYTES:
+            raise ValueError(f"more than {MAX_FILE_BYTES:,} bytes")
+        return raw.decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        finding = Finding(
+            Code.MIGRATION_FILE_MISSING,
+            str(path),
+            reason or type(error).__name__,
+            "a readable YAML file in UTF-8",
+            "Put the migration file there, or correct the folder in [kafka_migration] migrations_folder.",
+        )
+        raise Refused([finding]) from None
+
+
+def load_migration(text: str, *, where: str) -> Migration:
+    """Check the text of a migration file and freeze it.
+
+    `where` names the file in findings. Raises `Refused` with one `MIGRATION_FILE_INVALID` finding per mistake.
+    """
+    data = _parse_yaml(text, where)
+    try:
+        model = MigrationModel.model_validate(data)
+    except ValidationError as error:
+        raise Refused(_finding(where, details) for details in error.errors()) from None
+    return _freeze(model, hashlib.sha256(text.encode()).hexdigest())
+
+
+def _parse_yaml(text: str, where: str) -> Any:
+    try:
+        # The loader is a SafeLoader: no tag of the file can make it build anything but plain values.
+        data = yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        problem = getattr(error, "problem", None) or "no YAML"
+        raise Refused([_invalid(where, f"{place}{problem}", "valid YAML")]) from None
+    if not isinstance(data, dict):
+        raise Refused([_invalid(where, "no mapping at the top level", "the keys version, name, source, …")])
+    return data
+
+
+def _invalid(subject: str, found: str, expected: str, hint: str = "") -> Finding:
+    remedy = hint or "Correct the migration file (docs/migration-file.md lists every field)."
+    return Finding(Code.MIGRATION_FILE_INVALID, subject, found, expected, remedy)
+
+
+def _finding(where: str, details: ErrorDetails) -> Finding:
+    path = ".".join(str(part) for part in details["loc"])
+    subject = f"{where}: {path}"
+    if details["type"] == "extra_forbidden":
+        return _invalid(subject, "a field that is not known", *_did_you_mean(details["loc"]))
+    if details["type"] == "missing":
+        return _invalid(subject, "nothing", "a value; the field is required")
+    found = repr(details["input"])
+    message = details["msg"].removeprefix("Value error, ")
+    return _invalid(subject, found if len(found) <= 80 else f"{found[:77]}…", message)
+
+
+def _did_you_mean(location: tuple[int | str, ...]) -> tuple[str, str]:
+    known = sorted(_fields_at(location[:-1]))
+    near = difflib.get_close_matches(str(location[-1]), known, n=1, cutoff=0.5)
+    hint = f"Did you mean {near[0]!r}?" if near else "Remove the field."
+    return f"one of {', '.join(known)}", hint
+
+
+def _fields_at(location: tuple[int | str, ...]) -> set[str]:
+    model: type[BaseModel] = MigrationModel
+    for part in location:
+        annotation = model.model_fields[str(part)].annotation
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            model = annotation
+    return set(model.model_fields)
+
+
+def _freeze(model: MigrationModel, digest: str) -> Migration:
+    mirror, watch = model.mirror, model.watch
+    return Migration(
+        name=model.name,
+        source=Cluster(model.source.connection, f"{model.name}-source"),
+        target=Cluster(model.target.connection, f"{model.name}-target"),
+        target_replication_factor=model.target.replication_factor,
+        topics=tuple(model.topics),
+        mirror=MirrorSettings(
+            engine=mirror.engine,
+            connection=mirror.connection,
+            kafka_home=mirror.kafka_home,
+            java_home=mirror.java_home,
+            tasks=mirror.tasks,
+            heap_mb=mirror.heap_mb,
+            lease_s=mirror.lease,
+            stop_grace_s=mirror.stop_grace,
+            isolation_level=mirror.isolation_level,
+        ),
+        watch=WatchSettings(watch.poll_interval, watch.stall_after, watch.time_limit),
+        validation=ValidationSettings(model.validation.spark_connection, model.validation.block_records),
+        digest=digest,
+    )

@@ -1,0 +1,101 @@
+"""The migration file as pydantic models: strict, unknown keys refused. Nobody outside `spec` sees them."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator
+
+_DURATION = re.compile(r"^(\d{1,6})(s|m|h|d)$")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def _duration_s(value: Any) -> int:
+    match = _DURATION.match(value) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError('a duration: digits and one of s, m, h, d, such as "90s" or "6h"')
+    return int(match[1]) * _SECONDS[match[2]]
+
+
+Duration = Annotated[int, BeforeValidator(_duration_s), Field(ge=1)]
+"""Seconds, written as `90s`, `10m`, `6h` or `2d`."""
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+ConnectionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,200}$")]
+TopicName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
+HostPath = Annotated[str, StringConstraints(pattern=r"^/[A-Za-z0-9._/+-]{0,500}$")]
+
+
+class Strict(BaseModel):
+    """No unknown keys, no silent conversion."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class SourceModel(Strict):
+    """The cluster that is copied from."""
+
+    connection: ConnectionId = Field(description="Airflow connection of type kafka.")
+
+
+class TargetModel(Strict):
+    """The cluster that is copied to."""
+
+    connection: ConnectionId = Field(description="Airflow connection of type kafka.")
+    replication_factor: int = Field(3, ge=1, le=32, description="Replicas of created and internal topics.")
+
+
+class MirrorModel(Strict):
+    """MirrorMaker and its host."""
+
+    engine: Literal["mirrormaker2"] = Field("mirrormaker2", description="Which MirrorMaker is run.")
+    connection: ConnectionId = Field(description="Airflow connection of type ssh.")
+    kafka_home: HostPath | None = Field(None, description="Folder with libs/*.jar on the host; else $KAFKA_HOME.")
+    java_home: HostPath | None = Field(None, description="Java on the host; else $JAVA_HOME, else the PATH.")
+    tasks: int = Field(4, ge=1, le=1000, description="Parallel copy tasks (tasks.max).")
+    heap_mb: int = Field(1024, ge=128, le=262144, description="Java heap in MiB.")
+    lease: Duration = Field("10m", validate_default=True, description="Without renewal the host stops it.")
+    stop_grace: Duration = Field("90s", validate_default=True, description="From TERM to KILL.")
+    isolation_level: Literal["read_committed", "read_uncommitted"] = Field(
+        "read_committed", description="Whether aborted transactions are left out."
+    )
+
+
+class WatchModel(Strict):
+    """How the lag is watched."""
+
+    poll_interval: Duration = Field("15s", validate_default=True, description="Time between two polls.")
+    stall_after: Duration = Field("10m", validate_default=True, description="No movement for so long is a stall.")
+    time_limit: Duration = Field("6h", validate_default=True, description="The goal must be reached in this time.")
+
+
+class ValidationModel(Strict):
+    """How the copy is compared."""
+
+    spark_connection: ConnectionId = Field(description="Airflow connection of type spark.")
+    block_records: int = Field(65536, ge=1024, le=1048576, description="Records of one digest block.")
+
+
+class MigrationModel(Strict):
+    """One migration file."""
+
+    version: Literal[1] = Field(description="Version of this format.")
+    name: Name = Field(description="Names the DAGs, the evidence and MirrorMaker's internal topics.")
+    source: SourceModel
+    target: TargetModel
+    topics: list[TopicName] = Field(min_length=1, max_length=5000, description="Exact topic names.")
+    mirror: MirrorModel
+    watch: WatchModel = WatchModel()
+    validation: ValidationModel
+
+    @field_validator("topics")
+    @classmethod
+    def _no_repeated_or_internal_topics(cls, topics: list[str]) -> list[str]:
+        repeated = sorted({t for t in topics if topics.count(t) > 1})
+        if repeated:
+            raise ValueError(f"topics named twice: {', '.join(repeated)}")
+        internal = [t for t in topics if t.startswith(("__", ".")) or t.endswith((".internal", "-internal"))]
+        if internal:
+            raise ValueError(f"MirrorMaker never copies internal topics: {', '.join(internal)}")
+        return topics

@@ -1,0 +1,144 @@
+"""Rules of the evidence store and the report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kafka_migration.adapters.evidence import LedgerStore, RunEvidence, write_whole
+from kafka_migration.core.errors import Refused
+from kafka_migration.core.evidence import Kind, assemble_run, document_name, parse_document_name, run_folder_name
+from kafka_migration.core.migration import RunIdentity
+from kafka_migration.core.report import render_report, table
+
+pytestmark = pytest.mark.unit
+
+RUN = "manual__2026-11-21T10:00:00+00:00"
+
+
+def evidence(root: Path, attempt: int = 1) -> RunEvidence:
+    return RunEvidence(root, "shop", RunIdentity("dag", RUN, attempt))
+
+
+def test_documents_are_appended(tmp_path: Path):
+    """A second document of a kind is a second file; the newest is read."""
+    store = evidence(tmp_path)
+
+    first, second = store.write(Kind.PLAN, {"n": 1}), store.write(Kind.PLAN, {"n": 2})
+
+    assert first != second
+    assert {"n": 2} == store.newest(Kind.PLAN)
+    assert {"n": 1} == json.loads(Path(first).read_text())
+
+
+def test_later_attempt_reads_what_the_earlier_one_wrote(tmp_path: Path):
+    """After a clear the tasks that did not run again are read from the attempt before."""
+    first = evidence(tmp_path)
+    first.freeze_migration("text")
+    first.write(Kind.PLAN, {"n": 1})
+
+    second = evidence(tmp_path, attempt=2)
+
+    assert {"n": 1} == second.newest(Kind.PLAN)
+    assert second.frozen_migration() == "text"
+    assert [] == second.of_attempt(Kind.PLAN)
+
+
+def test_earlier_attempt_does_not_see_the_later(tmp_path: Path):
+    """An attempt never reads forward."""
+    evidence(tmp_path, attempt=2).write(Kind.PLAN, {"n": 2})
+
+    assert evidence(tmp_path).newest(Kind.PLAN) is None
+
+
+def test_missing_document_is_refused_with_the_step_that_writes_it(tmp_path: Path):
+    """A task that needs what was never written says which step to clear."""
+    with pytest.raises(Refused, match="EVIDENCE_MISSING.*step plan"):
+        evidence(tmp_path).require(Kind.PLAN)
+    with pytest.raises(Refused, match="EVIDENCE_MISSING.*preflight"):
+        evidence(tmp_path).frozen_migration()
+
+
+def test_half_written_document_is_never_seen(tmp_path: Path):
+    """What lies beside a document while it is written has no document's name."""
+    write_whole(tmp_path / "a" / "run.json", "{}")
+
+    assert ["run.json"] == [path.name for path in (tmp_path / "a").iterdir()]
+    assert parse_document_name(".03-plan-1.json.0f") is None
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_document_names_round_trip(kind: Kind):
+    """Kind and number come back from a document's name."""
+    assert (kind, 12) == parse_document_name(document_name(kind, 12))
+
+
+def test_run_folder_is_safe_in_any_store():
+    """A run id becomes a folder name without separators or colons."""
+    assert run_folder_name("manual__2026/../x:1") == "manual__2026_.._x_1"
+
+
+def test_ledger_entries_are_read_in_order(tmp_path: Path):
+    """Entries keep the order in which they were appended, beyond ten of them."""
+    ledger = LedgerStore(tmp_path, "shop")
+    for number in range(12):
+        topics = {f"t{number}": {"topic_id": str(number), "frozen_configs": {}}}
+        ledger.append({"kind": "topics-created", "topics": topics})
+
+    assert [f"t{number}" for number in range(12)] == list(ledger.read().topics)
+
+
+def _run_document(**changes: object) -> dict[str, object]:
+    arguments: dict[str, object] = {
+        "migration": "shop",
+        "digest": "d",
+        "dag_id": "dag",
+        "run_id": RUN,
+        "attempt": 1,
+        "mode": "sync",
+        "note": "",
+        "package_version": "0",
+        "finished_at": "now",
+        "outcome": "success",
+        "tasks": {"plan": "success", "judge": None},
+        "documents": {},
+        "refusals": [],
+    }
+    return assemble_run(**{**arguments, **changes})  # type: ignore[arg-type]
+
+
+def test_report_begins_with_the_verdict():
+    """The first line of the report is the answer."""
+    topics = [
+        {
+            "topic": "orders",
+            "verdict": "PASS",
+            "source_records": 5,
+            "target_records": 5,
+            "whole_verdict": "PASS",
+        }
+    ]
+    report = render_report(_run_document(documents={Kind.JUDGE: {"verdict": "PASS", "topics": topics}}))
+
+    assert report.startswith("# shop: PASS (success)\n")
+    assert "| orders | PASS | 5 | 5 | PASS |" in report
+    assert "| judge | not run |" in report
+
+
+def test_report_without_a_verdict_says_so():
+    """A run that never judged has no verdict, and its refusals come first."""
+    finding = {"code": "GAP", "subject": "orders[0]", "found": "x", "expected": "y", "remedy": "z"}
+    document = _run_document(outcome="failed", refusals=[{"findings": [finding]}])
+
+    report = render_report(document)
+
+    assert document["verdict"] is None
+    assert report.startswith("# shop: no verdict (failed)")
+    assert "- **GAP** · orders[0]: found x; expected y. z" in report
+
+
+def test_table_escapes_its_cells():
+    """A pipe in a name does not break the table."""
+    assert table(("a",), [("x|y",)]).splitlines()[-1] == "| x\\|y |"

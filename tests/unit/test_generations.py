@@ -1,0 +1,144 @@
+"""Rules of generations, windows and the ledger."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.generations import GenerationStart, StopCertificate, continuity_findings
+from kafka_migration.core.ledger import Judgement, Ledger, delta_windows, fold, whole_windows
+from kafka_migration.core.migration import Phase
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.verdict import Verdict
+
+pytestmark = pytest.mark.unit
+
+P0 = TopicPartition("orders", 0)
+P1 = TopicPartition("orders", 1)
+
+
+def started(number: int, source: dict[TopicPartition, int], target: dict[TopicPartition, int]) -> dict[str, Any]:
+    return GenerationStart(number, f"dag/run{number}#1", "t", source, target).to_document()
+
+
+def stopped(
+    number: int, source: dict[TopicPartition, int], target: dict[TopicPartition, int], graceful: bool = True
+) -> dict[str, Any]:
+    return StopCertificate(number, f"dag/run{number}#1", "t", graceful, 143, "stopped", source, target).to_document()
+
+
+def judged(number: int, verdict: Verdict, whole: bool = False) -> dict[str, Any]:
+    return Judgement("run", "t", whole, (number,), {"orders": verdict}, {"orders": 5}).to_document()
+
+
+ONE = [started(1, {P0: 0}, {P0: 0}), stopped(1, {P0: 10}, {P0: 9})]
+TWO = [started(2, {P0: 10}, {P0: 9}), stopped(2, {P0: 30}, {P0: 27})]
+
+
+def test_new_migration_has_an_empty_ledger():
+    """Without entries the phase is new and nothing is open or pending."""
+    ledger = fold([])
+
+    assert (Phase.NEW, None, (), None) == (
+        ledger.phase,
+        ledger.open_generation,
+        ledger.pending_generations,
+        ledger.last_stop,
+    )
+
+
+def test_generation_is_open_until_its_certificate():
+    """A started generation is open; its stop certificate closes it and makes it pending."""
+    open_ledger, closed_ledger = fold(ONE[:1]), fold(ONE)
+
+    assert open_ledger.open_generation is not None
+    assert open_ledger.pending_generations == ()
+    assert closed_ledger.open_generation is None
+    assert [1] == [g.number for g in closed_ledger.pending_generations]
+
+
+def test_judged_generations_are_no_longer_pending():
+    """A run validates only what no run has judged."""
+    assert [2] == [g.number for g in fold([*ONE, judged(1, Verdict.PASS), *TWO]).pending_generations]
+
+
+def test_window_runs_from_the_positions_at_the_start_to_those_at_the_stop():
+    """Source [P, P') is compared with target [E, E')."""
+    (window,) = delta_windows(fold([*ONE, judged(1, Verdict.PASS), *TWO]).pending_generations)
+
+    assert (10, 30, 9, 27) == (window.source_start, window.source_end, window.target_start, window.target_end)
+
+
+def test_graceful_generations_in_a_row_are_one_window():
+    """Touching windows of graceful generations are read as one."""
+    (window,) = delta_windows(fold([*ONE, *TWO]).pending_generations)
+
+    assert (0, 30, 0, 27) == (window.source_start, window.source_end, window.target_start, window.target_end)
+
+
+def test_ungraceful_generation_keeps_its_own_window():
+    """The tail of a killed generation may be sent again, so its window is not merged."""
+    killed = [ONE[0], stopped(1, {P0: 10}, {P0: 12}, graceful=False)]
+    after = [started(2, {P0: 10}, {P0: 12}), stopped(2, {P0: 30}, {P0: 32})]
+
+    windows = delta_windows(fold([*killed, *after]).pending_generations)
+
+    assert [(0, 10), (10, 30)] == [(w.source_start, w.source_end) for w in windows]
+
+
+def test_partition_added_while_mirroring_begins_at_zero():
+    """A partition that only the stop certificate knows is validated from its first record."""
+    ledger = fold([ONE[0], stopped(1, {P0: 10, P1: 4}, {P0: 9, P1: 4})])
+
+    windows = {w.partition: (w.source_start, w.source_end) for w in delta_windows(ledger.pending_generations)}
+
+    assert {0: (0, 10), 1: (0, 4)} == windows
+
+
+def test_whole_window_reaches_the_present_end_of_the_target():
+    """Re-reading the whole copy must also see records that should not be there, and miss what is gone."""
+    ledger = fold([*ONE, *TWO])
+
+    assert [(0, 30, 0, 28)] == [
+        (w.source_start, w.source_end, w.target_start, w.target_end)
+        for w in whole_windows(ledger, ["orders"], {P0: 28})
+    ]
+    assert [] == list(whole_windows(ledger, ["other"], {}))
+
+
+def test_topic_verdict_is_the_worst_since_the_last_whole_reading():
+    """Deltas add up to the worst of them; a whole reading replaces what was before."""
+    deltas = [*ONE, judged(1, Verdict.FAIL), *TWO, judged(2, Verdict.PASS)]
+
+    assert fold(deltas).topic_verdict("orders") is Verdict.FAIL
+    assert fold([*deltas, judged(2, Verdict.PASS, whole=True)]).topic_verdict("orders") is Verdict.PASS
+    assert Ledger().topic_verdict("orders") is None
+
+
+def test_last_stop_knows_every_partition():
+    """A partition keeps its newest certificate when a later generation does not name it."""
+    other = TopicPartition("audit", 0)
+    ledger = fold([*ONE, started(2, {other: 0}, {other: 0}), stopped(2, {other: 7}, {other: 7})])
+
+    assert ledger.last_stop is not None
+    assert {P0: 10, other: 7} == ledger.last_stop.mirror_positions
+
+
+def test_continuity_accepts_what_the_certificate_says():
+    """A stored position below the proved end is normal: only markers lie between."""
+    assert () == continuity_findings(fold(ONE).last_stop, stored={P0: 8}, target_end_offsets={P0: 9})
+    assert () == continuity_findings(None, stored={P0: 8}, target_end_offsets={P0: 9})
+
+
+@pytest.mark.parametrize(
+    ("stored", "end", "code"),
+    [(11, 9, Code.POSITION_CHANGED), (10, 10, Code.TARGET_WRITTEN_BY_OTHERS), (10, 3, Code.TARGET_WRITTEN_BY_OTHERS)],
+)
+def test_continuity_names_what_changed(stored: int, end: int, code: Code):
+    """A position that moved, or a target that grew or shrank, while nothing of ours ran is refused."""
+    (finding,) = continuity_findings(fold(ONE).last_stop, {P0: stored}, {P0: end})
+
+    assert code is finding.code
+    assert finding.subject == "orders[0]"

@@ -1,0 +1,76 @@
+"""Rules of the translation from librdkafka settings to Java properties."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_migration.clients.kafka_properties import java_properties, spark_options
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Refused
+
+pytestmark = pytest.mark.unit
+
+
+def test_plain_connection_keeps_its_address():
+    """Settings that have the same name in Java are kept; librdkafka's own are left behind."""
+    config = {"bootstrap.servers": "a:1,b:2", "socket.timeout.ms": 10, "group.id": "x"}
+
+    assert {"bootstrap.servers": "a:1,b:2"} == java_properties("c", config)
+    assert {"kafka.bootstrap.servers": "a:1,b:2"} == spark_options("c", config)
+
+
+def test_sasl_becomes_a_jaas_line_with_quoted_credentials():
+    """User and password are quoted for JAAS, whatever they contain."""
+    config = {
+        "bootstrap.servers": "a:1",
+        "security.protocol": "SASL_SSL",
+        "sasl.mechanism": "SCRAM-SHA-512",
+        "sasl.username": "me",
+        "sasl.password": 'a"b\\c',
+    }
+
+    properties = java_properties("c", config)
+
+    assert properties["sasl.mechanism"] == "SCRAM-SHA-512"
+    assert properties["sasl.jaas.config"] == (
+        "org.apache.kafka.common.security.scram.ScramLoginModule required "
+        'username="me" password="a\\"b\\\\c";'
+    )
+
+
+def test_inline_tls_becomes_pem_stores():
+    """TLS material given inline becomes PEM stores, which need no file on the other machine."""
+    config = {"bootstrap.servers": "a:1", "ssl.ca.pem": "CA", "ssl.key.pem": "KEY", "ssl.certificate.pem": "CERT"}
+
+    properties = java_properties("c", config)
+
+    assert ("PEM", "CA") == (properties["ssl.truststore.type"], properties["ssl.truststore.certificates"])
+    assert ("KEY", "CERT") == (properties["ssl.keystore.key"], properties["ssl.keystore.certificate.chain"])
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"ssl.ca.location": "/etc/ca.pem"},
+        {"sasl.mechanism": "GSSAPI"},
+        {"enable.ssl.certificate.verification": "false"},
+        {"some.future.setting": "x"},
+    ],
+)
+def test_untranslatable_setting_is_refused(setting: dict[str, str]):
+    """A setting that would be lost on the way is refused by name, because it may be what keeps the login safe."""
+    with pytest.raises(Refused) as raised:
+        java_properties("my_conn", {"bootstrap.servers": "a:1", **setting})
+
+    (finding,) = raised.value.findings
+    assert finding.code is Code.CONNECTION_INVALID
+    assert finding.subject == "connection my_conn"
+    assert next(iter(setting)) in finding.found
+
+
+def test_refusal_does_not_show_the_value():
+    """The refused setting's value may be a secret and is not shown."""
+    with pytest.raises(Refused) as raised:
+        java_properties("c", {"bootstrap.servers": "a:1", "ssl.keystore.password": "s3cret"})
+
+    assert "s3cret" not in str(raised.value)

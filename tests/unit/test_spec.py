@@ -1,0 +1,99 @@
+"""Rules of the migration file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Refused
+from kafka_migration.core.migration import Migration
+from kafka_migration.spec.loading import load_migration, read_migration_text
+
+pytestmark = pytest.mark.unit
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_valid_file_is_frozen(migration: Migration):
+    """Defaults are filled in, durations are seconds, aliases come from the name."""
+    assert ("shop-source", "shop-target") == (migration.source.alias, migration.target.alias)
+    assert (600, 90, 60) == (migration.mirror.lease_s, migration.mirror.stop_grace_s, migration.watch.stall_after_s)
+    assert len(migration.digest) == 64
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "include" / "migrations").glob("*.yaml")), ids=lambda p: p.name)
+def test_shipped_migration_files_are_valid(path: Path):
+    """Every migration file in the repository loads, and its name is its file's."""
+    assert path.stem == load_migration(read_migration_text(path), where=path.name).name
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "subject", "part"),
+    [
+        ("stall_after", "stall_afer", "watch.stall_afer", "Did you mean 'stall_after'?"),
+        ("name: shop", "name: Shop!", "name", "pattern"),
+        ("tasks: 2", "tasks: '2'", "mirror.tasks", "integer"),
+        ("tasks: 2", "tasks: 0", "mirror.tasks", "greater than or equal to 1"),
+        ("poll_interval: 1s", "poll_interval: 1", "watch.poll_interval", "a duration"),
+        ("topics: [orders, audit]", "topics: []", "topics", "at least 1"),
+        ("topics: [orders, audit]", "topics: [orders, orders]", "topics", "named twice: orders"),
+        ("topics: [orders, audit]", "topics: [__consumer_offsets]", "topics", "internal topics"),
+        ("topics: [orders, audit]", "topics: ['a b']", "topics.0", "pattern"),
+        ("version: 1", "version: 2", "version", "1"),
+        ("name: shop", "name: shop\nname: other", "shop.yaml", "valid YAML"),
+        ("version: 1", "version: 1\n\tx: y", "shop.yaml", "valid YAML"),
+        ("name: shop", "name: !!python/object/apply:os.system [id]", "shop.yaml", "valid YAML"),
+        ("connection: old_kafka", "connection: old kafka; rm -rf /", "source.connection", "pattern"),
+        ("tasks: 2", "tasks: 2\n  kafka_home: /opt/$(id)", "mirror.kafka_home", "pattern"),
+    ],
+)
+def test_mistake_is_named_with_its_place(migration_text: str, old: str, new: str, subject: str, part: str):
+    """A mistake is one finding that names file and field and says what was expected."""
+    with pytest.raises(Refused) as raised:
+        load_migration(migration_text.replace(old, new, 1), where="shop.yaml")
+
+    (finding,) = raised.value.findings
+    assert finding.code is Code.MIGRATION_FILE_INVALID
+    assert finding.subject.endswith(subject)
+    assert part in str(finding)
+
+
+def test_all_mistakes_are_reported_together(migration_text: str):
+    """Two mistakes are two findings of one refusal."""
+    text = migration_text.replace("tasks: 2", "tasks: -1").replace("name: shop", "name: S")
+
+    with pytest.raises(Refused) as raised:
+        load_migration(text, where="shop.yaml")
+
+    assert ["shop.yaml: name", "shop.yaml: mirror.tasks"] == [f.subject for f in raised.value.findings]
+
+
+@pytest.mark.parametrize("text", ["", "just text", "- a\n- b"])
+def test_file_without_a_mapping_is_refused(text: str):
+    """An empty file, a text or a list is no migration."""
+    with pytest.raises(Refused, match="no mapping at the top level"):
+        load_migration(text, where="shop.yaml")
+
+
+def test_unreadable_file_is_refused(tmp_path: Path):
+    """A missing file, a folder and bytes that are no UTF-8 get one clear error."""
+    latin = tmp_path / "latin.yaml"
+    latin.write_bytes(b"name: \xe9")
+
+    for path in (tmp_path / "none.yaml", tmp_path, latin):
+        with pytest.raises(Refused) as raised:
+            read_migration_text(path)
+        assert raised.value.findings[0].code is Code.MIGRATION_FILE_MISSING
+
+
+def test_digest_changes_with_the_text(migration_text: str, migration: Migration):
+    """Any change of the file, a comment included, is another digest."""
+    assert migration.digest != load_migration(migration_text + "# note\n", where="shop.yaml").digest
+
+
+def test_limited_to_some_topics(migration: Migration):
+    """A run may name some of the topics; none named means all."""
+    assert ("audit",) == migration.limited_to(("audit", "unknown")).topics
+    assert migration == migration.limited_to(())

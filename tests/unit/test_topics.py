@@ -1,0 +1,86 @@
+"""Rules of topic planning."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_migration.core.cluster import TopicDescription
+from kafka_migration.core.codes import Code
+from kafka_migration.core.ledger import fold
+from kafka_migration.core.migration import Migration
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.topics import missing_topic_findings, plan_topics, recreated_findings, target_topic_findings
+
+pytestmark = pytest.mark.unit
+
+OURS = fold(
+    [
+        {
+            "kind": "topics-created",
+            "topics": {"orders": {"topic_id": "id-1", "frozen_configs": {"retention.ms": "1000"}}},
+        }
+    ]
+)
+NOTHING = fold([])
+
+
+def topic(name: str, partitions: int, topic_id: str = "id-1", **configs: str) -> dict[str, TopicDescription]:
+    described = {key.replace("_", "."): value for key, value in configs.items()}
+    return {name: TopicDescription(name, topic_id, partitions, described)}
+
+
+def test_missing_topic_is_created_like_its_source_with_retention_off(migration: Migration):
+    """Partition count and settings are the source's; retention is frozen and remembered."""
+    source = topic("orders", 4, retention_ms="1000", compression_type="lz4")
+
+    plan = plan_topics(migration, source, {}, NOTHING)
+    (created,) = plan.create
+
+    assert (4, 1) == (created.partitions, created.replication_factor)
+    assert {"compression.type": "lz4", "retention.ms": "-1", "retention.bytes": "-1"} == created.configs
+    assert {"orders": {"retention.ms": "1000", "retention.bytes": None}} == plan.frozen_configs(source)
+
+
+def test_throttles_are_not_copied(migration: Migration):
+    """The state of a reassignment on the source is no setting of the topic."""
+    name = "leader.replication.throttled.replicas"
+    source = {"orders": TopicDescription("orders", "id", 1, {name: "*"})}
+
+    assert name not in plan_topics(migration, source, {}, NOTHING).create[0].configs
+
+
+def test_own_topic_grows_with_its_source(migration: Migration):
+    """Partitions added on the source are added to a target topic that we created."""
+    assert {"orders": 6} == plan_topics(migration, topic("orders", 6), topic("orders", 4), OURS).grow
+    assert {} == plan_topics(migration, topic("orders", 6), topic("orders", 4), NOTHING).grow
+
+
+@pytest.mark.parametrize(("target_partitions", "ledger"), [(3, NOTHING), (5, NOTHING), (5, OURS)])
+def test_other_partition_counts_are_refused(migration: Migration, target_partitions: int, ledger: object):
+    """A foreign target topic must have the source's partitions; ours may only lack some."""
+    (finding,) = target_topic_findings(migration, topic("orders", 4), topic("orders", target_partitions), {}, ledger)
+
+    assert finding.code is Code.TOPIC_PARTITIONS_DIFFER
+
+
+def test_foreign_records_are_refused(migration: Migration):
+    """Records that no run of this migration wrote make the copy unprovable."""
+    ends = {TopicPartition("orders", 1): 5}
+
+    (finding,) = target_topic_findings(migration, topic("orders", 4), topic("orders", 4), ends, NOTHING)
+
+    assert finding.code is Code.TARGET_TOPIC_NOT_EMPTY
+    assert [] == list(target_topic_findings(migration, topic("orders", 4), topic("orders", 4), ends, OURS))
+
+
+def test_topics_that_the_source_lacks_are_all_named(migration: Migration):
+    """Every missing topic is reported, not just the first."""
+    assert ["topic orders", "topic audit"] == [f.subject for f in missing_topic_findings(migration, {})]
+
+
+def test_recreated_target_topic_is_told_by_its_id():
+    """A topic deleted and created anew has another id, whatever its offsets say."""
+    (finding,) = recreated_findings(topic("orders", 4, topic_id="id-2"), OURS)
+
+    assert finding.code is Code.TARGET_TOPIC_RECREATED
+    assert () == recreated_findings(topic("orders", 4, topic_id="id-1"), OURS)

@@ -1,0 +1,115 @@
+"""Rules of the watch over a running MirrorMaker."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.drain import PartitionReading
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.watch import Outcome, Poll, Watch
+
+pytestmark = pytest.mark.unit
+
+P0 = TopicPartition("orders", 0)
+P1 = TopicPartition("orders", 1)
+
+
+def a_watch(stall_after_s: float = 60) -> Watch:
+    return Watch({P0: 0, P1: 0}, {P0: 100, P1: 100}, stall_after_s, started_s=0)
+
+
+def a_poll(first: int | None, second: int | None, log_start: int = 0, **more: object) -> Poll:
+    readings = {P0: PartitionReading(100, log_start, first), P1: PartitionReading(100, log_start, second)}
+    return Poll(readings, **{"process_alive": True, **more})  # type: ignore[arg-type]
+
+
+def test_drained_needs_two_passes_in_a_row():
+    """One reading at the goal is not enough; a reading behind it starts the count anew."""
+    watch = a_watch()
+
+    outcomes = [watch.take(a_poll(*positions), now) for now, positions in enumerate([(100, 100), (100, 99)])]
+    outcomes += [watch.take(a_poll(100, 100), now) for now in (2, 3)]
+
+    assert [None, None, None] == outcomes[:3]
+    assert outcomes[3] is not None
+    assert outcomes[3].outcome is Outcome.DRAINED
+
+
+def test_unknown_position_is_never_drained():
+    """A partition that cannot be read keeps the watch waiting, and the line says unknown."""
+    watch = a_watch()
+
+    assert [None] * 5 == [watch.take(a_poll(100, None), now) for now in range(5)]
+    assert "Lag: unknown" in watch.progress
+
+
+def test_missing_partition_is_never_drained():
+    """A poll that does not name every partition of the goals proves nothing."""
+    watch = a_watch()
+    poll = Poll({P0: PartitionReading(100, 0, 100)}, process_alive=True)
+
+    assert [None] * 3 == [watch.take(poll, now) for now in range(3)]
+
+
+def test_unreachable_is_waiting_not_failing():
+    """While host or cluster do not answer the watch waits and gives the reason."""
+    watch = a_watch()
+
+    assert watch.take(Poll({}, None, unreachable="host did not answer"), 1) is None
+    assert "State: waiting, host did not answer" in watch.progress
+    assert "Lag: unknown" in watch.progress
+
+
+@pytest.mark.parametrize(
+    ("poll", "code"),
+    [
+        (a_poll(5, 5, process_alive=False, process_text="exit code 1"), Code.MIRROR_DEAD),
+        (a_poll(5, 5, failed_tasks=("status-task-0: boom",)), Code.MIRROR_TASK_FAILED),
+        (a_poll(5, 5, log_start=7), Code.GAP),
+    ],
+)
+def test_failure_ends_the_watch_at_once(poll: Poll, code: Code):
+    """A dead process, a failed task and a gap need no second look."""
+    result = a_watch().take(poll, 1)
+
+    assert result is not None
+    assert result.outcome is Outcome.FAILED
+    assert code in {finding.code for finding in result.findings}
+
+
+def test_stall_is_judged_per_partition():
+    """A partition that stands still is named although the others move."""
+    watch = a_watch(stall_after_s=60)
+
+    results = [watch.take(a_poll(10, 10 + now), now) for now in (0, 30, 59, 60)]
+
+    assert [None, None, None] == results[:3]
+    assert results[3] is not None
+    assert ["orders[0]"] == [finding.subject for finding in results[3].findings]
+
+
+def test_drained_partition_does_not_stall():
+    """A partition at its goal may stand still for as long as the others need."""
+    watch = a_watch(stall_after_s=60)
+
+    assert [None] * 4 == [watch.take(a_poll(100, 10 + now), now) for now in (0, 30, 60, 80)]
+
+
+def test_probe_only_where_the_position_stood_still():
+    """A probe is asked for after a poll without movement, never on a moving partition."""
+    watch = a_watch()
+
+    assert not watch.needs_probe(P0, 10)
+    watch.take(a_poll(10, 10), 1)
+
+    assert watch.needs_probe(P0, 10)
+    assert not watch.needs_probe(P0, 11)
+
+
+def test_progress_counts_from_the_start_position():
+    """Copied and total are offsets between the start and the goal."""
+    watch = Watch({P0: 50}, {P0: 100}, 60, 0)
+    watch.take(Poll({P0: PartitionReading(100, 0, 60)}, True), 1)
+
+    assert "Copy: 10/50 20.0%; Lag: 40" in watch.progress
