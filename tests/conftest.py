@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from kafka_migration.core.migration import Migration
-from kafka_migration.spec.loading import load_migration
+# Airflow reads its home when it is first imported: no test may see (or make) the user's own.
+os.environ["AIRFLOW_HOME"] = tempfile.mkdtemp(prefix="kafka-migration-tests-")
+os.environ["AIRFLOW__CORE__LOAD_EXAMPLES"] = "False"
+
+from kafka_migration.core.migration import Migration  # noqa: E402
+from kafka_migration.spec.loading import load_migration  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
 

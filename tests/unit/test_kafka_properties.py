@@ -33,8 +33,7 @@ def test_sasl_becomes_a_jaas_line_with_quoted_credentials():
 
     assert properties["sasl.mechanism"] == "SCRAM-SHA-512"
     assert properties["sasl.jaas.config"] == (
-        "org.apache.kafka.common.security.scram.ScramLoginModule required "
-        'username="me" password="a\\"b\\\\c";'
+        'org.apache.kafka.common.security.scram.ScramLoginModule required username="me" password="a\\"b\\\\c";'
     )
 
 

@@ -52,7 +52,13 @@ PROBE_TIMEOUT_S = 10.0
 # One ListOffsets call for 10,000 partitions is slower than ten of 1,000 (librdkafka 2.16, facts).
 OFFSETS_CHUNK = 1000
 TOPICS_CHUNK = 100
-_ABSENT = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}
+# _NOENT is librdkafka's "no leaders found": no partition of the request exists, or none has a leader now.
+_ABSENT = {
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError._UNKNOWN_TOPIC,
+    KafkaError._UNKNOWN_PARTITION,
+    KafkaError._NOENT,
+}
 _DENIED = {
     KafkaError.TOPIC_AUTHORIZATION_FAILED,
     KafkaError.GROUP_AUTHORIZATION_FAILED,

@@ -84,7 +84,7 @@ def _untranslatable(connection: str, name: str, shown: str = "a value") -> Findi
 
 
 def _tls(settings: Mapping[str, str]) -> dict[str, str]:
-    properties = {}
+    properties: dict[str, str] = {}
     if "ssl.ca.pem" in settings:
         properties |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": settings["ssl.ca.pem"]}
     if "ssl.key.pem" in settings:

@@ -13,7 +13,7 @@ class Code(StrEnum):
 
     meaning: str
 
-    def __new__(cls, code: str, meaning: str) -> Code:
+    def __new__(cls, code: str, meaning: str = "") -> Code:
         """Make a member that is its code and carries its meaning."""
         member = str.__new__(cls, code)
         member._value_ = code

@@ -39,7 +39,8 @@ class Finding:
     @classmethod
     def from_document(cls, document: Mapping[str, str]) -> Finding:
         """Read back what `to_document` wrote."""
-        return cls(**{**document, "code": Code(document["code"])})
+        texts = {name: document[name] for name in ("subject", "found", "expected", "remedy")}
+        return cls(code=Code(document["code"]), **texts)
 
 
 class MigrationError(Exception):

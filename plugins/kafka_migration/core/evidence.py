@@ -7,7 +7,7 @@ writes `run.json`, from which every report is rendered.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -68,7 +68,7 @@ def assemble_run(
     outcome: str,
     tasks: Mapping[str, str | None],
     documents: Mapping[Kind, Mapping[str, Any]],
-    refusals: list[Mapping[str, Any]],
+    refusals: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
     """Assemble `run.json` from the newest document of each kind and all refusals of the attempt."""
     judged = documents.get(Kind.JUDGE, {})

@@ -13,14 +13,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kafka_migration.clients.kafka_properties import SECRET_PROPERTIES
-from kafka_migration.core.host import MirrorLaunch
+from kafka_migration.core.host import GENERATION_DIR, LOG4J_FILE, MirrorLaunch
 from kafka_migration.core.migration import Migration
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.engines.properties import render_properties
 
 MAIN_CLASS = "org.apache.kafka.connect.mirror.MirrorMaker"
 PROPERTIES_FILE = "mm2.properties"
-LOG4J_FILE = "log4j.properties"
 CONNECTOR = "MirrorSourceConnector"
 SECRETS_PROVIDER = "org.apache.kafka.common.config.provider.DirectoryConfigProvider"
 STOPPED_LINE = "Kafka MirrorMaker stopped."
@@ -90,11 +89,11 @@ def launch(
     properties = render_properties(_properties(migration, generation, clusters, max_message_bytes, bool(secrets)))
     return MirrorLaunch(
         main_class=MAIN_CLASS,
-        arguments=(f"@GENERATION_DIR@/{PROPERTIES_FILE}", "--clusters", migration.target.alias),
+        arguments=(f"{GENERATION_DIR}/{PROPERTIES_FILE}", "--clusters", migration.target.alias),
         files={PROPERTIES_FILE: properties, LOG4J_FILE: LOG4J, **secrets},
         java_options=(
             f"-Xmx{mirror.heap_mb}m",
-            "-Dmirror.log.dir=@GENERATION_DIR@",
+            f"-Dmirror.log.dir={GENERATION_DIR}",
             # An allow-list (Kafka 3.8+): nothing in a configuration may read files through another provider.
             f"-Dorg.apache.kafka.automatic.config.providers={SECRETS_PROVIDER if secrets else 'none'}",
         ),
@@ -119,7 +118,7 @@ def _properties(
         properties |= {
             "config.providers": "dir",
             "config.providers.dir.class": SECRETS_PROVIDER,
-            "config.providers.dir.param.allowed.paths": "@GENERATION_DIR@/secrets",
+            "config.providers.dir.param.allowed.paths": f"{GENERATION_DIR}/secrets",
         }
     return {
         **properties,
@@ -131,7 +130,7 @@ def _properties(
 
 def _shown(alias: str, name: str, value: str) -> str:
     """Return the value, or for a secret a reference: MirrorMaker stores its configuration in a topic."""
-    return f"${{dir:@GENERATION_DIR@/secrets:{alias}.{name}}}" if name in SECRET_PROPERTIES else value
+    return f"${{dir:{GENERATION_DIR}/secrets:{alias}.{name}}}" if name in SECRET_PROPERTIES else value
 
 
 def _flow(migration: Migration) -> dict[str, str]:

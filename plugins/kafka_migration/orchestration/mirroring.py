@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from kafka_migration.core.cluster import TopicDescription
 from kafka_migration.core.drain import expected_next
+from kafka_migration.core.errors import TransientError
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import Generation, StopCertificate
 from kafka_migration.core.host import HostReply
-from kafka_migration.core.offsets import Offsets
+from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.core.watch import Outcome
 from kafka_migration.engines import mirrormaker2
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
@@ -35,18 +36,27 @@ def mirror_state(
 ) -> MirrorState:
     """Read the state; partitions that the target does not have yet have target end 0."""
     partitions = partitions_of(source)
-    log_start = run.source.log_start_offsets(partitions)
+    log_start = every_offset(run.source.log_start_offsets(partitions), partitions, "source log start")
     stored = stored_positions(run)
     last_stop = run.ledger.read().last_stop
     certified = last_stop.mirror_positions if last_stop else {}
     begin = {p: certified.get(p, stored.get(p, log_start[p])) for p in partitions}
-    ends = run.target.log_end_offsets(partitions_of(target), "read_uncommitted")
+    present = partitions_of(target)
+    ends = every_offset(run.target.log_end_offsets(present, "read_uncommitted"), present, "target end")
     return MirrorState(
         stored=stored,
         mirror_positions=expected_next(begin, stored, {}),
         source_log_start=log_start,
         target_end_offsets={p: ends.get(p, 0) for p in partitions},
     )
+
+
+def every_offset(offsets: Offsets, partitions: Collection[TopicPartition], what: str) -> Offsets:
+    """Return the offsets; `TransientError` when one of the partitions is missing: not known is not zero."""
+    missing = sorted(set(partitions) - set(offsets))
+    if missing:
+        raise TransientError(f"the {what} of {missing[0]} cannot be read now ({len(missing)} partition(s))")
+    return offsets
 
 
 def stored_positions(run: MigrationRun) -> Offsets:

@@ -164,7 +164,8 @@ def connection_config(connection_id: str) -> dict[str, Any]:
 
 def cluster(side: Side, connection_id: str) -> KafkaCluster:
     """Return the cluster behind an Airflow connection."""
-    return ConfluentCluster(f"{side} ({connection_id})", connection_config(connection_id))
+    config = connection_config(connection_id)
+    return ConfluentCluster(f"{side} ({connection_id}, {config['bootstrap.servers']})", config)
 
 
 def partitions_of(descriptions: Mapping[str, TopicDescription]) -> tuple[TopicPartition, ...]:

@@ -14,7 +14,7 @@ from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import continuity_findings
 from kafka_migration.core.offsets import to_document
 from kafka_migration.core.topics import plan_topics, recreated_findings, target_topic_findings
-from kafka_migration.orchestration.mirroring import mirror_state
+from kafka_migration.orchestration.mirroring import every_offset, mirror_state
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
 
@@ -47,7 +47,8 @@ class PlanOperator(MigrationOperator):
         ledger = run.ledger.read()
         isolation = run.migration.mirror.isolation_level
         state = mirror_state(run, source, target)
-        goals = run.source.log_end_offsets(partitions_of(source), isolation)
+        partitions = partitions_of(source)
+        goals = every_offset(run.source.log_end_offsets(partitions, isolation), partitions, "source end")
         continuity = (
             ()
             if ledger.open_generation

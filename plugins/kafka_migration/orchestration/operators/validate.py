@@ -21,6 +21,7 @@ from kafka_migration.core.evidence import Kind
 from kafka_migration.core.ledger import delta_windows, whole_windows
 from kafka_migration.core.validation import ValidationRequest, Window, empty_result
 from kafka_migration.orchestration import settings
+from kafka_migration.orchestration.mirroring import every_offset
 from kafka_migration.orchestration.operators.base import Summary, reporting
 from kafka_migration.orchestration.run import MigrationRun, connection_config, partitions_of
 
@@ -90,7 +91,8 @@ def _windows(run: MigrationRun) -> tuple[Window, ...]:
     ledger, topics = run.ledger.read(), run.migration.topics
     if run.request.mode.mirrors:
         return tuple(w for w in delta_windows(ledger.pending_generations) if w.topic in topics)
-    ends = run.target.log_end_offsets(partitions_of(run.describe("target")), "read_uncommitted")
+    present = partitions_of(run.describe("target"))
+    ends = every_offset(run.target.log_end_offsets(present, "read_uncommitted"), present, "target end")
     return whole_windows(ledger, topics, ends)
 
 

@@ -1,0 +1,67 @@
+# Every target that runs something first runs the bootstrap, which is done in a moment when nothing is to do.
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# Shims of version managers may exist and still not run: a Python counts if it runs and says a supported version.
+IS_SUPPORTED := import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12), (3, 13)))
+ifeq ($(origin PYTHON),undefined)
+PYTHON := $(shell for python in python3.13 python3.12 python3.11 python3; do \
+	$$python -c '$(IS_SUPPORTED)' >/dev/null 2>&1 && { echo $$python; break; }; done)
+endif
+RUN := .venv/bin/python
+DAMAGE ?=
+
+.PHONY: help
+help: ## Show this list
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' Makefile
+
+.PHONY: demo
+demo: bootstrap ## Two clusters, MirrorMaker and Airflow: one migration from start to verdict (DAMAGE=drop|alter|duplicate|reorder)
+	@$(RUN) -m sandbox.demo $(if $(DAMAGE),--damage $(DAMAGE))
+
+.PHONY: up
+up: bootstrap ## Start the clusters, the MirrorMaker host and Airflow in the background
+	@$(RUN) -m sandbox up
+
+.PHONY: down
+down: ## Stop everything that `make up` started
+	@if [ -x $(RUN) ]; then $(RUN) -m sandbox down; else echo 'No sandbox is running.'; fi
+
+.PHONY: test
+test: bootstrap ## All tests, the live ones included
+	@$(RUN) -m pytest
+
+.PHONY: test-fast
+test-fast: bootstrap ## All tests that need no clusters
+	@$(RUN) -m pytest -m "not live"
+
+.PHONY: test-live
+test-live: bootstrap ## Only the tests on real clusters
+	@$(RUN) -m pytest -m live
+
+.PHONY: lint
+lint: bootstrap ## ruff check, ruff format --check, mypy
+	@$(RUN) -m ruff check .
+	@$(RUN) -m ruff format --check .
+	@$(RUN) -m mypy
+	@$(RUN) -m mypy --strict -p sandbox
+
+.PHONY: bench
+bench: bootstrap ## Run the benchmarks
+	@$(RUN) -m bench
+
+.PHONY: lock
+lock: bootstrap ## Resolve pyproject.toml into requirements.lock again
+	@.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+		--extra dev pyproject.toml -o requirements.lock
+
+.PHONY: clean
+clean: ## Stop the sandbox and remove everything that was built or downloaded
+	@if [ -x $(RUN) ] && [ -d .sandbox ]; then $(RUN) -m sandbox down; fi
+	@rm -rf .sandbox .cache .venv .pytest_cache .mypy_cache .ruff_cache build dist *.egg-info spark-warehouse
+
+.PHONY: bootstrap
+bootstrap:
+	@if ! $(or $(PYTHON),false) -c '$(IS_SUPPORTED)' >/dev/null 2>&1; then \
+		echo 'Python 3.11, 3.12 or 3.13 is needed$(if $(PYTHON),; $(PYTHON) is none of them). Name one: make PYTHON=/path/to/python3' >&2; exit 3; fi
+	@$(PYTHON) -m sandbox.bootstrap

@@ -1,0 +1,96 @@
+"""Writes the reference pages that come from the code: `python docs/generate.py [--check]`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).parent
+sys.path.insert(0, str(DOCS.parent / "plugins"))
+
+from kafka_migration.core.codes import Code  # noqa: E402
+from kafka_migration.core.report import table  # noqa: E402
+from kafka_migration.spec.models import MigrationModel  # noqa: E402
+
+NOTICE = "<!-- Written by docs/generate.py from the code; do not edit by hand. -->\n\n"
+
+
+def error_codes() -> str:
+    """Return the page of all codes."""
+    rows = [(f"`{code}`", code.meaning) for code in sorted(Code)]
+    return (
+        f"# Error codes\n\n{NOTICE}Every refusal and finding has one of these codes. Its text names the object, what "
+        "was found, what was expected, and what to do; all findings of a step are reported together. Codes are "
+        f"never renamed.\n\n{table(('Code', 'Meaning'), rows)}\n"
+    )
+
+
+def migration_file() -> str:
+    """Return the reference of the migration file."""
+    example = (DOCS.parent / "include" / "migrations" / "demo.yaml").read_text()
+    schema = MigrationModel.model_json_schema()
+    rows = list(_rows(schema, schema["$defs"], ""))
+    return (
+        f"# The migration file\n\n{NOTICE}One YAML file describes one migration; `include/migrations/<name>.yaml` "
+        "gives the DAG `kafka_migration__<name>`. Unknown fields are refused. Durations are digits and one of "
+        "`s m h d`. Addresses and secrets live in Airflow connections, never in this file.\n\n"
+        f"{table(('Field', 'Type', 'Default', 'Meaning'), rows)}\n\n## Example\n\n```yaml\n{example}```\n"
+    )
+
+
+Schema = dict[str, Any]
+
+
+def _rows(schema: Schema, definitions: Schema, prefix: str) -> Iterator[tuple[str, str, str, str]]:
+    for name, field in schema["properties"].items():
+        reference = field.get("$ref")
+        if reference:
+            yield from _rows(definitions[reference.rpartition("/")[2]], definitions, f"{prefix}{name}.")
+        else:
+            default = "required" if name in schema.get("required", ()) else _default(field)
+            yield f"`{prefix}{name}`", _type(field), default, field.get("description", "")
+
+
+def _type(field: Schema) -> str:
+    if "anyOf" in field:
+        return " or ".join(_type(option) for option in field["anyOf"] if option.get("type") != "null")
+    if "const" in field:
+        return f"`{field['const']}`"
+    if "enum" in field:
+        return " or ".join(f"`{value}`" for value in field["enum"])
+    if field["type"] == "array":
+        return f"list of {_type(field['items'])}"
+    if field["type"] == "integer":
+        return "duration" if isinstance(field.get("default"), str) else "number"
+    return "text"
+
+
+def _default(field: Schema) -> str:
+    return "–" if field.get("default") is None else f"`{field['default']}`"
+
+
+PAGES = {"error-codes.md": error_codes, "migration-file.md": migration_file}
+
+
+def main() -> int:
+    """Write the pages, or with `--check` tell whether they are up to date."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true")
+    check = parser.parse_args().check
+    stale = [name for name, page in PAGES.items() if not _is_current(DOCS / name, page())]
+    for name in stale if not check else ():
+        (DOCS / name).write_text(PAGES[name]())
+    if check and stale:
+        sys.stderr.write(f"stale: {', '.join(stale)}; run python docs/generate.py\n")
+    return int(check and bool(stale))
+
+
+def _is_current(path: Path, text: str) -> bool:
+    return path.exists() and path.read_text() == text
+
+
+if __name__ == "__main__":
+    sys.exit(main())

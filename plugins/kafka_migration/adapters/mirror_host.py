@@ -1,0 +1,152 @@
+"""The MirrorMaker host, spoken to by sending `mirrorctl` over a transport; SSH is the transport in use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import kafka_migration
+from kafka_migration.adapters.ssh import SshTransport
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import MigrationError, OutcomeUnknown, TransientError
+from kafka_migration.core.host import HostReply, MirrorLaunch
+from kafka_migration.core.mirrorctl import (
+    HostRequest,
+    UnreadableReply,
+    checked,
+    launch_variables,
+    parse_reply,
+    render_request,
+)
+from kafka_migration.adapters.transport import ReplyLost, Transport
+
+# What mirrorctl waits for at most, by its own constants, and a slow network's share.
+READ_TIMEOUT_S = 30.0
+LOCKED_TIMEOUT_S = 45.0
+START_TIMEOUT_S = 90.0
+
+
+class ScriptMirrorHost:
+    """A `MirrorHost` that sends mirrorctl itself with every call, so that the host needs no installation.
+
+    An acting call whose reply got lost is not left at that: the host is asked what is true, and the call is
+    sent once more where that is safe (all verbs are idempotent); only then its outcome is unknown.
+    """
+
+    def __init__(self, migration: str, transport: Transport, home: str | None = None) -> None:
+        """`home`: the base folder on the host; default is the host's KAFKA_MIGRATION_HOME or ~/.kafka-migration."""
+        self.migration = migration
+        self._transport = transport
+        self._home = home or ""
+
+    def reserve(self, holder: str, take_over_from: str | None = None) -> HostReply:
+        """See `MirrorHost.reserve`."""
+        return self._act("reserve", {"HOLDER": holder, "TAKE_OVER_FROM": take_over_from or ""})
+
+    def release(self, holder: str) -> HostReply:
+        """See `MirrorHost.release`."""
+        return self._act("release", {"HOLDER": holder})
+
+    def start(self, holder: str, generation: int, launch: MirrorLaunch) -> HostReply:
+        """See `MirrorHost.start`."""
+        variables = {"HOLDER": holder, **launch_variables(launch)}
+        return self._act("start", variables, (str(generation), str(launch.lease_s)), timeout_s=START_TIMEOUT_S)
+
+    def renew(self, holder: str, generation: int) -> HostReply:
+        """See `MirrorHost.renew`."""
+        return self._read("renew", {"HOLDER": holder}, (str(generation),))
+
+    def status(self) -> HostReply:
+        """See `MirrorHost.status`."""
+        return self._read("status")
+
+    def stop(self, holder: str, generation: int | None, grace_s: int) -> HostReply:
+        """See `MirrorHost.stop`."""
+        words = (_generation_word(generation), str(grace_s))
+        # The lock may be held by another stop, which waits for its own grace time.
+        return self._act("stop", {"HOLDER": holder}, words, timeout_s=2 * grace_s + START_TIMEOUT_S)
+
+    def logs(self, generation: int | None, lines: int) -> HostReply:
+        """See `MirrorHost.logs`."""
+        return self._read("logs", words=(_generation_word(generation), str(lines)))
+
+    def close(self) -> None:
+        """Close the transport; a later call opens it again."""
+        self._transport.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _read(self, verb: str, variables: Mapping[str, str] | None = None, words: tuple[str, ...] = ()) -> HostReply:
+        try:
+            return checked(self._call(self._request(verb, variables or {}, words), READ_TIMEOUT_S))
+        except (ReplyLost, UnreadableReply) as error:
+            raise TransientError(f"{Code.HOST_REPLY_UNREADABLE}: {verb} of {self.migration}: {error}") from error
+
+    def _act(
+        self,
+        verb: str,
+        variables: Mapping[str, str],
+        words: tuple[str, ...] = (),
+        timeout_s: float = LOCKED_TIMEOUT_S,
+    ) -> HostReply:
+        request = self._request(verb, variables, words)
+        try:
+            return checked(self._call(request, timeout_s))
+        except (ReplyLost, UnreadableReply) as error:
+            return self._act_again(request, timeout_s, lost=error)
+
+    def _act_again(self, request: HostRequest, timeout_s: float, lost: Exception) -> HostReply:
+        """Look before doing it again: a host that cannot even be asked is left alone."""
+        try:
+            self.status()
+            reply = self._call(request, timeout_s)
+        except (MigrationError, ReplyLost, UnreadableReply) as error:
+            raise OutcomeUnknown(
+                f"{request.verb} of migration {self.migration} was sent and its reply got lost ({lost}); "
+                f"asking again did not tell ({error})."
+            ) from error
+        return checked(reply)
+
+    def _request(self, verb: str, variables: Mapping[str, str], words: tuple[str, ...]) -> HostRequest:
+        return HostRequest(verb, self.migration, words, {"HOME": self._home, **variables})
+
+    def _call(self, request: HostRequest, timeout_s: float) -> HostReply:
+        command, stdin = render_request(request, mirrorctl_text())
+        exit_status, stdout, stderr = self._transport(command, stdin, timeout_s)
+        try:
+            return parse_reply(stdout)
+        except UnreadableReply as error:
+            said = stderr.strip()[-500:] or "nothing"
+            raise UnreadableReply(f"{error}; exit status {exit_status}, on stderr: {said}") from None
+
+
+class SshMirrorHost(ScriptMirrorHost):
+    """The MirrorMaker host behind an Airflow connection of type `ssh`.
+
+    The connection's details are resolved here, so that a trigger can build it on the event loop and call it in
+    a thread; nothing is connected before the first call. For one caller at a time.
+
+    Raises `Refused` (`CONNECTION_MISSING`, `CONNECTION_INVALID`).
+    """
+
+    def __init__(self, migration: str, ssh_conn_id: str, home: str | None = None) -> None:
+        super().__init__(migration, SshTransport(ssh_conn_id), home)
+
+
+@cache
+def mirrorctl_text() -> str:
+    """Return the text of mirrorctl, which travels with the package."""
+    return (Path(kafka_migration.__file__).parent / "host" / "mirrorctl").read_text(encoding="utf-8")
+
+
+def _generation_word(generation: int | None) -> str:
+    return "last" if generation is None else str(generation)

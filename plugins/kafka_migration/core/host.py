@@ -1,0 +1,150 @@
+"""What the package asks of the MirrorMaker host: values, and the Protocol that the adapter implements.
+
+One migration has at most one MirrorMaker at any time, and that is kept on the host, not in Airflow. A
+*generation* is one start of MirrorMaker's JVM, numbered from 1. A *reservation* says which run may act; it
+has no expiry. The *lease* is a dead-man's switch: a generation that is not renewed in time ends by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Any, Protocol
+
+# In arguments, Java options and files of a launch the host puts the generation's own directory in its place.
+GENERATION_DIR = "@GENERATION_DIR@"
+# The file in that directory that the launched program logs to; what it prints goes to `console.log`.
+LOG_FILE = "mirrormaker.log"
+LOG4J_FILE = "log4j.properties"
+# How many lines of the log come with the reply to a stop, or on a dead generation.
+LOG_TAIL_LINES = 40
+
+
+class ProcessState(StrEnum):
+    """What is known of a generation's process.
+
+    `none`: nothing was ever started. `dead`: it was started, nobody told it to stop, and it is not alive.
+    """
+
+    NONE = "none"
+    RUNNING = "running"
+    STOPPED = "stopped"
+    DEAD = "dead"
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorLaunch:
+    """What the host needs to start one generation.
+
+    `files` are written below the generation's directory, readable by its owner only; all but the log4j file
+    are removed when the process ends. `kafka_home` and `java_home` default to the host's own variables.
+    `GENERATION_DIR` is replaced in `arguments`, `java_options` and the texts of `files`. A file named
+    `log4j.properties` becomes log4j's configuration.
+    """
+
+    main_class: str
+    arguments: tuple[str, ...]
+    files: Mapping[str, str]
+    java_options: tuple[str, ...]
+    kafka_home: str | None
+    java_home: str | None
+    lease_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class HostReply:
+    """One reply of the host: how the request went, and what is true right after it.
+
+    `generation` is 0 when nothing was ever started; `state`, `pid` and everything about a process belong to
+    that generation. `pid`, `started_at` (epoch s), `uptime_s`, `exit_code` and `lease_remaining_s` are None
+    where they are unknown or make no sense. `holder` is empty when the migration is free. `adopted` tells
+    that a start found its own process running already, `killed` that the process did not end on TERM.
+    `exit_reason` is `stopped`, `lease-expired`, `ended` (by itself), or empty when unknown. `log` holds the
+    last lines, where the verb brings them.
+    """
+
+    ok: bool
+    code: str
+    message: str
+    verb: str
+    migration: str
+    generation: int = 0
+    state: ProcessState = ProcessState.NONE
+    pid: int | None = None
+    started_at: int | None = None
+    uptime_s: int | None = None
+    exit_code: int | None = None
+    exit_reason: str = ""
+    holder: str = ""
+    lease_remaining_s: int | None = None
+    boot_id: str = ""
+    adopted: bool = False
+    killed: bool = False
+    log: str = ""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the generation's process is alive."""
+        return self.state is ProcessState.RUNNING
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> HostReply:
+        """Read a reply's JSON object; fields of a newer mirrorctl are left out.
+
+        Raises `ValueError`, `KeyError` or `TypeError` for an object that is not a reply.
+        """
+        known = {field.name: document[field.name] for field in fields(cls) if field.name in document}
+        reply = cls(**{**known, "state": ProcessState(document["state"])})
+        if not isinstance(reply.ok, bool) or not isinstance(reply.generation, int):
+            raise TypeError("ok must be a boolean and generation an integer")
+        return reply
+
+
+class MirrorHost(Protocol):
+    """The MirrorMaker of one migration on its host.
+
+    Every method raises `Refused` when the host refuses or must not be trusted, and `TransientError` when it
+    could not be reached or was busy, so that nothing was done. An acting method (all but `renew`, `status`
+    and `logs`) raises `OutcomeUnknown` when it may have happened and asking did not tell.
+    """
+
+    def reserve(self, holder: str, take_over_from: str | None = None) -> HostReply:
+        """Take the reservation; holding it already is fine.
+
+        Another's is taken over only when its holder is exactly `take_over_from`, else `RESERVED_BY`.
+        """
+
+    def release(self, holder: str) -> HostReply:
+        """Free the reservation; one that is free already is fine, another holder's is `RESERVED_BY`."""
+
+    def start(self, holder: str, generation: int, launch: MirrorLaunch) -> HostReply:
+        """Start a generation; return once its process is alive.
+
+        Asked again by the same holder while that generation runs, it starts nothing and the reply is
+        `adopted`. Refusals: `NOT_RESERVED`; `ALREADY_RUNNING`; `GENERATION_STOPPED` for one that was told to
+        stop, started or not; `GENERATION_UNEXPECTED` for any but the next after the last started or stopped
+        one; `JAVA_MISSING`, `MM_BINARY_NOT_FOUND`, `HOST_TOOL_MISSING`. A process that ends at once raises
+        `MirrorFailed` (`MIRROR_DEAD`); the generation is then used up.
+        """
+
+    def renew(self, holder: str, generation: int) -> HostReply:
+        """Renew the lease of a generation and return its status; one that is not alive is not renewed.
+
+        Refusals: `NOT_RESERVED`, `GENERATION_UNEXPECTED`.
+        """
+
+    def status(self) -> HostReply:
+        """Return what is true now, with the log's last lines when the generation is dead."""
+
+    def stop(self, holder: str, generation: int | None, grace_s: int) -> HostReply:
+        """End a generation (None: the last one) for good: TERM, after `grace_s` KILL; return when it is gone.
+
+        It leaves a tombstone, so a late start of the generation is refused. Stopped already, or never
+        started, is fine: the reply then tells what was recorded, and its generation is the last one really
+        started when that is lower. `RESERVED_BY` when another holds the reservation; a free one is no
+        obstacle. A process that survives KILL raises `MirrorFailed` (`MIRROR_NOT_STOPPED`).
+        """
+
+    def logs(self, generation: int | None, lines: int) -> HostReply:
+        """Return the last lines of a generation's log (None: of the last one)."""

@@ -1,0 +1,60 @@
+"""`python -m sandbox up | down | status`: the sandbox in the background."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from sandbox import control
+from sandbox.errors import SandboxError
+from sandbox.jars import JarsError
+from sandbox.sandbox import DEFAULT_ROOT
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; 0 done, 1 failed, 2 usage, 3 nothing is running (status)."""
+    options = _parser().parse_args(arguments)
+    try:
+        return _run(options)
+    except (SandboxError, JarsError) as error:
+        print(f"{type(error).__name__}: {error}", flush=True)
+        return 1
+    except KeyboardInterrupt:
+        print("Interrupted; nothing of the sandbox is running.", flush=True)
+        return 130
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.command == "up":
+        return control.up(options.root, options.airflow_port)
+    if options.command == "supervise":
+        return control.supervise(options.root, options.airflow_port)
+    return {"down": control.down, "status": control.status}[options.command](options.root)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m sandbox", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="up | down | status")
+    _add(commands, "up", "start everything in the background and print where it answers", has_port=True)
+    _add(commands, "down", "stop everything that was started")
+    _add(commands, "status", "say what is running")
+    _add(commands, "supervise", "own the parts in the foreground (used by up)", has_port=True)
+    return parser
+
+
+def _add(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    text: str,
+    *,
+    has_port: bool = False,
+) -> None:
+    command = commands.add_parser(name, help=text, description=text)
+    command.add_argument("--root", type=Path, default=DEFAULT_ROOT, help="the sandbox's folder (%(default)s)")
+    if has_port:
+        command.add_argument("--airflow-port", type=int, help="a fixed port for Airflow; else a free one")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,149 @@
+"""Makes the checkout ready to run: `python3 -m sandbox.bootstrap`, called by every target of the Makefile.
+
+Checks the machine, builds `.venv` from `requirements.lock` and fetches the jars. What is done already is left
+alone, so a second run takes a moment and says nothing. Runs on the system's Python, standard library only.
+
+Exit codes: 0 ready, 1 failed (a download, say; running it again resumes), 3 refused: the machine lacks something.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from sandbox import jars, prerequisites
+
+PROJECT = Path(__file__).resolve().parents[1]
+VENV = PROJECT / ".venv"
+# Written last and removed first: a virtual environment without it is not whole.
+STAMP = VENV / ".complete"
+LOCKS = ("requirements-bootstrap.txt", "requirements.lock")
+INSTALL_TIMEOUT_S = 1800
+
+
+class BootstrapError(Exception):
+    """A step failed; the text is the end of its output."""
+
+
+def main() -> int:
+    """Make everything ready and return the exit code."""
+    with _alone():
+        try:
+            return _prepare()
+        except (BootstrapError, jars.JarsError, prerequisites.AptError, subprocess.TimeoutExpired) as error:
+            print(f"{type(error).__name__}: {error}", file=sys.stderr)
+            return 1
+
+
+def stamp(project: Path, python_version: str) -> str:
+    """Return what the stamp of a whole environment says: a digest of the lock files and the Python version."""
+    digest = hashlib.sha256(python_version.encode())
+    for name in LOCKS:
+        digest.update((project / name).read_bytes())
+    return f"{python_version} {digest.hexdigest()}"
+
+
+def plan(found: str | None, wanted: str) -> str:
+    """Decide by the stamp found what to do with the environment: `keep`, `update` in place, or `rebuild`.
+
+    Without a stamp an installation was interrupted: a package may be there in part, so nothing of it is trusted.
+    """
+    if found == wanted:
+        return "keep"
+    if found is None or found.split()[:1] != wanted.split()[:1]:
+        return "rebuild"
+    return "update"
+
+
+def _prepare() -> int:
+    missing = prerequisites.find_missing()
+    if missing and prerequisites.can_install(missing):
+        prerequisites.install(missing, _say)
+        missing = prerequisites.find_missing()
+    if missing:
+        print(prerequisites.refusal(missing), file=sys.stderr)
+        return 3
+    _prepare_environment()
+    jars.ensure(_say)
+    return 0
+
+
+def _prepare_environment() -> None:
+    wanted = stamp(PROJECT, ".".join(str(part) for part in sys.version_info[:3]))
+    what = plan(_read_stamp(), wanted)
+    if what == "keep":
+        return
+    started = time.monotonic()
+    STAMP.unlink(missing_ok=True)
+    if what == "rebuild":
+        _rebuild()
+    _install()
+    STAMP.write_text(wanted)
+    _say(f".venv: {what} done in {time.monotonic() - started:.0f} s")
+
+
+def _read_stamp() -> str | None:
+    python = VENV / "bin" / "python"
+    if not STAMP.is_file() or not os.access(python, os.X_OK):
+        return None
+    return STAMP.read_text()
+
+
+def _rebuild() -> None:
+    _say(f".venv: installing with Python {sys.version_info[0]}.{sys.version_info[1]} (1 GB, takes a minute or two)")
+    shutil.rmtree(VENV, ignore_errors=True)
+    _run(sys.executable, "-m", "venv", str(VENV))
+
+
+def _install() -> None:
+    python = str(VENV / "bin" / "python")
+    pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes")
+    _run(*pip, "-r", str(PROJECT / LOCKS[0]))
+    sync = (str(VENV / "bin" / "uv"), "pip", "sync", "--quiet", "--python", python, "--require-hashes")
+    # Compiled here once; with PYTHONDONTWRITEBYTECODE every Airflow process would compile its imports again.
+    _run(*sync, "--compile-bytecode", str(PROJECT / LOCKS[1]))
+
+
+def _run(*command: str) -> None:
+    done = subprocess.run(
+        command, env=_environment(), capture_output=True, text=True, check=False, timeout=INSTALL_TIMEOUT_S
+    )
+    if done.returncode != 0:
+        tail = "\n".join((done.stdout + done.stderr).splitlines()[-20:])
+        raise BootstrapError(f"{' '.join(command)} ended with {done.returncode}:\n{tail}")
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment in which uv uses the package index and the certificates that pip is set to."""
+    environment = dict(os.environ)
+    for pip_name, uv_name in (("PIP_INDEX_URL", "UV_DEFAULT_INDEX"), ("PIP_CERT", "SSL_CERT_FILE")):
+        if pip_name in environment:
+            environment.setdefault(uv_name, environment[pip_name])
+    return environment
+
+
+class _alone:  # noqa: N801 # reads as `with _alone():`
+    """Let one bootstrap run at a time; a second one waits and then finds everything done."""
+
+    def __enter__(self) -> None:
+        cache = PROJECT / ".cache"
+        cache.mkdir(exist_ok=True)
+        self._lock = (cache / "bootstrap.lock").open("w")
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.close()
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

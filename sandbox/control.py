@@ -1,0 +1,145 @@
+"""`up`, `down` and `status`: a sandbox in the background, owned by a detached supervisor process."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from sandbox.errors import SandboxError
+from sandbox.folder import Folder
+from sandbox.jars import PROJECT
+from sandbox.processes import POLL_S, Process, identify, is_alive, send
+from sandbox.sandbox import Sandbox, say
+from sandbox.state import SandboxState
+
+UP_TIMEOUT_S = 600
+DOWN_TIMEOUT_S = 60
+SUPERVISOR_LOG = "supervisor.log"
+
+
+def up(root: Path, airflow_port: int | None) -> int:
+    """Start a sandbox in the background and return once it answers; 1 when it did not come up."""
+    folder = Folder(root.resolve())
+    if folder.is_locked():
+        say(f"The sandbox is running already (in {folder.root}).")
+        return status(root)
+    log = folder.root / SUPERVISOR_LOG
+    supervisor = _start_supervisor(folder.root, log, airflow_port)
+    try:
+        _follow(supervisor, log, folder.state_file)
+    except BaseException:
+        _end(supervisor)
+        raise
+    if supervisor.poll() is not None:
+        say("The sandbox did not come up; nothing of it is running.")
+        return 1
+    print_state(SandboxState.load(folder.state_file))
+    return 0
+
+
+def down(root: Path) -> int:
+    """Stop the sandbox of this root, whatever is left of it; silent success when nothing runs."""
+    folder = Folder(root.resolve())
+    owner = folder.owner()
+    if not owner:
+        say("No sandbox is running.")
+        return 0
+    if folder.is_locked() and owner.supervisor:
+        send(owner.supervisor, signal.SIGTERM)
+        _wait_for_end(owner.supervisor)
+    survivors = {process.pid for process in folder.end_leftovers()}
+    say("The sandbox is stopped." if not survivors else f"These processes do not end: {survivors}")
+    return 1 if survivors else 0
+
+
+def status(root: Path) -> int:
+    """Say what runs: 0 when every part does, 1 when one died, 3 when there is no sandbox."""
+    folder = Folder(root.resolve())
+    if not folder.is_locked():
+        say("No sandbox is running.")
+        return 3
+    try:
+        state = SandboxState.load(folder.state_file)
+    except FileNotFoundError:
+        say("The sandbox is starting or stopping.")
+        return 1
+    print_state(state)
+    dead = [name for name, pid in state.pids.items() if identify(pid) is None]
+    for name in dead:
+        say(f"NOT RUNNING: {name}; see {folder.root / SUPERVISOR_LOG}")
+    return 1 if dead else 0
+
+
+def supervise(root: Path, airflow_port: int | None) -> int:
+    """Own the parts until a signal arrives; what `up` runs in the background."""
+    with Sandbox(root, airflow_port=airflow_port):
+        while True:
+            signal.pause()
+
+
+def print_state(state: SandboxState) -> None:
+    """Print what a person needs: address, login, log folder, how to stop."""
+    say(
+        f"Airflow   {state.airflow_url or 'not started'}   user {state.airflow_user}, password {state.airflow_password}"
+    )
+    say(f"Source    {state.source_bootstrap}")
+    say(f"Target    {state.target_bootstrap}")
+    say(f"Host      ssh -p {state.ssh_port} -i {state.ssh_key_file} {state.ssh_user}@{state.ssh_host}")
+    say(f"Logs      {state.logs}")
+    say(f"Evidence  {state.evidence_root}")
+    say("Stop with: make down")
+
+
+def _start_supervisor(root: Path, log: Path, airflow_port: int | None) -> subprocess.Popen[bytes]:
+    port = ("--airflow-port", str(airflow_port)) if airflow_port is not None else ()
+    root.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as output:
+        return subprocess.Popen(
+            (sys.executable, "-m", "sandbox", "supervise", "--root", str(root), *port),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            cwd=PROJECT,
+            start_new_session=True,
+        )
+
+
+def _follow(supervisor: subprocess.Popen[bytes], log: Path, state_file: Path) -> None:
+    """Print the supervisor's lines until it is ready or has ended."""
+    deadline = time.monotonic() + UP_TIMEOUT_S
+    with log.open() as lines:
+        while True:
+            is_over = supervisor.poll() is not None or _is_ready(state_file, supervisor.pid)
+            for line in lines.readlines():
+                print(line, end="", flush=True)
+            if is_over:
+                return
+            if time.monotonic() > deadline:
+                raise SandboxError(f"the sandbox was not ready after {UP_TIMEOUT_S} s; see {log}")
+            time.sleep(POLL_S)
+
+
+def _is_ready(state_file: Path, supervisor_pid: int) -> bool:
+    try:
+        return SandboxState.load(state_file).supervisor_pid == supervisor_pid
+    except FileNotFoundError:
+        return False
+
+
+def _end(supervisor: subprocess.Popen[bytes]) -> None:
+    supervisor.terminate()
+    try:
+        supervisor.wait(DOWN_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        supervisor.kill()
+
+
+def _wait_for_end(supervisor: Process) -> None:
+    deadline = time.monotonic() + DOWN_TIMEOUT_S
+    while is_alive(supervisor):
+        if time.monotonic() > deadline:
+            send(supervisor, signal.SIGKILL)
+        time.sleep(POLL_S)

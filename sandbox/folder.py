@@ -1,0 +1,101 @@
+"""The sandbox's root folder: one sandbox at a time, emptied at start, cleared of a dead predecessor's processes."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from sandbox.errors import AlreadyRunning, ForeignFolder
+from sandbox.processes import Process, end_all, identify
+from sandbox.state import FILE_NAME, save_json
+
+# Everything the sandbox makes below its root, and hence everything that it may remove there.
+CONTENT = ("source", "target", "ssh", "mirror-host", "airflow", "evidence", "logs", FILE_NAME)
+
+
+@dataclass(frozen=True)
+class Owner:
+    """The sandbox that was started last in a folder, and the process that did it."""
+
+    sandbox_id: str
+    supervisor: Process | None
+
+
+class Folder:
+    """A root folder with a lock file, an owner file and the state file."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.state_file = root / FILE_NAME
+        self._owner_file = root / "owner.json"
+        self._lock: int | None = None
+
+    def acquire(self) -> None:
+        """Take the lock, which the kernel frees with this process.
+
+        Raises:
+            AlreadyRunning: another process holds it.
+            ForeignFolder: the folder holds names that the sandbox would have to remove, but no sandbox made it.
+        """
+        self.root.mkdir(parents=True, exist_ok=True)
+        lock_file = self.root / ".lock"
+        foreign = [name for name in CONTENT if (self.root / name).exists()]
+        if foreign and not lock_file.exists():
+            raise ForeignFolder(f"{self.root} is no sandbox but holds {', '.join(foreign)}; choose another root")
+        handle = os.open(lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            raise AlreadyRunning(f"a sandbox runs in {self.root} already") from None
+        self._lock = handle
+
+    def release(self) -> None:
+        """Free the lock; harmless when it is not held."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def is_locked(self) -> bool:
+        """True while a living process runs a sandbox here."""
+        try:
+            self.acquire()
+        except AlreadyRunning:
+            return True
+        self.release()
+        return False
+
+    def begin(self, sandbox_id: str) -> None:
+        """End what a dead predecessor left running, empty the folder and record the new owner."""
+        self.end_leftovers()
+        for name in CONTENT:
+            path = self.root / name
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        own = identify(os.getpid())
+        save_json(self._owner_file, {"sandbox_id": sandbox_id, "supervisor": asdict(own) if own else None})
+
+    def end_leftovers(self) -> set[Process]:
+        """End the last owner's processes, in case owner and watchdog were both killed; return the survivors."""
+        owner = self.owner()
+        survivors = end_all(owner.sandbox_id) if owner else set()
+        self.state_file.unlink(missing_ok=True)
+        if not survivors:
+            self.forget()
+        return survivors
+
+    def forget(self) -> None:
+        """Remove the owner record: nothing of it runs any more."""
+        self._owner_file.unlink(missing_ok=True)
+
+    def owner(self) -> Owner | None:
+        """Return who started the last sandbox here."""
+        try:
+            document = json.loads(self._owner_file.read_text())
+        except FileNotFoundError:
+            return None
+        supervisor = document["supervisor"]
+        return Owner(document["sandbox_id"], Process(**supervisor) if supervisor else None)

@@ -1,0 +1,57 @@
+"""SIGTERM and SIGHUP as exceptions, so that they stop the sandbox on the same path as Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, NoReturn
+
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
+_ALL = (signal.SIGINT, *_ENDING)
+
+
+class Interrupts:
+    """Signal handlers that are put in place and taken back; does nothing outside the main thread."""
+
+    def __init__(self) -> None:
+        self._before: dict[signal.Signals, Any] = {}
+
+    def install(self) -> None:
+        """Turn SIGTERM and SIGHUP into `SystemExit(128 + number)`; one that is ignored (nohup) stays so."""
+        if not _is_main_thread():
+            return
+        for number in _ENDING:
+            if signal.getsignal(number) == signal.SIG_DFL:
+                self._before[number] = signal.signal(number, _leave)
+
+    def restore(self) -> None:
+        """Put back what was there before `install`."""
+        if not _is_main_thread():
+            return
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before.clear()
+
+    @contextmanager
+    def ignored(self) -> Iterator[None]:
+        """Let nothing but kill -9 interrupt the block; the watchdog takes over after that."""
+        if not _is_main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, signal.SIG_IGN) for number in _ALL}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def _leave(number: int, _frame: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)

@@ -1,0 +1,106 @@
+"""Where each part of one sandbox lives and answers; the environment and the state file follow from it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox import jars
+from sandbox.airflow import PASSWORD, USER, Airflow, AirflowFolders
+from sandbox.connections import connection_variables
+from sandbox.environment import base_environment
+from sandbox.kafka import KafkaCluster
+from sandbox.parts import HOST, free_ports, require_free
+from sandbox.ssh import SshHost
+from sandbox.state import SandboxState
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The parts below one root folder, on ports of their own."""
+
+    root: Path
+    sandbox_id: str
+    source: KafkaCluster
+    target: KafkaCluster
+    host: SshHost
+    airflow: Airflow
+
+    @property
+    def logs(self) -> Path:
+        """The folder with one log per part."""
+        return self.root / "logs"
+
+    @property
+    def evidence(self) -> Path:
+        """The evidence store's folder."""
+        return self.root / "evidence"
+
+    def base_environment(self) -> dict[str, str]:
+        """The environment of Kafka and sshd."""
+        return base_environment(self.sandbox_id)
+
+    def airflow_environment(self, extra: Mapping[str, str]) -> dict[str, str]:
+        """The environment of Airflow's parts and of `airflow` commands; `extra` wins.
+
+        The host's keys must exist already: the SSH connection names them.
+        """
+        spark_jars = ",".join(str(jar) for jar in jars.spark_jars())
+        return {
+            **self.base_environment(),
+            **self.airflow.settings(),
+            "AIRFLOW__KAFKA_MIGRATION__EVIDENCE_ROOT": str(self.evidence),
+            "AIRFLOW__KAFKA_MIGRATION__MIGRATIONS_FOLDER": str(self.airflow.folders.migrations),
+            "AIRFLOW__KAFKA_MIGRATION__SPARK_JARS": spark_jars,
+            # Spark refuses a worker Python that differs from the driver's.
+            "PYSPARK_PYTHON": sys.executable,
+            **connection_variables(self.source, self.target, self.host),
+            **extra,
+        }
+
+    def state(self, pids: Mapping[str, int], environment: Mapping[str, str], *, with_airflow: bool) -> SandboxState:
+        """Return what `state.json` says while the parts run."""
+        return SandboxState(
+            sandbox_id=self.sandbox_id,
+            supervisor_pid=os.getpid(),
+            root=self.root,
+            airflow_url=self.airflow.url if with_airflow else None,
+            airflow_user=USER,
+            airflow_password=PASSWORD,
+            airflow_home=self.airflow.home,
+            evidence_root=self.evidence,
+            source_bootstrap=self.source.bootstrap,
+            target_bootstrap=self.target.bootstrap,
+            ssh_host=HOST,
+            ssh_port=self.host.port,
+            ssh_user=self.host.user,
+            ssh_key_file=self.host.key_file,
+            ssh_host_key=self.host.host_key,
+            mirror_home=self.host.mirror_home,
+            kafka_home=jars.kafka_home(),
+            spark_jars=jars.spark_jars(),
+            logs=self.logs,
+            pids=dict(pids),
+            environment=dict(environment),
+        )
+
+
+def plan_layout(root: Path, sandbox_id: str, folders: AirflowFolders, airflow_port: int | None) -> Layout:
+    """Choose ports and folders.
+
+    Raises:
+        PortTaken: `airflow_port` was given and is in use.
+    """
+    asked_for = [require_free(airflow_port, "Airflow")] if airflow_port is not None else []
+    airflow, source, source_controller, target, target_controller, ssh = [*asked_for, *free_ports(6)][:6]
+    return Layout(
+        root=root,
+        sandbox_id=sandbox_id,
+        source=KafkaCluster("source", root / "source", source, source_controller),
+        target=KafkaCluster("target", root / "target", target, target_controller),
+        host=SshHost(root / "ssh", ssh, root / "mirror-host"),
+        airflow=Airflow(root / "airflow", airflow, folders),
+    )

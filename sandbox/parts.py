@@ -1,0 +1,181 @@
+"""One part of the sandbox: a process with a log, a way to ask whether it is ready, and an end."""
+
+from __future__ import annotations
+
+import re
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import SystemRandom
+
+from sandbox.errors import PartDied, PartNotReady, PortTaken
+from sandbox.processes import POLL_S, Process, identify, send
+
+HOST = "127.0.0.1"
+# Below Linux's range for outgoing connections (32768…), which could take a port between the test and its use.
+PORTS = range(20000, 32000)
+TAIL_LINES = 25
+_EXCEPTION = re.compile(r"(?:^|\s)((?:[\w$]+\.)*\w*(?:Exception|Error)\b.*)")
+
+
+@dataclass(frozen=True)
+class PartSpec:
+    """What a part is: how it starts and how to see that it works.
+
+    `is_ready` gets what the process has logged since this start, and may ask the part itself.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    log: Path
+    is_ready: Callable[[str], bool]
+    start_timeout_s: float = 120.0
+    stop_grace_s: float = 15.0
+
+
+@dataclass
+class Part:
+    """A part's process, started, watched and ended."""
+
+    spec: PartSpec
+    process: subprocess.Popen[bytes] | None = None
+    identity: Process | None = None
+    is_expected_to_run: bool = False
+    _log_start_bytes: int = field(default=0, repr=False)
+    _deadline: float = field(default=0.0, repr=False)
+
+    def start(self) -> Process:
+        """Start the process in a session of its own, so that a terminal's Ctrl-C does not reach it."""
+        self.spec.log.parent.mkdir(parents=True, exist_ok=True)
+        with self.spec.log.open("ab") as log:
+            self._log_start_bytes = log.tell()
+            self.process = subprocess.Popen(
+                self.spec.command,
+                env=dict(self.spec.environment),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self.is_expected_to_run = True
+        self._deadline = time.monotonic() + self.spec.start_timeout_s
+        # A process that is gone already is not in /proc any more; `is_ready` reports its death.
+        self.identity = identify(self.process.pid) or Process(self.process.pid, -1)
+        return self.identity
+
+    def is_ready(self) -> bool:
+        """True once the part answers.
+
+        Raises:
+            PartDied: its process has ended.
+            PartNotReady: it has not answered within the spec's time.
+        """
+        ready = self.spec.is_ready(self.log_since_start())
+        self._check_alive()
+        if not ready and time.monotonic() > self._deadline:
+            raise PartNotReady(self._report(f"did not answer within {self.spec.start_timeout_s:.0f} s"))
+        return ready
+
+    def check(self) -> None:
+        """Raise `PartDied` when the process ended although nobody asked it to."""
+        if self.is_expected_to_run:
+            self._check_alive()
+
+    def kill(self, number: signal.Signals = signal.SIGKILL) -> None:
+        """Send a signal; from now on the part's end is expected. SIGSTOP and SIGCONT do not end it."""
+        if number not in (signal.SIGSTOP, signal.SIGCONT):
+            self.is_expected_to_run = False
+        if self.identity:
+            send(self.identity, number)
+
+    def stop(self) -> None:
+        """TERM, wait, KILL; return when the process is gone and collected."""
+        self.is_expected_to_run = False
+        if not self.process or not self.identity:
+            return
+        send(self.identity, signal.SIGTERM)
+        try:
+            self.process.wait(self.spec.stop_grace_s)
+        except subprocess.TimeoutExpired:
+            send(self.identity, signal.SIGKILL)
+            self.process.wait()
+
+    def log_since_start(self) -> str:
+        """Return what the process has logged since its latest start."""
+        with self.spec.log.open("rb") as log:
+            log.seek(self._log_start_bytes)
+            return log.read().decode(errors="replace")
+
+    def _check_alive(self) -> None:
+        code = self.process.poll() if self.process else None
+        if code is not None:
+            raise PartDied(self._report(f"ended with {exit_words(code)}"))
+
+    def _report(self, what: str) -> str:
+        return f"{self.spec.name} {what}.\n{summary(self.log_since_start())}\nIts log: {self.spec.log}"
+
+
+def wait_ready(parts: Iterable[Part], report: Callable[[str], None] | None = None) -> None:
+    """Return once all parts answer; say of each when it does.
+
+    Raises:
+        PartDied, PartNotReady: see `Part.is_ready`; the first one found.
+    """
+    began, waiting = time.monotonic(), list(parts)
+    while waiting:
+        for part in [part for part in waiting if part.is_ready()]:
+            waiting.remove(part)
+            if report:
+                report(f"{part.spec.name} answers ({time.monotonic() - began:.0f} s)")
+        time.sleep(POLL_S if waiting else 0)
+
+
+def exit_words(code: int) -> str:
+    """Say how a process ended: `exit code 3`, or `signal SIGKILL` for -9."""
+    return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
+
+
+def summary(log: str) -> str:
+    """Return the last exception (class and text) and the end of a log, without Java's stack lines."""
+    lines = [line for line in log.splitlines() if line.strip() and not line.startswith(("\tat ", "\t... "))]
+    exceptions = [match[1] for line in lines if (match := _EXCEPTION.search(line))]
+    head = [f"Cause: {exceptions[-1]}"] if exceptions else []
+    return "\n".join([*head, "End of its log:", *(f"  {line}" for line in lines[-TAIL_LINES:] or ["(empty)"])])
+
+
+def free_ports(count: int) -> list[int]:
+    """Return different ports of 127.0.0.1 on which nobody listens."""
+    found: list[int] = []
+    for port in SystemRandom().sample(PORTS, len(PORTS)):
+        if len(found) == count:
+            break
+        if is_free(port):
+            found.append(port)
+    return found
+
+
+def require_free(port: int, purpose: str) -> int:
+    """Return the port.
+
+    Raises:
+        PortTaken: somebody listens on it.
+    """
+    if not is_free(port):
+        raise PortTaken(f"port {port} for {purpose} is taken on {HOST}; free it or choose another one")
+    return port
+
+
+def is_free(port: int) -> bool:
+    """True if the port can be bound now; connections that are only closing do not count."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True

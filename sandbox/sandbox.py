@@ -1,0 +1,215 @@
+"""The sandbox: all parts started, health-checked and stopped as one.
+
+    with Sandbox(airflow=False) as sandbox:
+        print(sandbox.state.source_bootstrap)
+
+Whatever ends the `with` block, or the process itself, ends every process of the sandbox: an error or Ctrl-C by
+the block's end, SIGTERM and SIGHUP by being turned into `SystemExit`, kill -9 by the watchdog (`reaper.py`).
+"""
+
+from __future__ import annotations
+
+import secrets
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sandbox import jars
+from sandbox.airflow import AirflowFolders
+from sandbox.errors import PartDied, SandboxError
+from sandbox.folder import Folder
+from sandbox.interrupts import Interrupts
+from sandbox.layout import Layout, plan_layout
+from sandbox.parts import Part, PartSpec, wait_ready
+from sandbox.processes import Process, belonging, end_all
+from sandbox.state import SandboxState
+from sandbox.watchdog import Watchdog
+
+DEFAULT_ROOT = jars.PROJECT / ".sandbox"
+WATCH_S = 1.0
+
+
+def say(text: str) -> None:
+    """Print a line to a person at once, also where the output is a file."""
+    print(text, flush=True)
+
+
+class Sandbox:
+    """Two Kafka clusters, an SSH host and, if asked for, Airflow, below one root folder.
+
+    Args:
+        root: a folder of its own; emptied at start.
+        airflow: start Airflow too; without it `state.airflow_url` is `None`.
+        airflow_port: a fixed port for Airflow; else a free one.
+        folders: where Airflow finds DAGs, plugins and migration files.
+        extra_environment: further variables for Airflow's parts and for `environment`; they win.
+        report: gets short lines for a person.
+    """
+
+    def __init__(
+        self,
+        root: Path = DEFAULT_ROOT,
+        *,
+        airflow: bool = True,
+        airflow_port: int | None = None,
+        folders: AirflowFolders | None = None,
+        extra_environment: Mapping[str, str] | None = None,
+        report: Callable[[str], None] = say,
+    ) -> None:
+        self.sandbox_id = secrets.token_hex(8)
+        self._folder = Folder(root.resolve())
+        self._with_airflow = airflow
+        self._airflow_port = airflow_port
+        self._airflow_folders = folders or AirflowFolders()
+        self._extra_environment = dict(extra_environment or {})
+        self._report = report
+        self._parts: dict[str, Part] = {}
+        self._tracked: set[Process] = set()
+        self._watchdog: Watchdog | None = None
+        self._interrupts = Interrupts()
+        self._stopping = threading.Event()
+        self._layout: Layout | None = None
+        self._state: SandboxState | None = None
+
+    @property
+    def state(self) -> SandboxState:
+        """What runs and how to reach it; raises `SandboxError` before the start and after the stop."""
+        if self._state is None:
+            raise SandboxError("the sandbox is not running")
+        return self._state
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Start every part and wait until all answer; when that fails, everything is stopped again.
+
+        Raises:
+            AlreadyRunning: another process runs a sandbox in this root.
+            PortTaken: the port asked for is in use.
+            PartDied, PartNotReady: a part did not come up; the text has the end of its log.
+        """
+        self._folder.acquire()
+        self._interrupts.install()
+        try:
+            self._start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """End every process of the sandbox, however it was started; harmless when nothing runs.
+
+        Raises:
+            SandboxError: something survived SIGKILL; the text names the pids.
+        """
+        with self._interrupts.ignored():
+            self._stopping.set()
+            self._folder.state_file.unlink(missing_ok=True)
+            self._state = None
+            survivors = end_all(self.sandbox_id, self._tracked)
+            for part in self._parts.values():
+                part.stop()
+            if self._watchdog:
+                self._watchdog.dismiss()
+            if not survivors:
+                self._folder.forget()
+            self._folder.release()
+        self._interrupts.restore()
+        if survivors:
+            raise SandboxError(f"these processes survived SIGKILL: {sorted(item.pid for item in survivors)}")
+
+    def check(self) -> None:
+        """Raise `PartDied`, with the end of its log, when a part ended that nobody stopped."""
+        for part in self._parts.values():
+            part.check()
+
+    def pids_alive(self) -> set[int]:
+        """Return the pids of all living processes of this sandbox, MirrorMakers started through SSH included."""
+        return {process.pid for process in belonging(self.sandbox_id, self._tracked)}
+
+    def kill(self, part: str, number: signal.Signals = signal.SIGKILL) -> None:
+        """Send a signal to a part's process and return at once; its end is not reported as a fault."""
+        self._parts[part].kill(number)
+
+    def restart(self, part: str) -> None:
+        """Stop a part in an orderly way if it still runs, start it on its old ports, wait until it answers."""
+        self._parts[part].stop()
+        self._launch(self._parts[part])
+        wait_ready([self._parts[part]])
+        self._publish()
+
+    def airflow_env(self) -> dict[str, str]:
+        """Return the complete environment for `airflow` commands against this sandbox."""
+        return dict(self.state.environment)
+
+    def _start(self) -> None:
+        began = time.monotonic()
+        self._folder.begin(self.sandbox_id)
+        jars.ensure(self._report)
+        root = self._folder.root
+        self._layout = plan_layout(root, self.sandbox_id, self._airflow_folders, self._airflow_port)
+        self._watchdog = Watchdog(self.sandbox_id, self._folder.state_file, self._layout.logs / "reaper.log")
+        self._start_base(self._layout)
+        if self._with_airflow:
+            self._start_airflow(self._layout)
+        wait_ready(self._parts.values(), self._report)
+        self._publish()
+        threading.Thread(target=self._watch, name="sandbox-watch", daemon=True).start()
+        self._report(f"everything answers after {time.monotonic() - began:.0f} s")
+
+    def _start_base(self, layout: Layout) -> None:
+        environment = layout.base_environment()
+        for cluster in (layout.source, layout.target):
+            cluster.format(environment)
+            self._add([cluster.part(environment, layout.logs)])
+        layout.host.prepare(environment)
+        layout.airflow.write_home()
+        layout.evidence.mkdir()
+        self._add([layout.host.part(environment, layout.logs)])
+
+    def _start_airflow(self, layout: Layout) -> None:
+        environment = layout.airflow_environment(self._extra_environment)
+        layout.airflow.prepare_database(environment)
+        self._add(layout.airflow.parts(environment, layout.logs))
+
+    def _add(self, specs: Iterable[PartSpec]) -> None:
+        for spec in specs:
+            self._parts[spec.name] = Part(spec)
+            self._launch(self._parts[spec.name])
+
+    def _launch(self, part: Part) -> None:
+        identity = part.start()
+        self._tracked.add(identity)
+        if self._watchdog:
+            self._watchdog.track(identity)
+
+    def _publish(self) -> None:
+        if self._layout is None:
+            raise SandboxError("the sandbox is not running")
+        pids = {name: part.process.pid for name, part in self._parts.items() if part.process}
+        environment = self._layout.airflow_environment(self._extra_environment)
+        self._state = self._layout.state(pids, environment, with_airflow=self._with_airflow)
+        self._state.save(self._folder.state_file)
+
+    def _watch(self) -> None:
+        """Report each part's unexpected end once, as soon as it happens."""
+        reported: set[Process | None] = set()
+        while not self._stopping.wait(WATCH_S):
+            for part in self._parts.values():
+                try:
+                    part.check()
+                except PartDied as error:
+                    if part.identity not in reported and not self._stopping.is_set():
+                        self._report(f"FAULT: {error}")
+                    reported.add(part.identity)

@@ -1,0 +1,91 @@
+"""Blocks: runs of `block_records` records of a partition, by rank, each with its digest. No Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class SplitInput(Exception):
+    """The blocks of a partition cannot be those of one whole read in log order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The records with ranks `[number * block_records, …)`: count, the two halves of the digest, extent."""
+
+    number: int
+    records: int
+    low_sum: int
+    high_sum: int
+    key_value_bytes: int
+    first_offset: int
+    last_offset: int
+
+    @property
+    def content(self) -> tuple[int, int, int]:
+        """What must be the same on both sides."""
+        return self.records, self.low_sum, self.high_sum
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How many blocks the longer side has, how many differ, and the first that does (`None`: equal)."""
+
+    blocks: int
+    differing_blocks: int
+    first_differing: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DrillRange:
+    """The offsets `[start_offset, end_offset)` to read again, and the rank of their first record."""
+
+    start_rank: int
+    start_offset: int
+    end_offset: int
+
+
+def check_blocks(blocks: Sequence[Block], block_records: int) -> None:
+    """Raise `SplitInput` unless all blocks but the last are full and none is left out.
+
+    The blocks, ordered by number, look like this exactly if the ranks were counted from 0 without a
+    restart, so this proves that no reader split the partition.
+    """
+    for position, block in enumerate(blocks):
+        full = block.records == block_records
+        last = position == len(blocks) - 1
+        if block.number != position or block.records > block_records or not (full or last):
+            raise SplitInput(f"block {block.number} at place {position} holds {block.records} records")
+
+
+def compare_blocks(source: Sequence[Block], target: Sequence[Block]) -> Comparison:
+    """Compare two sides block by block; a block that only one side has differs."""
+    ours = {block.number: block.content for block in source}
+    theirs = {block.number: block.content for block in target}
+    numbers = ours.keys() | theirs.keys()
+    differing = [number for number in numbers if ours.get(number) != theirs.get(number)]
+    return Comparison(len(numbers), len(differing), min(differing, default=None))
+
+
+def drill_range(blocks: Sequence[Block], number: int, block_records: int, ahead_records: int) -> DrillRange | None:
+    """Return what to read of one side to look into a block, as far as it exists: the block before, the block
+    itself, the next, and of further blocks as many as hold `ahead_records`.
+
+    `None` if the side has none of these.
+    """
+    last_number = number + 1 + ahead_records // block_records
+    near = [block for block in blocks if number - 1 <= block.number <= last_number]
+    if not near:
+        return None
+    return DrillRange(near[0].number * block_records, near[0].first_offset, near[-1].last_offset + 1)
+
+
+def side_document(blocks: Sequence[Block]) -> dict[str, int | None]:
+    """Return the counts of one side as the result document has them."""
+    return {
+        "records": sum(block.records for block in blocks),
+        "key_value_bytes": sum(block.key_value_bytes for block in blocks),
+        "first_offset": blocks[0].first_offset if blocks else None,
+        "last_offset": blocks[-1].last_offset if blocks else None,
+    }

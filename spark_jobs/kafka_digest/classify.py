@@ -1,0 +1,263 @@
+"""What the first difference between two partitions is. Pure: record hashes in, one difference out.
+
+The two runs of records are aligned by their longest common subsequence, which is the explanation with the
+fewest records lost or added, unless comparing place by place explains as much (then the records at the same
+place belong together). The first place where the aligned runs differ decides, in this order:
+
+1. **reordered**: the source's record there stands elsewhere in the target, or the other way round;
+2. **missing**, **extra**: only one side has records there; an extra record that the target holds
+   elsewhere too is a **duplicate**;
+3. **altered**: both sides have as many records there and go on alike afterwards, or the two records
+   share their value, or key and timestamp;
+4. **unclassified**: everything else.
+
+Where records are identical in every field, several explanations are equally good; one of them is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+FIELDS = ("key", "value", "headers", "timestamp")
+
+
+class Record(NamedTuple):
+    """A record by its hashes: of all its fields together, and of each. `rank` counts from the window's start."""
+
+    rank: int
+    offset: int
+    record: int
+    key: int
+    value: int
+    headers: int
+    timestamp: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first difference, as the result document has it."""
+
+    kind: str
+    source_offset: int | None
+    target_offset: int | None
+    fields: tuple[str, ...]
+    detail: str
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the difference as plain JSON values."""
+        return {**asdict(self), "fields": list(self.fields)}
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Records outside the runs that equal one of the two that stand at the first difference, by side."""
+
+    source: Sequence[Record] = ()
+    target: Sequence[Record] = ()
+
+
+class Hunk(NamedTuple):
+    """A place where aligned runs differ: source `[source_start, source_end)` against the same of target."""
+
+    source_start: int
+    source_end: int
+    target_start: int
+    target_end: int
+
+
+def classify_first_difference(
+    source_rows: Sequence[Record],
+    target_rows: Sequence[Record],
+    *,
+    elsewhere: Elsewhere | None = None,
+    source_ended: bool = True,
+    target_ended: bool = True,
+) -> Difference | None:
+    """Return the first difference of two runs of consecutive records that begin at the same rank.
+
+    `source_ended` and `target_ended` tell whether the run reaches the end of its window or was cut.
+    `None` if the runs are equal.
+    """
+    first = _first_differing(source_rows, target_rows)
+    if first is None:
+        return None
+    before = Elsewhere(source_rows[:first], target_rows[:first])
+    other = elsewhere or Elsewhere()
+    case = _Case(
+        source_rows[first:],
+        target_rows[first:],
+        Elsewhere((*before.source, *other.source), (*before.target, *other.target)),
+        whole=source_ended and target_ended,
+    )
+    return case.classify()
+
+
+def _first_differing(source: Sequence[Record], target: Sequence[Record]) -> int | None:
+    for place, (ours, theirs) in enumerate(zip(source, target, strict=False)):
+        if ours.record != theirs.record:
+            return place
+    return None if len(source) == len(target) else min(len(source), len(target))
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """Two runs that differ in their first record, or of which one is empty."""
+
+    source: Sequence[Record]
+    target: Sequence[Record]
+    elsewhere: Elsewhere
+    whole: bool
+
+    def classify(self) -> Difference:
+        if not self.source:
+            return self._extra("the source window ends here and the target goes on")
+        if not self.target:
+            return self._missing("the target window ends here and the source goes on")
+        hunks = align([r.record for r in self.source], [r.record for r in self.target])
+        hunk = hunks[0]
+        if (hunk.source_end, hunk.target_end) == (len(self.source), len(self.target)):
+            far = self._far_shift()
+            if far is not None:
+                return far
+        return self._reordered(hunks) or self._by_shape(hunk)
+
+    def _by_shape(self, hunk: Hunk) -> Difference:
+        if hunk.target_end == 0:
+            return self._missing(
+                f"{_count(hunk.source_end, 'source record')} left out, then the target goes on with source "
+                f"offset {self.source[hunk.source_end].offset}"
+                if hunk.source_end < len(self.source)
+                else f"the target lacks the last {_count(hunk.source_end, 'source record')}"
+            )
+        if hunk.source_end == 0:
+            return self._extra(
+                f"{_count(hunk.target_end, 'target record')} more, then the target goes on as the source"
+            )
+        return self._replaced(hunk)
+
+    def _replaced(self, hunk: Hunk) -> Difference:
+        ours, theirs = self.source[0], self.target[0]
+        goes_on_alike = hunk.source_end < len(self.source) or (self.whole and len(self.source) == len(self.target))
+        same_length = hunk.source_end == hunk.target_end
+        if (same_length and goes_on_alike) or _are_alike(ours, theirs):
+            differing = tuple(name for name in FIELDS if getattr(ours, name) != getattr(theirs, name))
+            detail = f"the record at this place differs in {', '.join(differing)}"
+            return Difference("altered", ours.offset, theirs.offset, differing, f"{detail}.")
+        detail = (
+            f"{_count(hunk.source_end, 'source record')} stand against {_count(hunk.target_end, 'target record')} "
+            "that have little in common"
+        )
+        return Difference("unclassified", ours.offset, theirs.offset, (), f"{detail}.")
+
+    def _reordered(self, hunks: Sequence[Hunk]) -> Difference | None:
+        ours, theirs = self.source[0], self.target[0]
+        hunk, counted = hunks[0], self._real(hunks)
+        removed = {self.source[i].record for h in counted for i in range(h.source_start, h.source_end)}
+        added = {self.target[j].record for h in counted for j in range(h.target_start, h.target_end)}
+        late = hunk.source_end > 0 and (
+            ours.record in added or self._is_only_later(ours, self.elsewhere.target, self.elsewhere.source)
+        )
+        early = hunk.target_end > 0 and (
+            theirs.record in removed or self._is_only_later(theirs, self.elsewhere.source, self.elsewhere.target)
+        )
+        return self._moved() if late or early else None
+
+    def _real(self, hunks: Sequence[Hunk]) -> Sequence[Hunk]:
+        """Leave out a last hunk that only shows where the runs were cut."""
+        return hunks if self.whole or len(hunks) == 1 or not self._is_last(hunks[-1]) else hunks[:-1]
+
+    def _is_last(self, hunk: Hunk) -> bool:
+        return (hunk.source_end, hunk.target_end) == (len(self.source), len(self.target))
+
+    def _is_only_later(self, record: Record, here: Sequence[Record], not_here: Sequence[Record]) -> bool:
+        return _later(record, here) is not None and _later(record, not_here) is None
+
+    def _far_shift(self) -> Difference | None:
+        """Explain runs that share nothing by where their first records stand beyond the runs."""
+        ours, theirs = self.source[0], self.target[0]
+        in_source, in_target = _later(theirs, self.elsewhere.source), _later(ours, self.elsewhere.target)
+        if in_source is not None and in_target is not None:
+            return self._moved()
+        if in_source is not None:
+            return self._missing(f"the target goes on with the record of source offset {in_source.offset}")
+        if in_target is not None:
+            return self._extra(f"the source's record comes at target offset {in_target.offset} only")
+        return None
+
+    def _moved(self) -> Difference:
+        ours, theirs = self.source[0], self.target[0]
+        detail = "the same records are there on both sides in another order"
+        return Difference("reordered", ours.offset, theirs.offset, (), f"{detail}.")
+
+    def _missing(self, detail: str) -> Difference:
+        theirs = self.target[0].offset if self.target else None
+        return Difference("missing", self.source[0].offset, theirs, (), f"{detail}.")
+
+    def _extra(self, detail: str) -> Difference:
+        record = self.target[0]
+        again = [r for r in (*self.elsewhere.target, *self.target[1:]) if r.record == record.record]
+        ours = self.source[0].offset if self.source else None
+        if again:
+            detail = f"the record is also at target offset {again[-1].offset}; {detail}"
+        return Difference("duplicate" if again else "extra", ours, record.offset, (), f"{detail}.")
+
+
+def _later(record: Record, rows: Sequence[Record]) -> Record | None:
+    return next((row for row in rows if row.record == record.record and row.rank > record.rank), None)
+
+
+def _are_alike(ours: Record, theirs: Record) -> bool:
+    return ours.value == theirs.value or (ours.key, ours.timestamp) == (theirs.key, theirs.timestamp)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def align(source: Sequence[int], target: Sequence[int]) -> list[Hunk]:
+    """Return where two sequences differ, aligned with the fewest elements lost or added.
+
+    Place by place wins a tie: a changed element costs as much as one lost and one added.
+    """
+    table = _common_lengths(source, target)
+    aligned = _aligned_pairs(source, target, table)
+    if len(source) == len(target):
+        by_place = [(i, i) for i in range(len(source)) if source[i] == target[i]]
+        aligned = by_place if len(by_place) >= len(aligned) else aligned
+    return _hunks(aligned, len(source), len(target))
+
+
+def _common_lengths(source: Sequence[int], target: Sequence[int]) -> list[list[int]]:
+    """Return a table whose cell [i][j] is the length of the longest common subsequence of both rests."""
+    table = [[0] * (len(target) + 1) for _ in range(len(source) + 1)]
+    for i in range(len(source) - 1, -1, -1):
+        row, below, element = table[i], table[i + 1], source[i]
+        for j in range(len(target) - 1, -1, -1):
+            row[j] = below[j + 1] + 1 if element == target[j] else max(below[j], row[j + 1])
+    return table
+
+
+def _aligned_pairs(source: Sequence[int], target: Sequence[int], table: list[list[int]]) -> list[tuple[int, int]]:
+    pairs = []
+    i = j = 0
+    while i < len(source) and j < len(target):
+        if source[i] == target[j]:
+            pairs.append((i, j))
+            i, j = i + 1, j + 1
+        elif table[i + 1][j] >= table[i][j + 1]:
+            i += 1
+        else:
+            j += 1
+    return pairs
+
+
+def _hunks(pairs: Sequence[tuple[int, int]], source_length: int, target_length: int) -> list[Hunk]:
+    hunks = []
+    i = j = 0
+    for next_i, next_j in (*pairs, (source_length, target_length)):
+        if (next_i, next_j) != (i, j):
+            hunks.append(Hunk(i, next_i, j, next_j))
+        i, j = next_i + 1, next_j + 1
+    return hunks

@@ -1,0 +1,87 @@
+"""The digest `partition-position-xxhash64/1`: its definition, and the Spark SQL that computes it.
+
+Input are frames with the columns of Spark's Kafka source, read with headers. A *rank* is the number of a
+record among the visible records of its window, from 0: offsets have holes (aborted transactions, markers)
+that close up on the target, ranks do not.
+
+- record hash `h(r) = xxhash64(key, key is null, value, value is null, number of headers, [(bytes of the
+  header's key, bytes of its value or -1 for null), …], headers, timestamp)`
+- position hash `x = xxhash64(rank, h's arguments)`
+- block `b` = the records with `rank div block_records = b`; its digest is (count, sum of the low 32 bits of
+  all x, sum of the high 32 bits of all x)
+
+Two windows are equal if all their blocks are. The rank inside the hash makes order count, and makes equal
+records at two places differ, so that they cannot cancel. What the extra arguments are for: `xxhash64` skips
+nulls, so that a null key would equal an absent argument and `[(a, null), (b, c)]` would equal
+`[(a, b), (c, null)]`. Why two halves: 32 bits of up to 2^31 records fit into a `bigint`, so that the sums
+cannot overflow (Spark 4 raises on overflow). A changed window escapes with probability 2^-64; xxhash64 is no
+protection against somebody who forges records on purpose.
+
+Not part of the digest: the kind of timestamp (create or append time), record batches, leader epochs, and
+bytes of a header's *key* that are not UTF-8 (Spark's source replaces them on both sides).
+
+The rank comes from `monotonically_increasing_id`, whose low 33 bits count the rows of a task. It is the rank
+only where one task reads one whole Kafka partition; `blocks.check_blocks` and `kafka_source` guard that.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, functions
+
+DIGEST = "partition-position-xxhash64/1"
+
+_ROW_NUMBER_MASK = (1 << 33) - 1
+RANK = f"monotonically_increasing_id() & {_ROW_NUMBER_MASK}L"
+
+_KEY = "key, key is null"
+_VALUE = "value, value is null"
+_HEADERS = (
+    "coalesce(size(headers), 0), "
+    "transform(headers, h -> struct(octet_length(h.key), coalesce(octet_length(h.value), -1))), headers"
+)
+RECORD_ARGUMENTS = f"{_KEY}, {_VALUE}, {_HEADERS}, timestamp"
+
+
+def block_rows(frame: DataFrame, side: str, block_records: int) -> DataFrame:
+    """Return one row per block: side, topic, partition, block, records, low_sum, high_sum,
+    key_value_bytes, first_offset, last_offset.
+    """
+    ranked = frame.selectExpr("*", f"{RANK} as rank")
+    hashed = ranked.selectExpr(
+        "topic",
+        "partition",
+        "offset",
+        f"rank div {block_records} as block",
+        "coalesce(octet_length(key), 0) + coalesce(octet_length(value), 0) as bytes",
+        f"xxhash64(rank, {RECORD_ARGUMENTS}) as x",
+    )
+    return hashed.groupBy("topic", "partition", "block").agg(*_block_columns()).selectExpr(f"'{side}' as side", "*")
+
+
+def _block_columns() -> tuple[Column, ...]:
+    return (
+        functions.expr("count(*) as records"),
+        functions.expr("sum(x & 4294967295L) as low_sum"),
+        functions.expr("sum(shiftrightunsigned(x, 32)) as high_sum"),
+        functions.expr("sum(cast(bytes as bigint)) as key_value_bytes"),
+        functions.expr("min(offset) as first_offset"),
+        functions.expr("max(offset) as last_offset"),
+    )
+
+
+def record_hashes(frame: DataFrame, side: str) -> DataFrame:
+    """Return one row per record: side, topic, partition, rank (from 0), offset, and the hashes record, key,
+    value, headers, timestamp.
+    """
+    return frame.selectExpr(
+        f"'{side}' as side",
+        "topic",
+        "partition",
+        f"{RANK} as rank",
+        "offset",
+        f"xxhash64({RECORD_ARGUMENTS}) as record",
+        f"xxhash64({_KEY}) as key",
+        f"xxhash64({_VALUE}) as value",
+        f"xxhash64({_HEADERS}) as headers",
+        "xxhash64(timestamp) as timestamp",
+    )

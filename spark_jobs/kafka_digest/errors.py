@@ -1,0 +1,58 @@
+"""The one error of the job, and how Java's errors become one line of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.errors import PySparkException
+
+_SECRET_WORDS = ("password", "secret", "jaas", "token", "credential", "certificate", "keystore.key")
+
+
+class JobError(Exception):
+    """The job cannot give a result; the text is one line for the person who reads the log."""
+
+
+@contextmanager
+def naming(act: str) -> Iterator[None]:
+    """Turn an error of Spark, Kafka or Hadoop into `JobError` with what was being done and its root cause."""
+    try:
+        yield
+    except (Py4JError, PySparkException) as error:
+        raise JobError(f"{act}: {root_cause(error)}") from error
+
+
+def root_cause(error: Exception) -> str:
+    """Return class and message of the innermost Java exception, on one line."""
+    if isinstance(error, Py4JJavaError):
+        cause = error.java_exception
+        while cause.getCause() is not None:
+            cause = cause.getCause()
+        return _one_line(f"{cause.getClass().getSimpleName()}: {cause.getMessage()}")
+    return _one_line(f"{type(error).__name__}: {error}")
+
+
+def is_caused_by(error: Py4JJavaError, simple_name: str) -> bool:
+    """Tell whether a Java exception of this class is in the chain of causes."""
+    cause = error.java_exception
+    while cause is not None:
+        if cause.getClass().getSimpleName() == simple_name:
+            return True
+        cause = cause.getCause()
+    return False
+
+
+def _one_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return (lines[0] if lines else "no message")[:500]
+
+
+def masked(text: str, clients: Mapping[str, Mapping[str, str]]) -> str:
+    """Return the text with the values of all secret-looking client options replaced."""
+    for options in clients.values():
+        for name, value in options.items():
+            if value and any(word in name.lower() for word in _SECRET_WORDS):
+                text = text.replace(value, "***")
+    return text

@@ -1,0 +1,84 @@
+"""The real start and end of logs, asked of Kafka's own admin client in Spark's JVM.
+
+Spark's driver need not have a Python Kafka client, but it has the Java one, as a jar of the Kafka source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+
+from kafka_digest.errors import is_caused_by
+from kafka_digest.windows import LogBounds
+
+_PREFIX = "kafka."
+_CLOSE_TIMEOUT_S = 10
+
+
+def read_log_bounds(
+    jvm: Any, client: Mapping[str, str], partitions: Collection[tuple[str, int]], isolation_level: str
+) -> dict[tuple[str, int], LogBounds]:
+    """Return the bounds of each partition; one that does not exist is missing from the answer.
+
+    Raises `Py4JJavaError` if the cluster does not answer.
+    """
+    if not partitions:
+        return {}
+    admin = jvm.org.apache.kafka.clients.admin.AdminClient.create(_properties(jvm, client))
+    try:
+        existing = _existing(jvm, admin, partitions)
+        return _bounds(jvm, admin, existing, isolation_level) if existing else {}
+    finally:
+        admin.close(jvm.java.time.Duration.ofSeconds(_CLOSE_TIMEOUT_S))
+
+
+def _properties(jvm: Any, client: Mapping[str, str]) -> Any:
+    properties = jvm.java.util.Properties()
+    for name, value in client.items():
+        if name.startswith(_PREFIX):
+            properties.put(name.removeprefix(_PREFIX), value)
+    return properties
+
+
+def _existing(jvm: Any, admin: Any, partitions: Collection[tuple[str, int]]) -> list[tuple[str, int]]:
+    topics = jvm.java.util.ArrayList()
+    for topic in sorted({topic for topic, _ in partitions}):
+        topics.add(topic)
+    futures = admin.describeTopics(topics).topicNameValues()
+    counts = {topic: _partition_count(futures.get(topic)) for topic in topics}
+    return sorted((topic, number) for topic, number in partitions if number < counts[topic])
+
+
+def _partition_count(future: Any) -> int:
+    try:
+        return future.get().partitions().size()
+    except Py4JJavaError as error:
+        if is_caused_by(error, "UnknownTopicOrPartitionException"):
+            return 0
+        raise
+
+
+def _bounds(
+    jvm: Any, admin: Any, partitions: list[tuple[str, int]], isolation_level: str
+) -> dict[tuple[str, int], LogBounds]:
+    spec = jvm.org.apache.kafka.clients.admin.OffsetSpec
+    keys = {place: jvm.org.apache.kafka.common.TopicPartition(*place) for place in partitions}
+    starts = _offsets(jvm, admin, keys, spec.earliest(), "read_uncommitted")
+    ends = _offsets(jvm, admin, keys, spec.latest(), "read_uncommitted")
+    readable = (
+        ends if isolation_level == "read_uncommitted" else _offsets(jvm, admin, keys, spec.latest(), isolation_level)
+    )
+    return {place: LogBounds(starts[place], ends[place], readable[place]) for place in partitions}
+
+
+def _offsets(
+    jvm: Any, admin: Any, keys: Mapping[tuple[str, int], Any], spec: Any, isolation_level: str
+) -> dict[tuple[str, int], int]:
+    wanted = jvm.java.util.HashMap()
+    for key in keys.values():
+        wanted.put(key, spec)
+    level = getattr(jvm.org.apache.kafka.common.IsolationLevel, isolation_level.upper())
+    answer = admin.listOffsets(wanted, jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(level)).all().get()
+    return {place: answer.get(key).offset() for place, key in keys.items()}

@@ -1,0 +1,55 @@
+"""Compares partitions of two Kafka clusters: `validate_topics.py REQUEST RESULT CLIENTS`.
+
+REQUEST and RESULT are locations of JSON documents (a local path or any URI that Spark's Hadoop knows; the
+contract is in `kafka_migration/core/validation.py`). CLIENTS is the name of a file shipped with `--files`
+that holds the Kafka reader options of both sides, with their secrets.
+
+Exit code 0: the result was written, whatever it says. 1: it was not; one line that begins with
+`validate_topics:` says why (spark-submit prints the job's stderr on its stdout). 2: usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+
+from pyspark.sql import SparkSession
+
+from kafka_digest.documents import read_clients, read_document, write_document
+from kafka_digest.errors import JobError, masked, naming
+from kafka_digest.job import validate
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the job and return its exit code."""
+    parser = argparse.ArgumentParser(prog="validate_topics.py", description="Compare two Kafka clusters.")
+    for name in ("request", "result", "clients"):
+        parser.add_argument(name)
+    options = parser.parse_args(arguments)
+    clients: dict[str, dict[str, str]] = {}
+    try:
+        with naming("starting Spark"):
+            session = SparkSession.builder.appName("kafka-migration validation").getOrCreate()
+        try:
+            clients |= read_clients(options.clients)
+            compare(session, options.request, options.result, clients)
+        finally:
+            session.stop()
+    except JobError as error:
+        sys.stderr.write(f"validate_topics: {masked(str(error), clients)}\n")
+        return 1
+    return 0
+
+
+def compare(session: SparkSession, request: str, result: str, clients: Mapping[str, Mapping[str, str]]) -> None:
+    """Read the request, measure, write the result. Raises `JobError`."""
+    with naming(f"reading the request {request}"):
+        document = read_document(session, request)
+    measured = validate(session, document, clients)
+    with naming(f"writing the result {result}"):
+        write_document(session, result, measured)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,129 @@
+"""What every `KafkaCluster` must do; run by the fake and by real brokers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from uuid import uuid4
+
+import pytest
+
+from kafka_migration.core.cluster import KafkaCluster, NewTopic
+from kafka_migration.core.codes import Code
+from kafka_migration.core.drain import Probe
+from kafka_migration.core.errors import Refused
+from kafka_migration.core.offsets import TopicPartition
+
+Record = tuple[bytes | None, bytes | None]
+
+
+class ClusterContract:
+    """Inherit it and give a cluster with one broker, and ways to write into it."""
+
+    cluster: KafkaCluster
+
+    @abstractmethod
+    def produce(self, topic: str, partition: int, *records: Record) -> None:
+        """Append records to a partition."""
+
+    @abstractmethod
+    def purge(self, topic: str, partition: int, log_start: int) -> None:
+        """Delete everything before an offset."""
+
+    @pytest.fixture
+    def topic(self) -> str:
+        """A fresh topic with two partitions."""
+        name = f"contract-{uuid4().hex[:8]}"
+        self.cluster.create_topics([NewTopic(name, 2, 1, {"retention.ms": "12345678"})])
+        return name
+
+    def test_facts(self):
+        """A cluster has an id and counts its brokers."""
+        facts = self.cluster.facts()
+
+        assert facts.cluster_id
+        assert facts.brokers == 1
+
+    def test_created_topic_is_described(self, topic: str):
+        """Partitions, own settings and id of a created topic are described; defaults are not its settings."""
+        description = self.cluster.describe_topics([topic])[topic]
+
+        assert (topic, 2, {"retention.ms": "12345678"}) == (
+            description.topic,
+            description.partitions,
+            dict(description.configs),
+        )
+        assert topic in self.cluster.topic_names()
+
+    def test_effective_config_has_the_default(self, topic: str):
+        """A setting that nobody set has the broker's default."""
+        assert {topic: "1048588"} == self.cluster.effective_configs([topic], "max.message.bytes")
+
+    def test_unknown_topic_is_missing_from_the_answer(self):
+        """A topic that does not exist is no error."""
+        assert {} == self.cluster.describe_topics(["contract-none"])
+        assert {} == self.cluster.log_end_offsets([TopicPartition("contract-none", 0)], "read_committed")
+        assert [] == list(self.cluster.read_table("contract-none"))
+
+    def test_creating_twice_changes_nothing(self, topic: str):
+        """An existing topic keeps its id and its settings."""
+        before = self.cluster.describe_topics([topic])
+        self.cluster.create_topics([NewTopic(topic, 2, 1, {"retention.ms": "1"})])
+
+        assert before == self.cluster.describe_topics([topic])
+
+    def test_impossible_topic_is_refused(self):
+        """What the cluster denies is a refusal that names the topic."""
+        with pytest.raises(Refused) as raised:
+            self.cluster.create_topics([NewTopic("contract-many-replicas", 1, 5, {})])
+
+        (finding,) = raised.value.findings
+        assert finding.code is Code.TOPIC_NOT_CREATED
+        assert "contract-many-replicas" in finding.subject
+
+    def test_partitions_grow(self, topic: str):
+        """Growing to the same count again changes nothing."""
+        self.cluster.create_partitions({topic: 3})
+        self.cluster.create_partitions({topic: 3})
+
+        assert self.cluster.describe_topics([topic])[topic].partitions == 3
+
+    def test_recreated_topic_has_another_id(self, topic: str):
+        """Deleted and created anew, a topic is another one."""
+        before = self.cluster.describe_topics([topic])[topic].topic_id
+        self.cluster.delete_topics([topic, "contract-none"])
+        self.cluster.create_topics([NewTopic(topic, 2, 1, {})])
+
+        assert before != self.cluster.describe_topics([topic])[topic].topic_id
+
+    def test_offsets_are_the_next_to_read(self, topic: str):
+        """An empty partition begins and ends at 0; after three records the end is 3."""
+        full, empty = TopicPartition(topic, 0), TopicPartition(topic, 1)
+        self.produce(topic, 0, (b"a", b"1"), (b"b", b"2"), (None, b"3"))
+
+        assert {full: 0, empty: 0} == self.cluster.log_start_offsets([full, empty])
+        assert {full: 3, empty: 0} == self.cluster.log_end_offsets([full, empty], "read_committed")
+
+    def test_log_start_moves_with_retention(self, topic: str):
+        """Purged records raise the log start and leave the end where it is."""
+        partition = TopicPartition(topic, 0)
+        self.produce(topic, 0, (b"a", b"1"), (b"b", b"2"))
+        self.purge(topic, 0, 1)
+
+        assert {partition: 1} == self.cluster.log_start_offsets([partition])
+        assert {partition: 2} == self.cluster.log_end_offsets([partition], "read_uncommitted")
+
+    def test_table_has_the_latest_value_of_each_key(self, topic: str):
+        """A later record of a key replaces the earlier, a tombstone included."""
+        self.produce(topic, 0, (b"a", b"1"), (b"b", b"2"), (b"a", b"3"))
+        self.produce(topic, 1, (b"c", None))
+
+        assert {b"a": b"3", b"b": b"2", b"c": None} == dict(self.cluster.read_table(topic))
+
+    def test_probe_meets_a_record_or_the_end(self, topic: str):
+        """From before the end a probe meets a record, at the end the end."""
+        first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
+        self.produce(topic, 0, (b"a", b"1"), (b"b", b"2"))
+
+        probes = self.cluster.probe({first: 1, second: 0}, "read_committed")
+
+        assert {first: Probe(1, False), second: Probe(0, True)} == probes

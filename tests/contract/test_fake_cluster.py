@@ -1,0 +1,26 @@
+"""The fake cluster keeps the contract of the real one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.contract.cluster_contract import ClusterContract, Record
+from tests.contract.fake_cluster import FakeCluster
+
+pytestmark = pytest.mark.unit
+
+
+class TestFakeCluster(ClusterContract):
+    """The contract, run by the fake."""
+
+    def setup_method(self) -> None:
+        """Begin with an empty cluster."""
+        self.fake = self.cluster = FakeCluster()
+
+    def produce(self, topic: str, partition: int, *records: Record) -> None:
+        """Append records to a partition."""
+        self.fake.produce(topic, partition, *records)
+
+    def purge(self, topic: str, partition: int, log_start: int) -> None:
+        """Delete everything before an offset."""
+        self.fake.purge(topic, partition, log_start)

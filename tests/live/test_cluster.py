@@ -1,0 +1,78 @@
+"""The adapter over confluent-kafka keeps the contract on a real broker."""
+
+from __future__ import annotations
+
+import pytest
+from confluent_kafka import Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.core.drain import Probe
+from kafka_migration.core.errors import TransientError
+from kafka_migration.core.offsets import TopicPartition as Partition
+from sandbox.sandbox import Sandbox
+from tests.contract.cluster_contract import ClusterContract, Record
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.live
+
+
+class TestConfluentCluster(ClusterContract):
+    """The contract, run by the real thing."""
+
+    @pytest.fixture(autouse=True)
+    def _connect(self, sandbox: Sandbox) -> None:
+        self.config = {"bootstrap.servers": sandbox.state.source_bootstrap}
+        self.cluster = ConfluentCluster("source", self.config)
+
+    def produce(self, topic: str, partition: int, *records: Record) -> None:
+        """Append records to a partition."""
+        producer = Producer(self.config)
+        for key, value in records:
+            producer.produce(topic, key=key, value=value, partition=partition)
+        assert producer.flush(30) == 0
+
+    def purge(self, topic: str, partition: int, log_start: int) -> None:
+        """Delete everything before an offset."""
+        futures = AdminClient(self.config).delete_records(
+            [TopicPartition(topic, partition, log_start)], request_timeout=20, operation_timeout=20
+        )
+        for future in futures.values():
+            future.result(30)
+
+    def test_probe_passes_over_transaction_markers(self, topic: str):
+        """Behind the last committed record only a marker follows: the probe meets the end at the goal."""
+        producer = Producer({**self.config, "transactional.id": f"probe-{topic}"})
+        producer.init_transactions(30)
+        producer.begin_transaction()
+        producer.produce(topic, value=b"1", partition=0)
+        producer.commit_transaction(30)
+        producer.begin_transaction()
+        producer.produce(topic, value=b"aborted", partition=0)
+        producer.abort_transaction(30)
+        partition = Partition(topic, 0)
+
+        # The markers are written behind the producer's back; wait until the last one ends the transaction.
+        wait_until(lambda: self.cluster.log_end_offsets([partition], "read_committed") == {partition: 4})
+
+        assert {partition: Probe(4, True)} == self.cluster.probe({partition: 1}, "read_committed")
+        assert {partition: Probe(2, False)} == self.cluster.probe({partition: 1}, "read_uncommitted")
+
+    def test_open_transaction_holds_the_committed_end(self, topic: str):
+        """Under read_committed the end is the last stable offset, under read_uncommitted the high watermark."""
+        producer = Producer({**self.config, "transactional.id": f"open-{topic}"})
+        producer.init_transactions(30)
+        producer.begin_transaction()
+        producer.produce(topic, value=b"1", partition=0)
+        producer.flush(30)
+        partition = Partition(topic, 0)
+
+        assert {partition: 0} == self.cluster.log_end_offsets([partition], "read_committed")
+        assert {partition: 1} == self.cluster.log_end_offsets([partition], "read_uncommitted")
+        producer.abort_transaction(30)
+
+
+def test_cluster_that_does_not_answer_is_transient():
+    """A closed port is a transport error that names the cluster."""
+    with pytest.raises(TransientError, match="source"):
+        ConfluentCluster("source (nowhere)", {"bootstrap.servers": "127.0.0.1:9"}).topic_names()

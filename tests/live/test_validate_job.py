@@ -1,0 +1,398 @@
+"""The validation job as it is run in production: `spark-submit` against two real clusters.
+
+All topics are read by one submission (a Spark application takes about ten seconds to start); each test then
+looks at its own topic in the result.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from kafka_migration.core.judging import judge_partition, judge_topics
+from kafka_migration.core.validation import (
+    DifferenceKind,
+    PartitionResult,
+    ValidationRequest,
+    ValidationResult,
+    Window,
+    unanswered_windows,
+)
+from kafka_migration.core.verdict import Verdict
+from sandbox.sandbox import Sandbox
+
+pytestmark = pytest.mark.live
+
+ROOT = Path(__file__).parents[2]
+JOB = ROOT / "spark_jobs" / "validate_topics.py"
+BLOCK_RECORDS = 10
+START_MS = 1_760_000_000_000
+TIMEOUT_S = 300
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A record as a test sends it."""
+
+    key: bytes | None
+    value: bytes | None
+    headers: list[tuple[str, bytes | None]] = field(default_factory=list)
+    timestamp_ms: int = START_MS
+
+
+def plain(count: int) -> list[Sent]:
+    """Return distinct records; some are tombstones, some have no key, some have headers."""
+    return [
+        Sent(
+            key=None if n % 7 == 3 else b"key-%d" % (n % 5),
+            value=None if n % 11 == 4 else b"value-%d" % n,
+            headers=[("trace", b"%d" % n), ("empty", b""), ("null", None)] if n % 3 == 0 else [],
+            timestamp_ms=START_MS + n,
+        )
+        for n in range(count)
+    ]
+
+
+RECORDS = plain(35)
+OTHER = Sent(b"other", b"foreign", timestamp_ms=START_MS + 999)
+CHANGED_VALUE = Sent(RECORDS[20].key, b"damaged", RECORDS[20].headers, RECORDS[20].timestamp_ms)
+CHANGED_HEADER = Sent(RECORDS[30].key, RECORDS[30].value, [("trace", b"?")], RECORDS[30].timestamp_ms)
+# What the target holds of RECORDS, per partition of topic `damaged`, and what must be said about it.
+DAMAGES: list[tuple[list[Sent], str, int | None, int | None, tuple[str, ...]]] = [
+    (RECORDS[:10] + RECORDS[11:], "missing", 10, 10, ()),
+    (RECORDS[:-1], "missing", 34, None, ()),
+    ([*RECORDS[:12], OTHER, *RECORDS[12:]], "extra", 12, 12, ()),
+    ([*RECORDS, OTHER], "extra", None, 35, ()),
+    ([*RECORDS[:16], RECORDS[15], *RECORDS[16:]], "duplicate", 16, 16, ()),
+    ([*RECORDS, *RECORDS[30:]], "duplicate", None, 35, ()),
+    ([*RECORDS[:8], RECORDS[9], RECORDS[8], *RECORDS[10:]], "reordered", 8, 8, ()),
+    ([*RECORDS[:20], CHANGED_VALUE, *RECORDS[21:]], "altered", 20, 20, ("value",)),
+    ([*RECORDS[:30], CHANGED_HEADER, *RECORDS[31:]], "altered", 30, 30, ("headers",)),
+    ([], "missing", 0, None, ()),
+]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One cluster and what a test does to it."""
+
+    bootstrap: str
+
+    @property
+    def admin(self) -> AdminClient:
+        """A client for topics."""
+        return AdminClient({"bootstrap.servers": self.bootstrap})
+
+    def create(self, topic: str, partitions: int = 1) -> None:
+        """Create a topic and wait for it."""
+        admin = self.admin  # its futures end with it
+        # The records are older than the default retention.
+        new = NewTopic(topic, partitions, 1, config={"retention.ms": "-1"})
+        for future in admin.create_topics([new]).values():
+            future.result(30)
+
+    def purge(self, topic: str, log_start: int) -> None:
+        """Delete the records of partition 0 below an offset."""
+        admin = self.admin
+        for future in admin.delete_records([TopicPartition(topic, 0, log_start)]).values():
+            future.result(30)
+
+    def send(self, topic: str, partition: int, records: Sequence[Sent]) -> None:
+        """Send records in order and wait until they are stored."""
+        producer = Producer({"bootstrap.servers": self.bootstrap, "enable.idempotence": True, "linger.ms": 50})
+        self._send(producer, topic, partition, records)
+        assert producer.flush(30) == 0
+
+    def transaction(self, topic: str, records: Sequence[Sent], how: str) -> Producer:
+        """Send records in a transaction and `commit`, `abort` or `leave` it open; the producer keeps it open."""
+        name = f"{topic}-{how}-{records[0].timestamp_ms}"
+        producer = Producer({"bootstrap.servers": self.bootstrap, "transactional.id": name})
+        producer.init_transactions(30)
+        producer.begin_transaction()
+        self._send(producer, topic, 0, records)
+        assert producer.flush(30) == 0
+        if how == "commit":
+            producer.commit_transaction(30)
+        elif how == "abort":
+            producer.abort_transaction(30)
+        return producer
+
+    @staticmethod
+    def _send(producer: Producer, topic: str, partition: int, records: Sequence[Sent]) -> None:
+        for r in records:
+            producer.produce(
+                topic, key=r.key, value=r.value, headers=r.headers, partition=partition, timestamp=r.timestamp_ms
+            )
+
+
+@dataclass
+class Scene:
+    """Both clusters, and the windows to compare as topics are filled."""
+
+    source: Side
+    target: Side
+    jars: Sequence[Path]
+    windows: list[Window] = field(default_factory=list)
+
+    def window(self, topic: str, partition: int, source: tuple[int, int], target: tuple[int, int], generation: int = 1):
+        """Ask for a comparison."""
+        self.windows.append(Window(generation, topic, topic, partition, *source, *target))
+
+    def copied(self, topic: str, partition: int, ours: Sequence[Sent], theirs: Sequence[Sent]) -> None:
+        """Send one partition on both sides and ask for all of it."""
+        self.source.send(topic, partition, ours)
+        self.target.send(topic, partition, theirs)
+        self.window(topic, partition, (0, len(ours)), (0, len(theirs)))
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory) -> Iterator[Scene]:
+    """Two clusters filled with every case."""
+    with Sandbox(tmp_path_factory.mktemp("sandbox"), airflow=False) as sandbox:
+        state = sandbox.state
+        scene = Scene(Side(state.source_bootstrap), Side(state.target_bootstrap), state.spark_jars)
+        fill_equal(scene)
+        fill_damaged(scene)
+        fill_transactions(scene)
+        open_transaction = fill_unreadable(scene)
+        yield scene
+        open_transaction.abort_transaction(30)
+
+
+def both(scene: Scene, topic: str, partitions: int = 1) -> None:
+    """Create a topic on both sides."""
+    scene.source.create(topic, partitions)
+    scene.target.create(topic, partitions)
+
+
+def fill_equal(scene: Scene) -> None:
+    """Partition 0 is copied in one window, 1 in two generations behind foreign records, 2 and 3 are empty."""
+    both(scene, "equal", 4)
+    scene.copied("equal", 0, RECORDS, RECORDS)
+    scene.source.send("equal", 1, RECORDS)
+    scene.target.send("equal", 1, [OTHER, OTHER, *RECORDS])
+    scene.window("equal", 1, (0, 12), (2, 14), generation=1)
+    scene.window("equal", 1, (12, 35), (14, 37), generation=2)
+    scene.window("equal", 2, (0, 0), (0, 0))
+    scene.window("equal", 3, (0, 0), (0, 0))
+
+
+def fill_damaged(scene: Scene) -> None:
+    """One partition per damage."""
+    both(scene, "damaged", len(DAMAGES))
+    for partition, (theirs, *_) in enumerate(DAMAGES):
+        scene.copied("damaged", partition, RECORDS, theirs)
+
+
+def fill_transactions(scene: Scene) -> None:
+    """The source holds committed and aborted transactions, at the end too; the target what was committed."""
+    both(scene, "transactions")
+    for start, how in ((0, "commit"), (5, "abort"), (10, "commit"), (15, "commit"), (20, "abort")):
+        scene.source.transaction("transactions", RECORDS[start : start + 5], how)
+    committed = RECORDS[:5] + RECORDS[10:20]
+    scene.target.send("transactions", 0, committed)
+    # Five transactions of five records and one marker each.
+    scene.window("transactions", 0, (0, 30), (0, len(committed)))
+
+
+def fill_unreadable(scene: Scene) -> Producer:
+    """Windows whose records are purged, missing, in an open transaction, or of a topic that is not there."""
+    both(scene, "purged")
+    scene.copied("purged", 0, RECORDS, RECORDS)
+    scene.source.purge("purged", 5)
+    both(scene, "short")
+    scene.source.send("short", 0, RECORDS)
+    scene.target.send("short", 0, RECORDS[:30])
+    scene.window("short", 0, (0, 35), (0, 35))
+    scene.source.create("gone")
+    scene.source.send("gone", 0, RECORDS)
+    scene.window("gone", 0, (0, 35), (0, 35))
+    both(scene, "open")
+    scene.source.send("open", 0, RECORDS[:30])
+    scene.target.send("open", 0, RECORDS)
+    scene.window("open", 0, (0, 35), (0, 35))
+    return scene.source.transaction("open", RECORDS[30:], "leave")
+
+
+def submit(
+    scene: Scene, folder: Path, request: object, clients: object
+) -> tuple[subprocess.CompletedProcess[str], Path]:
+    """Run the job; returns how it ended and where its result should be."""
+    (folder / "request.json").write_text(json.dumps(request))
+    (folder / "clients.json").write_text(json.dumps(clients))
+    command = [
+        *(str(Path(sys.executable).parent / "spark-submit"), "--master", "local[2]"),
+        *("--conf", "spark.ui.enabled=false", "--conf", "spark.ui.showConsoleProgress=false"),
+        *("--jars", ",".join(str(jar) for jar in scene.jars)),
+        *("--files", str(folder / "clients.json")),
+        *(str(JOB), str(folder / "request.json"), (folder / "result.json").as_uri(), "clients.json"),
+    ]
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    ended = subprocess.run(
+        command, env=environment, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+    )
+    return ended, folder / "result.json"
+
+
+def clients_of(scene: Scene) -> dict[str, dict[str, str]]:
+    """Return the reader options of both sides."""
+    return {
+        "source": {"kafka.bootstrap.servers": scene.source.bootstrap},
+        "target": {"kafka.bootstrap.servers": scene.target.bootstrap},
+    }
+
+
+@pytest.fixture(scope="module")
+def request_of(scene: Scene) -> ValidationRequest:
+    """The request over all windows."""
+    return ValidationRequest("demo", "run", BLOCK_RECORDS, "read_committed", tuple(scene.windows))
+
+
+@pytest.fixture(scope="module")
+def result(scene: Scene, request_of: ValidationRequest, tmp_path_factory) -> ValidationResult:
+    """The result of one submission over all windows."""
+    folder = tmp_path_factory.mktemp("job")
+    ended, path = submit(scene, folder, request_of.to_document(), clients_of(scene))
+    assert ended.returncode == 0, ended.stderr[-4000:]
+    assert {"request.json", "clients.json", "result.json"} <= {p.name for p in folder.iterdir()}
+    assert not [p.name for p in folder.iterdir() if p.name.startswith(".")]
+    return ValidationResult.from_document(json.loads(path.read_text()))
+
+
+def of_topic(result: ValidationResult, topic: str) -> list[PartitionResult]:
+    """Return the results of a topic in the order of the request."""
+    return [p for p in result.partitions if p.window.topic == topic]
+
+
+def test_every_window_is_answered(request_of, result):
+    """The result has one entry per window, in the order of the request, and its sums add up."""
+    assert unanswered_windows(request_of, result) == ()
+    assert [p.window for p in result.partitions] == list(request_of.windows)
+    assert result.source_records == sum(p.source.records for p in result.partitions)
+
+
+def test_equal_partitions_pass(result):
+    """Headers, tombstones, null keys, two windows of a partition and empty windows compare equal."""
+    whole, first, second, empty, _ = of_topic(result, "equal")
+
+    assert all(p.equal for p in of_topic(result, "equal"))
+    assert (whole.source.records, whole.blocks, whole.source.first_offset, whole.source.last_offset) == (35, 4, 0, 34)
+    assert (first.target.records, first.target.first_offset, first.target.last_offset) == (12, 2, 13)
+    assert (second.source.records, second.source.first_offset, second.target.first_offset) == (23, 12, 14)
+    assert (empty.source.records, empty.blocks, empty.source.first_offset) == (0, 0, None)
+    expected_bytes = sum(len(r.key or b"") + len(r.value or b"") for r in RECORDS)
+    assert expected_bytes == whole.source.key_value_bytes == whole.target.key_value_bytes
+
+
+def test_aborted_transactions_are_not_records(result):
+    """Aborted records, markers and an aborted end of the source do not count."""
+    (partition,) = of_topic(result, "transactions")
+
+    assert partition.equal
+    assert (partition.source.records, partition.target.records) == (15, 15)
+
+
+@pytest.mark.parametrize("number", range(len(DAMAGES)))
+def test_damage_is_named_at_its_place(result, number):
+    """Every damage is FAIL and named with its kind, its fields and the offsets on both sides."""
+    _, kind, source_offset, target_offset, fields = DAMAGES[number]
+    partition = of_topic(result, "damaged")[number]
+    difference = partition.first_difference
+
+    assert (kind, source_offset, target_offset) == (
+        difference.kind,
+        difference.source_offset,
+        difference.target_offset,
+    )
+    assert fields == difference.fields
+    assert judge_partition(partition, graceful=True)[0] is Verdict.FAIL
+
+
+def test_purged_records_are_not_verifiable(result):
+    """A window that begins below the log start is not shortened: it is not read, and said to be unreadable."""
+    (partition,) = of_topic(result, "purged")
+
+    assert "log starts at offset 5; offsets [0, 5) are deleted" in partition.source_unreadable
+    assert (partition.source.records, partition.target.records) == (0, 0)
+    assert judge_partition(partition, graceful=True)[0] is Verdict.NOT_VERIFIABLE
+
+
+def test_a_target_that_ends_early_lacks_records(result):
+    """Offsets beyond the target's end are missing records."""
+    (partition,) = of_topic(result, "short")
+
+    assert partition.target_unreadable is None
+    assert (partition.first_difference.kind, partition.first_difference.source_offset) == (DifferenceKind.MISSING, 30)
+    assert judge_partition(partition, graceful=True)[0] is Verdict.FAIL
+
+
+def test_a_topic_that_is_gone_is_not_verifiable(result):
+    """A target topic that does not exist stops nothing but its own verdict."""
+    (partition,) = of_topic(result, "gone")
+
+    assert "does not exist" in partition.target_unreadable
+
+
+def test_an_open_transaction_is_not_verifiable(result):
+    """Source records at or after the last stable offset are not waited for; what they hide is not a difference."""
+    (partition,) = of_topic(result, "open")
+
+    assert "transaction is open since offset 30" in partition.source_unreadable
+    assert (partition.source.records, partition.target.records) == (30, 35)
+    assert judge_partition(partition, graceful=True)[0] is Verdict.NOT_VERIFIABLE
+
+
+def test_topics_are_judged(result):
+    """The roll-up names a verdict per topic."""
+    verdicts = {topic.topic: topic.verdict for topic in judge_topics(result)}
+
+    assert verdicts == {
+        "damaged": Verdict.FAIL,
+        "equal": Verdict.PASS,
+        "gone": Verdict.NOT_VERIFIABLE,
+        "open": Verdict.NOT_VERIFIABLE,
+        "purged": Verdict.NOT_VERIFIABLE,
+        "short": Verdict.FAIL,
+        "transactions": Verdict.PASS,
+    }
+
+
+def test_an_unreachable_cluster_is_one_line(scene, request_of, tmp_path):
+    """A cluster that does not answer ends the job with exit code 1 and one line, without secrets or a result."""
+    clients = clients_of(scene)
+    clients["target"] |= {
+        "kafka.bootstrap.servers": "127.0.0.1:1",
+        "kafka.default.api.timeout.ms": "3000",
+        "kafka.request.timeout.ms": "2000",
+        "kafka.ssl.key.password": "s3cr3t-s3cr3t",
+    }
+
+    ended, path = submit(scene, tmp_path, request_of.to_document(), clients)
+
+    assert ended.returncode == 1
+    assert not path.exists()
+    lines = [line for line in ended.stdout.splitlines() if line.startswith("validate_topics: ")]
+    assert len(lines) == 1
+    assert "asking the target cluster for the log bounds" in lines[0]
+    assert "Traceback" not in ended.stdout + ended.stderr
+    assert "s3cr3t-s3cr3t" not in ended.stdout + ended.stderr
+
+
+def test_an_option_that_splits_partitions_is_refused(scene, request_of, tmp_path):
+    """Reader options that would break ranks are refused before anything is read."""
+    clients = clients_of(scene)
+    clients["source"]["minPartitions"] = "100"
+
+    ended, path = submit(scene, tmp_path, request_of.to_document(), clients)
+
+    assert (ended.returncode, path.exists()) == (1, False)
+    assert "validate_topics: the clients file sets minPartitions" in ended.stdout

@@ -1,0 +1,71 @@
+"""One small Spark session for all tests, and frames with the columns of Spark's Kafka source."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+SCHEMA = (
+    "topic string, partition int, offset bigint, timestamp timestamp, key binary, value binary, "
+    "headers array<struct<key: string, value: binary>>"
+)
+START = datetime(2026, 1, 1, tzinfo=UTC)
+Header = tuple[str, bytes | None]
+
+
+@dataclass(frozen=True)
+class KafkaRecord:
+    """A record as a test writes it down."""
+
+    key: bytes | None = b"k"
+    value: bytes | None = b"v"
+    headers: Sequence[Header] | None = None
+    timestamp_ms: int = 0
+
+
+FrameMaker = Callable[..., DataFrame]
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """A local session of one thread, without a UI."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    session = (
+        SparkSession.builder.master("local[1]")
+        .appName("tests")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.driver.host", "127.0.0.1")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def kafka_frame(spark: SparkSession) -> FrameMaker:
+    """Make a frame of one Kafka partition, read in one task like Spark's Kafka source does."""
+
+    def make(
+        records: Sequence[KafkaRecord],
+        *,
+        offsets: Sequence[int] | None = None,
+        topic: str = "orders",
+        partition: int = 0,
+    ) -> DataFrame:
+        rows = [
+            (topic, partition, offset, START + timedelta(milliseconds=r.timestamp_ms), r.key, r.value, r.headers)
+            for offset, r in zip(offsets or range(len(records)), records, strict=True)
+        ]
+        return spark.createDataFrame(rows, SCHEMA).coalesce(1)
+
+    return make

@@ -1,0 +1,133 @@
+"""Rules of the block digest, one per trap of hashing in Spark SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from kafka_digest.blocks import compare_blocks
+from kafka_digest.digest import RECORD_ARGUMENTS, block_rows
+from kafka_digest.job import _block
+from tests.spark.conftest import KafkaRecord
+
+# pyspark leaves its sockets to the garbage collector
+pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+
+PLAIN = [KafkaRecord(key=b"%d" % n, value=b"v%d" % n, timestamp_ms=n) for n in range(7)]
+
+
+@pytest.fixture
+def blocks(kafka_frame):
+    """Return the blocks of records, three to a block."""
+
+    def digest(records: Sequence[KafkaRecord], **kwargs):
+        rows = block_rows(kafka_frame(records, **kwargs), "source", 3).collect()
+        return sorted((_block(row) for row in rows), key=lambda block: block.number)
+
+    return digest
+
+
+@pytest.fixture
+def differ(blocks):
+    """Tell whether two partitions digest differently."""
+
+    def compare(one: Sequence[KafkaRecord], other: Sequence[KafkaRecord]) -> bool:
+        return compare_blocks(blocks(one), blocks(other)).differing_blocks > 0
+
+    return compare
+
+
+def test_blocks_count_ranks_not_offsets(blocks):
+    """Equal records are equal whatever their offsets and the holes between them."""
+    ours, theirs = blocks(PLAIN), blocks(PLAIN, offsets=[100, 102, 107, 108, 120, 121, 150])
+
+    assert [b.content for b in ours] == [b.content for b in theirs]
+    assert [b.records for b in ours] == [3, 3, 1]
+    assert [(b.first_offset, b.last_offset) for b in theirs] == [(100, 107), (108, 121), (150, 150)]
+
+
+def test_blocks_count_the_bytes_of_keys_and_values(blocks):
+    """Bytes are those of key and value; a null has none."""
+    counted = blocks([KafkaRecord(b"four", b"sixsix"), KafkaRecord(None, b"ab"), KafkaRecord(b"abc", None)])
+
+    assert [block.key_value_bytes for block in counted] == [15]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param(KafkaRecord(key=None), KafkaRecord(key=b""), id="null key, empty key"),
+        pytest.param(KafkaRecord(value=None), KafkaRecord(value=b""), id="null value, empty value"),
+        pytest.param(KafkaRecord(None, b"x"), KafkaRecord(b"x", None), id="key as value"),
+        pytest.param(KafkaRecord(b"ab", b"c"), KafkaRecord(b"a", b"bc"), id="byte moved from key to value"),
+        pytest.param(
+            KafkaRecord(headers=[("a", None), ("b", b"c")]),
+            KafkaRecord(headers=[("a", b"b"), ("c", None)]),
+            id="header null folds to the next header's key",
+        ),
+        pytest.param(
+            KafkaRecord(headers=[("a", None)]), KafkaRecord(headers=[("a", b"")]), id="header null, header empty"
+        ),
+        pytest.param(
+            KafkaRecord(headers=[("a", b"bc")]), KafkaRecord(headers=[("ab", b"c")]), id="byte moved inside a header"
+        ),
+        pytest.param(
+            KafkaRecord(headers=[("a", b"1"), ("b", b"2")]),
+            KafkaRecord(headers=[("b", b"2"), ("a", b"1")]),
+            id="headers in another order",
+        ),
+        pytest.param(
+            KafkaRecord(headers=[("a", b"1")]), KafkaRecord(headers=[("a", b"1"), ("a", b"1")]), id="header twice"
+        ),
+        pytest.param(KafkaRecord(headers=None), KafkaRecord(headers=[("", None)]), id="no header, empty header"),
+        pytest.param(KafkaRecord(timestamp_ms=1), KafkaRecord(timestamp_ms=2), id="timestamp"),
+    ],
+)
+def test_records_that_look_alike_differ(differ, one, other):
+    """Records that a naive hash folds together have different digests."""
+    assert differ([one], [other])
+
+
+def test_no_headers_is_one_thing(differ):
+    """Spark gives a record without headers as null or as an empty array; both mean the same."""
+    assert not differ([KafkaRecord(headers=None)], [KafkaRecord(headers=[])])
+
+
+def test_two_identical_extra_records_do_not_cancel(differ):
+    """Two copies of one record more are seen (an exclusive-or digest would lose them)."""
+    assert differ(PLAIN[:1], [PLAIN[0], PLAIN[1], PLAIN[1]])
+
+
+def test_swapped_records_differ(differ):
+    """The same records in another order are not the same partition, also inside one block."""
+    assert differ(PLAIN[:3], [PLAIN[1], PLAIN[0], PLAIN[2]])
+
+
+def test_sums_do_not_overflow(spark):
+    """Regression: a sum of 64-bit hashes overflows with an error on Spark 4; halves of them never do."""
+    assert spark.conf.get("spark.sql.ansi.enabled") == "true"
+    rows = spark.range(100_000).selectExpr(
+        "'t' as topic",
+        "0 as partition",
+        "id as offset",
+        "timestamp_millis(id) as timestamp",
+        "cast(string(id) as binary) as key",
+        "cast(null as binary) as value",
+        "cast(null as array<struct<key: string, value: binary>>) as headers",
+    )
+
+    (block,) = block_rows(rows.coalesce(1), "source", 1 << 24).collect()
+
+    assert block["records"] == 100_000
+    assert block["low_sum"] > 1 << 40
+    assert block["high_sum"] > 1 << 40
+
+
+def test_the_definition_is_pinned(spark, kafka_frame):
+    """A change of the record hash is a new version of the digest: its value for one record is fixed."""
+    frame = kafka_frame([KafkaRecord(b"key", b"value", [("h", b"x"), ("n", None)], 5)])
+
+    (row,) = frame.selectExpr(f"xxhash64(0L, {RECORD_ARGUMENTS}) as x").collect()
+
+    assert row["x"] == -5345187798545368543

@@ -1,0 +1,16 @@
+"""Waiting on conditions, the only way in which tests wait."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+INTERVAL_S = 0.2
+
+
+def wait_until(condition: Callable[[], object], timeout_s: float = 60, what: str = "the condition") -> None:
+    """Return as soon as the condition is true; `AssertionError` when it is not within the time."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} did not come true within {timeout_s:.0f} s"
+        time.sleep(INTERVAL_S)
