@@ -27,19 +27,25 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     if options.command == "up":
-        return control.up(options.root, options.airflow_port)
+        return control.up(options.root, _flags(options))
     if options.command == "supervise":
-        return control.supervise(options.root, options.airflow_port)
+        return control.supervise(options.root, options.airflow_port, airflow=options.airflow)
     return {"down": control.down, "status": control.status}[options.command](options.root)
+
+
+def _flags(options: argparse.Namespace) -> tuple[str, ...]:
+    """Return the start options again as `supervise` reads them."""
+    port = ("--airflow-port", str(options.airflow_port)) if options.airflow_port is not None else ()
+    return port if options.airflow else (*port, "--no-airflow")
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m sandbox", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="up | down | status")
-    _add(commands, "up", "start everything in the background and print where it answers", has_port=True)
+    _add(commands, "up", "start everything in the background and print where it answers", starts=True)
     _add(commands, "down", "stop everything that was started")
     _add(commands, "status", "say what is running")
-    _add(commands, "supervise", "own the parts in the foreground (used by up)", has_port=True)
+    _add(commands, "supervise", "own the parts in the foreground (used by up)", starts=True)
     return parser
 
 
@@ -48,12 +54,13 @@ def _add(
     name: str,
     text: str,
     *,
-    has_port: bool = False,
+    starts: bool = False,
 ) -> None:
     command = commands.add_parser(name, help=text, description=text)
     command.add_argument("--root", type=Path, default=DEFAULT_ROOT, help="the sandbox's folder (%(default)s)")
-    if has_port:
+    if starts:
         command.add_argument("--airflow-port", type=int, help="a fixed port for Airflow; else a free one")
+        command.add_argument("--no-airflow", dest="airflow", action="store_false", help="clusters and host only")
 
 
 if __name__ == "__main__":

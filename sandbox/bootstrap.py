@@ -15,6 +15,8 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from sandbox import jars, prerequisites
@@ -33,12 +35,18 @@ class BootstrapError(Exception):
 
 def main() -> int:
     """Make everything ready and return the exit code."""
-    with _alone():
-        try:
-            return _prepare()
-        except (BootstrapError, jars.JarsError, prerequisites.AptError, subprocess.TimeoutExpired) as error:
-            print(f"{type(error).__name__}: {error}", file=sys.stderr)
-            return 1
+    try:
+        text = _missing()
+        if text:
+            print(text, file=sys.stderr)
+            return 3
+        with _alone():
+            _prepare_environment()
+            jars.ensure(_say)
+    except (BootstrapError, jars.JarsError, prerequisites.AptError, subprocess.TimeoutExpired) as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 def stamp(project: Path, python_version: str) -> str:
@@ -61,17 +69,13 @@ def plan(found: str | None, wanted: str) -> str:
     return "update"
 
 
-def _prepare() -> int:
+def _missing() -> str:
+    """Return the refusal, empty when the machine has everything or could be given it."""
     missing = prerequisites.find_missing()
     if missing and prerequisites.can_install(missing):
         prerequisites.install(missing, _say)
         missing = prerequisites.find_missing()
-    if missing:
-        print(prerequisites.refusal(missing), file=sys.stderr)
-        return 3
-    _prepare_environment()
-    jars.ensure(_say)
-    return 0
+    return prerequisites.refusal(missing) if missing else ""
 
 
 def _prepare_environment() -> None:
@@ -128,17 +132,14 @@ def _environment() -> dict[str, str]:
     return environment
 
 
-class _alone:  # noqa: N801 # reads as `with _alone():`
+@contextmanager
+def _alone() -> Iterator[None]:
     """Let one bootstrap run at a time; a second one waits and then finds everything done."""
-
-    def __enter__(self) -> None:
-        cache = PROJECT / ".cache"
-        cache.mkdir(exist_ok=True)
-        self._lock = (cache / "bootstrap.lock").open("w")
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.close()
+    cache = PROJECT / ".cache"
+    cache.mkdir(exist_ok=True)
+    with (cache / "bootstrap.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _say(text: str) -> None:

@@ -6,10 +6,12 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from sandbox.errors import SandboxError
 from sandbox.folder import Folder
+from sandbox.interrupts import Interrupts
 from sandbox.jars import PROJECT
 from sandbox.processes import POLL_S, Process, identify, is_alive, send
 from sandbox.sandbox import Sandbox, say
@@ -20,19 +22,23 @@ DOWN_TIMEOUT_S = 60
 SUPERVISOR_LOG = "supervisor.log"
 
 
-def up(root: Path, airflow_port: int | None) -> int:
-    """Start a sandbox in the background and return once it answers; 1 when it did not come up."""
+def up(root: Path, flags: Sequence[str]) -> int:
+    """Start `supervise` with these flags in the background, return once it answers; 1 when it does not come up."""
     folder = Folder(root.resolve())
     if folder.is_locked():
         say(f"The sandbox is running already (in {folder.root}).")
         return status(root)
     log = folder.root / SUPERVISOR_LOG
-    supervisor = _start_supervisor(folder.root, log, airflow_port)
+    interrupts = Interrupts()
+    interrupts.install()
+    supervisor = _start_supervisor(folder.root, log, flags)
     try:
         _follow(supervisor, log, folder.state_file)
     except BaseException:
         _end(supervisor)
         raise
+    finally:
+        interrupts.restore()
     if supervisor.poll() is not None:
         say("The sandbox did not come up; nothing of it is running.")
         return 1
@@ -73,9 +79,9 @@ def status(root: Path) -> int:
     return 1 if dead else 0
 
 
-def supervise(root: Path, airflow_port: int | None) -> int:
+def supervise(root: Path, airflow_port: int | None, *, airflow: bool) -> int:
     """Own the parts until a signal arrives; what `up` runs in the background."""
-    with Sandbox(root, airflow_port=airflow_port):
+    with Sandbox(root, airflow=airflow, airflow_port=airflow_port):
         while True:
             signal.pause()
 
@@ -93,12 +99,11 @@ def print_state(state: SandboxState) -> None:
     say("Stop with: make down")
 
 
-def _start_supervisor(root: Path, log: Path, airflow_port: int | None) -> subprocess.Popen[bytes]:
-    port = ("--airflow-port", str(airflow_port)) if airflow_port is not None else ()
+def _start_supervisor(root: Path, log: Path, flags: Sequence[str]) -> subprocess.Popen[bytes]:
     root.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as output:
         return subprocess.Popen(
-            (sys.executable, "-m", "sandbox", "supervise", "--root", str(root), *port),
+            (sys.executable, "-m", "sandbox", "supervise", "--root", str(root), *flags),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -80,6 +80,7 @@ def ensure(say: Callable[[str], None]) -> None:
         if jars.is_whole():
             continue
         started = time.monotonic()
+        say(f"jars {jars.name}: fetching with {'Maven' if shutil.which('mvn') else 'Ivy, which takes minutes'}")
         fetch(jars)
         count = len(list(jars.libs.glob("*.jar")))
         say(f"jars {jars.name}: {count} files in {time.monotonic() - started:.0f} s")

@@ -55,6 +55,8 @@ class Layout:
             "AIRFLOW__KAFKA_MIGRATION__EVIDENCE_ROOT": str(self.evidence),
             "AIRFLOW__KAFKA_MIGRATION__MIGRATIONS_FOLDER": str(self.airflow.folders.migrations),
             "AIRFLOW__KAFKA_MIGRATION__SPARK_JARS": spark_jars,
+            # Else Spark's driver listens on the machine's own address.
+            "SPARK_LOCAL_IP": "127.0.0.1",
             # Spark refuses a worker Python that differs from the driver's.
             "PYSPARK_PYTHON": sys.executable,
             **connection_variables(self.source, self.target, self.host),

@@ -19,7 +19,9 @@ HOST = "127.0.0.1"
 # Below Linux's range for outgoing connections (32768…), which could take a port between the test and its use.
 PORTS = range(20000, 32000)
 TAIL_LINES = 25
-_EXCEPTION = re.compile(r"(?:^|\s)((?:[\w$]+\.)*\w*(?:Exception|Error)\b.*)")
+# A line that begins with an exception's class, as both Java and Python print it below the log line.
+_EXCEPTION = re.compile(r"(?:Caused by: )?((?:[\w$]+\.)*[A-Z]\w*(?:Exception|Error|Interrupt|Exit)\b.*)")
+SHOWN_EXCEPTIONS = 4
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Part:
     identity: Process | None = None
     is_expected_to_run: bool = False
     _log_start_bytes: int = field(default=0, repr=False)
-    _deadline: float = field(default=0.0, repr=False)
+    _started: float = field(default=0.0, repr=False)
 
     def start(self) -> Process:
         """Start the process in a session of its own, so that a terminal's Ctrl-C does not reach it."""
@@ -63,7 +65,7 @@ class Part:
                 start_new_session=True,
             )
         self.is_expected_to_run = True
-        self._deadline = time.monotonic() + self.spec.start_timeout_s
+        self._started = time.monotonic()
         # A process that is gone already is not in /proc any more; `is_ready` reports its death.
         self.identity = identify(self.process.pid) or Process(self.process.pid, -1)
         return self.identity
@@ -77,9 +79,13 @@ class Part:
         """
         ready = self.spec.is_ready(self.log_since_start())
         self._check_alive()
-        if not ready and time.monotonic() > self._deadline:
+        if not ready and self.age_s() > self.spec.start_timeout_s:
             raise PartNotReady(self._report(f"did not answer within {self.spec.start_timeout_s:.0f} s"))
         return ready
+
+    def age_s(self) -> float:
+        """Seconds since the latest start."""
+        return time.monotonic() - self._started
 
     def check(self) -> None:
         """Raise `PartDied` when the process ended although nobody asked it to."""
@@ -126,12 +132,12 @@ def wait_ready(parts: Iterable[Part], report: Callable[[str], None] | None = Non
     Raises:
         PartDied, PartNotReady: see `Part.is_ready`; the first one found.
     """
-    began, waiting = time.monotonic(), list(parts)
+    waiting = list(parts)
     while waiting:
         for part in [part for part in waiting if part.is_ready()]:
             waiting.remove(part)
             if report:
-                report(f"{part.spec.name} answers ({time.monotonic() - began:.0f} s)")
+                report(f"{part.spec.name} answers {part.age_s():.0f} s after its start")
         time.sleep(POLL_S if waiting else 0)
 
 
@@ -141,11 +147,14 @@ def exit_words(code: int) -> str:
 
 
 def summary(log: str) -> str:
-    """Return the last exception (class and text) and the end of a log, without Java's stack lines."""
+    """Return the last exceptions (class and text) and the end of a log, without Java's stack lines."""
     lines = [line for line in log.splitlines() if line.strip() and not line.startswith(("\tat ", "\t... "))]
-    exceptions = [match[1] for line in lines if (match := _EXCEPTION.search(line))]
-    head = [f"Cause: {exceptions[-1]}"] if exceptions else []
-    return "\n".join([*head, "End of its log:", *(f"  {line}" for line in lines[-TAIL_LINES:] or ["(empty)"])])
+    matches = (_EXCEPTION.match(line) for line in lines)
+    # Counted from the end: an exception that is printed again on the way up stands where it was printed last.
+    latest = list(dict.fromkeys(match[1] for match in reversed(list(matches)) if match))[:SHOWN_EXCEPTIONS]
+    head = ["Exceptions in its log, the last one at the end:", *(f"  {text}" for text in reversed(latest))]
+    tail = ["End of its log:", *(f"  {line}" for line in lines[-TAIL_LINES:] or ["(empty)"])]
+    return "\n".join([*(head if latest else []), *tail])
 
 
 def free_ports(count: int) -> list[int]:

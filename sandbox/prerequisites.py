@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -159,7 +159,7 @@ def _apt(*arguments: str) -> None:
 
 
 @contextmanager
-def _no_service_starts():  # type: ignore[no-untyped-def] # the annotation's names differ between Pythons
+def _no_service_starts() -> Iterator[None]:
     """Deny package scripts the start of services (Debian Policy 9.3.3.2), unless the machine has a rule already."""
     if POLICY_FILE.exists():
         yield

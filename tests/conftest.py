@@ -12,8 +12,8 @@ import pytest
 os.environ["AIRFLOW_HOME"] = tempfile.mkdtemp(prefix="kafka-migration-tests-")
 os.environ["AIRFLOW__CORE__LOAD_EXAMPLES"] = "False"
 
-from kafka_migration.core.migration import Migration  # noqa: E402
-from kafka_migration.spec.loading import load_migration  # noqa: E402
+from kafka_migration.core.migration import Migration
+from kafka_migration.spec.loading import load_migration
 
 ROOT = Path(__file__).parents[1]
 

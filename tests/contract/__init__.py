@@ -1,0 +1,1 @@
+"""Contracts that fakes and the real thing keep alike."""

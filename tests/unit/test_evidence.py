@@ -55,9 +55,9 @@ def test_earlier_attempt_does_not_see_the_later(tmp_path: Path):
 
 def test_missing_document_is_refused_with_the_step_that_writes_it(tmp_path: Path):
     """A task that needs what was never written says which step to clear."""
-    with pytest.raises(Refused, match="EVIDENCE_MISSING.*step plan"):
+    with pytest.raises(Refused, match=r"EVIDENCE_MISSING.*step plan"):
         evidence(tmp_path).require(Kind.PLAN)
-    with pytest.raises(Refused, match="EVIDENCE_MISSING.*preflight"):
+    with pytest.raises(Refused, match=r"EVIDENCE_MISSING.*preflight"):
         evidence(tmp_path).frozen_migration()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_migration.core.codes import Code
-from kafka_migration.core.drain import PartitionReading
+from kafka_migration.core.drain import PartitionReading, Probe
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.watch import Outcome, Poll, Watch
 
@@ -105,6 +105,18 @@ def test_probe_only_where_the_position_stood_still():
 
     assert watch.needs_probe(P0, 10)
     assert not watch.needs_probe(P0, 11)
+
+
+def test_partition_proved_by_a_probe_is_probed_again_at_the_next_poll():
+    """Regression: a proof by probe was forgotten at once, so that two passes in a row never came about."""
+    watch, results = Watch({P0: 0}, {P0: 21}, 60, 0), []
+    for now in range(3):
+        probe = Probe(21, is_end=True) if watch.needs_probe(P0, 20) else None
+        results.append(watch.take(Poll({P0: PartitionReading(21, 0, 20, probe)}, True), now))
+
+    assert [None, None] == results[:2]
+    assert results[2] is not None
+    assert results[2].outcome is Outcome.DRAINED
 
 
 def test_progress_counts_from_the_start_position():

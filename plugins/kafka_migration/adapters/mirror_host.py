@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -10,6 +11,7 @@ from typing import Self
 
 import kafka_migration
 from kafka_migration.adapters.ssh import SshTransport
+from kafka_migration.adapters.transport import ReplyLost, Transport
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import MigrationError, OutcomeUnknown, TransientError
 from kafka_migration.core.host import HostReply, MirrorLaunch
@@ -21,7 +23,6 @@ from kafka_migration.core.mirrorctl import (
     parse_reply,
     render_request,
 )
-from kafka_migration.adapters.transport import ReplyLost, Transport
 
 # What mirrorctl waits for at most, by its own constants, and a slow network's share.
 READ_TIMEOUT_S = 30.0
@@ -107,8 +108,8 @@ class ScriptMirrorHost:
     def _act_again(self, request: HostRequest, timeout_s: float, lost: Exception) -> HostReply:
         """Look before doing it again: a host that cannot even be asked is left alone."""
         try:
-            self.status()
-            reply = self._call(request, timeout_s)
+            present = self.status()
+            reply = _ended_at_once(request, present) or self._call(request, timeout_s)
         except (MigrationError, ReplyLost, UnreadableReply) as error:
             raise OutcomeUnknown(
                 f"{request.verb} of migration {self.migration} was sent and its reply got lost ({lost}); "
@@ -146,6 +147,14 @@ class SshMirrorHost(ScriptMirrorHost):
 def mirrorctl_text() -> str:
     """Return the text of mirrorctl, which travels with the package."""
     return (Path(kafka_migration.__file__).parent / "host" / "mirrorctl").read_text(encoding="utf-8")
+
+
+def _ended_at_once(request: HostRequest, present: HostReply) -> HostReply | None:
+    """Return the reply to a start whose own reply got lost, when its process has come and gone since."""
+    if request.verb != "start" or str(present.generation) != request.words[0] or present.is_running:
+        return None
+    message = f"generation {present.generation} ended at its start with exit code {present.exit_code}"
+    return replace(present, ok=False, code=str(Code.MIRROR_DEAD), message=message)
 
 
 def _generation_word(generation: int | None) -> str:

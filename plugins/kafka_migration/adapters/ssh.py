@@ -88,7 +88,8 @@ class SshTransport:
         """Connect, trying again only where that can help."""
         for number in range(1, CONNECT_TRIES + 1):
             try:
-                return self._hook.get_conn()
+                client: paramiko.SSHClient = self._hook.get_conn()
+                return client
             except paramiko.BadHostKeyException as error:
                 raise Refused([_changed(self._host, error)]) from None
             except (FileNotFoundError, PermissionError, IsADirectoryError) as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class ReplyLost(Exception):  # noqa: N818
+class ReplyLost(Exception):
     """The command may have reached the host and run; what it said did not come back."""
 
 

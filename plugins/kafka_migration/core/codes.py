@@ -85,7 +85,6 @@ class Code(StrEnum):
         "MirrorMaker's stored position differs from the last stop certificate.",
     )
     TARGET_WRITTEN_BY_OTHERS = "TARGET_WRITTEN_BY_OTHERS", "The target grew while no MirrorMaker of ours ran."
-    LAG_UNKNOWN = "LAG_UNKNOWN", "A lag or position could not be read."
     # Validation
     SPARK_CONNECTION_MISSING = (
         "SPARK_CONNECTION_MISSING",

@@ -92,6 +92,22 @@ def gap_findings(expected_next: Offsets, source_log_start: Offsets) -> tuple[Fin
     )
 
 
+def beyond_end_findings(mirror_positions: Offsets, source_end_offsets: Offsets) -> tuple[Finding, ...]:
+    """Name every position that lies beyond the source's end: the source topic is not the one that was copied."""
+    return tuple(
+        Finding(
+            Code.POSITION_BEYOND_END,
+            str(partition),
+            f"position {position:,}",
+            f"at most {source_end_offsets[partition]:,}, the end of the source partition",
+            "The source topic was probably deleted and created anew. Its records are others than those copied: "
+            "delete the topic on the target and copy it under a new migration name.",
+        )
+        for partition, position in sorted(mirror_positions.items())
+        if position > source_end_offsets.get(partition, position)
+    )
+
+
 def expected_next(
     partitions: Mapping[TopicPartition, int], stored: Offsets, proved: Offsets
 ) -> dict[TopicPartition, int]:

@@ -48,7 +48,7 @@ class ProgressMeter:
     def eta_s(self) -> float | None:
         """Seconds left at the present rate; `None` before 1 % or without movement."""
         rate = self.rate
-        if not rate or self.copied < self.total * MIN_SHARE:
+        if rate is None or rate <= 0 or self.copied < self.total * MIN_SHARE:
             return None
         return max(0, self.total - self.copied) / rate
 

@@ -123,13 +123,12 @@ class Watch:
     def _stalls(self, poll: Poll, now_s: float) -> tuple[Finding, ...]:
         findings = []
         for partition, reading in sorted(poll.readings.items()):
-            if reading.expected_next is None or drain_of(reading) is Drain.DRAINED:
-                self._moved.pop(partition, None)
+            if reading.expected_next is None:
                 continue
             position, since_s = self._moved.get(partition, (None, now_s))
             if position != reading.expected_next:
                 self._moved[partition] = (reading.expected_next, now_s)
-            elif now_s - since_s >= self.stall_after_s:
+            elif now_s - since_s >= self.stall_after_s and drain_of(reading) is not Drain.DRAINED:
                 findings.append(_stalled(partition, reading, now_s - since_s))
         return tuple(findings)
 

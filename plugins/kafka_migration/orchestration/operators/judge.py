@@ -32,8 +32,9 @@ class JudgeOperator(MigrationOperator):
         topics = judge_topics(result, ungraceful=_ungraceful_generations(ledger))
         judgement = _judgement(run, ledger, topics)
         run.ledger.append(judgement.to_document())
-        verdict = worst([topic.verdict for topic in topics]) if topics else Verdict.PASS
-        document = _document(run, verdict, topics, run.ledger.read())
+        ledger = run.ledger.read()
+        verdict = _verdict(run, topics, ledger)
+        document = _document(run, verdict, topics, ledger)
         run.evidence.write(Kind.JUDGE, document)
         for topic in topics:
             self.log.info("%-40s %s, %s records", topic.topic, topic.verdict, f"{topic.source_records:,}")
@@ -77,22 +78,32 @@ def _judgement(run: MigrationRun, ledger: Ledger, topics: tuple[TopicVerdict, ..
     )
 
 
+def _verdict(run: MigrationRun, topics: tuple[TopicVerdict, ...], ledger: Ledger) -> Verdict:
+    """Return the worst of this run's verdicts; a good run over a copy known to be bad is a warning."""
+    whole = [ledger.topic_verdict(topic) for topic in run.migration.topics]
+    is_known_bad = any(verdict is not None and not verdict.is_good for verdict in whole)
+    return worst([*(t.verdict for t in topics), Verdict.WARN if is_known_bad else Verdict.PASS])
+
+
 def _document(run: MigrationRun, verdict: Verdict, topics: tuple[TopicVerdict, ...], ledger: Ledger) -> dict[str, Any]:
+    judged = {topic.topic: topic for topic in topics}
     return {
         "at": run.now(),
         "verdict": str(verdict),
         "records": {t.topic: {"source": t.source_records, "target": t.target_records} for t in topics},
-        "topics": [
-            {
-                "topic": t.topic,
-                "verdict": str(t.verdict),
-                "source_records": t.source_records,
-                "target_records": t.target_records,
-                "whole_verdict": _text(ledger.topic_verdict(t.topic)),
-                "findings": [finding.to_document() for finding in t.findings],
-            }
-            for t in topics
-        ],
+        "topics": [_topic(topic, judged.get(topic), ledger) for topic in run.migration.topics],
+    }
+
+
+def _topic(name: str, judged: TopicVerdict | None, ledger: Ledger) -> dict[str, Any]:
+    """Return what is known of one topic: this run's verdict, if it read anything, and the whole topic's."""
+    return {
+        "topic": name,
+        "verdict": str(judged.verdict) if judged else "nothing new",
+        "source_records": judged.source_records if judged else 0,
+        "target_records": judged.target_records if judged else 0,
+        "whole_verdict": _text(ledger.topic_verdict(name)),
+        "findings": [finding.to_document() for finding in judged.findings] if judged else [],
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from airflow.sdk import Context
 
 from kafka_migration.core.cluster import TopicDescription
-from kafka_migration.core.drain import gap_findings
+from kafka_migration.core.drain import beyond_end_findings, gap_findings
 from kafka_migration.core.errors import Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import continuity_findings
@@ -59,6 +59,7 @@ class PlanOperator(MigrationOperator):
             *recreated_findings(target, ledger),
             *continuity,
             *gap_findings(state.mirror_positions, state.source_log_start),
+            *beyond_end_findings(state.mirror_positions, goals),
         )
         if findings:
             raise Refused(findings)

@@ -1,0 +1,247 @@
+"""A small client of Airflow's REST API (`/api/v2` of Airflow 3.3): trigger runs, watch them, read task logs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+from http import HTTPStatus
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import quote
+
+import httpx
+
+from sandbox.errors import SandboxError
+from sandbox.state import SandboxState
+
+REQUEST_TIMEOUT_S = 60.0
+POLL_S = 1.0
+FINISHED = frozenset({"success", "failed"})
+# What a restarting api-server answers with: the same request may succeed in a moment.
+_PASSING = (httpx.ConnectError, httpx.ReadError, httpx.RemoteProtocolError, httpx.TimeoutException)
+_READ_ATTEMPTS = 5
+
+
+class AirflowApiError(SandboxError):
+    """Airflow answered with an error, or not at all; the text holds its answer."""
+
+
+class NotFinished(SandboxError):
+    """A run or a DAG did not get where it was waited for within the time."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskState:
+    """One task of a run: its state (`None` before it is scheduled), the try's number, its seconds so far or in all."""
+
+    task_id: str
+    state: str | None
+    try_number: int
+    duration_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class DagRun:
+    """A DAG run and its tasks in the order of the graph."""
+
+    dag_id: str
+    run_id: str
+    state: str
+    tasks: tuple[TaskState, ...]
+
+    @property
+    def is_finished(self) -> bool:
+        """True once Airflow does nothing more for this run."""
+        return self.state in FINISHED
+
+    def task(self, task_id: str) -> TaskState | None:
+        """Return one task, or `None` if the run has no such task."""
+        return next((task for task in self.tasks if task.task_id == task_id), None)
+
+
+class AirflowApi:
+    """A logged-in session; use it as a context manager.
+
+    Every method raises `AirflowApiError` when Airflow refuses the request. Reading is tried again while the
+    api-server restarts; acts are not.
+    """
+
+    def __init__(self, url: str, user: str, password: str) -> None:
+        # Airflow is on loopback, where no proxy of the caller's environment leads.
+        self._client = httpx.Client(base_url=url, timeout=REQUEST_TIMEOUT_S, trust_env=False)
+        self._login = {"username": user, "password": password}
+        self._order: dict[str, dict[str, int]] = {}
+
+    @classmethod
+    def of(cls, state: SandboxState) -> AirflowApi:
+        """Return a session with a sandbox's Airflow."""
+        if state.airflow_url is None:
+            raise AirflowApiError("this sandbox runs without Airflow")
+        return cls(state.airflow_url, state.airflow_user, state.airflow_password)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._client.close()
+
+    def import_errors(self) -> dict[str, str]:
+        """Return {file: stack trace} of the DAG files that cannot be imported."""
+        found = self._get("/api/v2/importErrors")["import_errors"]
+        return {error["filename"]: error["stack_trace"] for error in found}
+
+    def wait_for_dag(self, dag_id: str, timeout_s: float = 120.0) -> None:
+        """Return once the DAG is known; unpause it if it is paused.
+
+        Raises:
+            AirflowApiError: a DAG file cannot be imported; the text holds the stack trace.
+            NotFinished: the DAG is not known within the time.
+        """
+        deadline = time.monotonic() + timeout_s
+        while (dag := self._find(f"/api/v2/dags/{dag_id}")) is None:
+            for file, trace in self.import_errors().items():
+                raise AirflowApiError(f"{file} cannot be imported:\n{trace}")
+            if time.monotonic() > deadline:
+                raise NotFinished(f"Airflow does not know the DAG {dag_id} after {timeout_s:.0f} s")
+            time.sleep(POLL_S)
+        if dag["is_paused"]:
+            self._act("PATCH", f"/api/v2/dags/{dag_id}", {"is_paused": False})
+
+    def trigger(self, dag_id: str, conf: Mapping[str, Any] | None = None) -> str:
+        """Start a run as the web form does, without a logical date; return its id."""
+        body = {"logical_date": None, "conf": dict(conf or {})}
+        run: dict[str, Any] = self._act("POST", f"/api/v2/dags/{dag_id}/dagRuns", body)
+        return str(run["dag_run_id"])
+
+    def run_state(self, dag_id: str, run_id: str) -> str:
+        """Return `queued`, `running`, `success` or `failed`."""
+        return str(self._get(_run_path(dag_id, run_id))["state"])
+
+    def run(self, dag_id: str, run_id: str) -> DagRun:
+        """Return a run with its tasks."""
+        state = self.run_state(dag_id, run_id)
+        found = self._get(f"{_run_path(dag_id, run_id)}/taskInstances")["task_instances"]
+        order = self._task_order(dag_id)
+        tasks = sorted((_task_state(task) for task in found), key=lambda task: order.get(task.task_id, len(order)))
+        return DagRun(dag_id, run_id, state, tuple(tasks))
+
+    def wait(
+        self, dag_id: str, run_id: str, timeout_s: float, on_poll: Callable[[DagRun], None] | None = None
+    ) -> DagRun:
+        """Return the run once it is finished; `on_poll` gets it about every second, the last time finished.
+
+        Raises:
+            NotFinished: it is not within the time.
+        """
+        deadline = time.monotonic() + timeout_s
+        while True:
+            run = self.run(dag_id, run_id)
+            if on_poll:
+                on_poll(run)
+            if run.is_finished:
+                return run
+            if time.monotonic() > deadline:
+                raise NotFinished(f"run {run_id} of {dag_id} is still {run.state} after {timeout_s:.0f} s")
+            time.sleep(POLL_S)
+
+    def log(self, dag_id: str, run_id: str, task_id: str, try_number: int = 1) -> str:
+        """Return a task's log as text, one line per event; empty before there is one."""
+        path = f"{_run_path(dag_id, run_id)}/taskInstances/{task_id}/logs/{try_number}"
+        document = self._find(path, {"full_content": "true"})
+        return "\n".join(_log_line(event) for event in document["content"]) if document else ""
+
+    def set_run_state(self, dag_id: str, run_id: str, state: str) -> None:
+        """Mark a run as `failed` or `success`, as a person does in the UI; the tasks that run are ended."""
+        self._act("PATCH", _run_path(dag_id, run_id), {"state": state})
+
+    def clear(self, dag_id: str, run_id: str, task_ids: list[str], *, downstream: bool = True) -> tuple[str, ...]:
+        """Clear tasks of a run so that they run again; return the ids of all tasks cleared."""
+        body = {
+            "dry_run": False,
+            "dag_run_id": run_id,
+            "task_ids": task_ids,
+            "include_downstream": downstream,
+            "only_failed": False,
+            "reset_dag_runs": True,
+        }
+        cleared = self._act("POST", f"/api/v2/dags/{dag_id}/clearTaskInstances", body)["task_instances"]
+        return tuple(sorted(task["task_id"] for task in cleared))
+
+    def _task_order(self, dag_id: str) -> Mapping[str, int]:
+        """Return each task's place in the graph; asked once, the graph stays while the sandbox runs."""
+        if dag_id not in self._order:
+            tasks = self._get(f"/api/v2/dags/{dag_id}/tasks")["tasks"]
+            self._order[dag_id] = {task_id: place for place, task_id in enumerate(_sorted(tasks))}
+        return self._order[dag_id]
+
+    def _get(self, path: str) -> dict[str, Any]:
+        document = self._find(path)
+        if document is None:
+            raise AirflowApiError(f"GET {path}: not found")
+        return document
+
+    def _find(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any] | None:
+        """Return what is there, or `None` for 404."""
+        for attempt in range(1, _READ_ATTEMPTS + 1):
+            try:
+                reply = self._request("GET", path, params=params)
+            except _PASSING as error:
+                if attempt == _READ_ATTEMPTS:
+                    raise AirflowApiError(f"GET {path}: {type(error).__name__}: {error}") from error
+                time.sleep(POLL_S)
+                continue
+            return None if reply.status_code == HTTPStatus.NOT_FOUND else _document(reply)
+        raise AssertionError("unreachable")
+
+    def _act(self, method: str, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            return _document(self._request(method, path, json=body))
+        except httpx.HTTPError as error:
+            raise AirflowApiError(f"{method} {path}: {type(error).__name__}: {error}") from error
+
+    def _request(self, method: str, path: str, **arguments: Any) -> httpx.Response:
+        """Send a request, logging in first where there is no token or it is no longer valid."""
+        if "Authorization" in self._client.headers:
+            reply = self._client.request(method, path, **arguments)
+            if reply.status_code != HTTPStatus.UNAUTHORIZED:
+                return reply
+        token = _document(self._client.post("/auth/token", json=self._login))["access_token"]
+        self._client.headers["Authorization"] = f"Bearer {token}"
+        return self._client.request(method, path, **arguments)
+
+
+def _document(reply: httpx.Response) -> dict[str, Any]:
+    request = reply.request
+    if reply.is_error:
+        raise AirflowApiError(f"{request.method} {request.url.path}: {reply.status_code} {reply.text[:2000]}")
+    document: dict[str, Any] = reply.json()
+    return document
+
+
+def _run_path(dag_id: str, run_id: str) -> str:
+    return f"/api/v2/dags/{dag_id}/dagRuns/{quote(run_id, safe='')}"
+
+
+def _task_state(task: Mapping[str, Any]) -> TaskState:
+    return TaskState(task["task_id"], task["state"], task["try_number"], task["duration"])
+
+
+def _sorted(tasks: list[dict[str, Any]]) -> tuple[str, ...]:
+    """Return task ids so that each comes after those that it waits for."""
+    waits_for: dict[str, set[str]] = {task["task_id"]: set() for task in tasks}
+    for task in tasks:
+        for later in task["downstream_task_ids"]:
+            waits_for[later].add(task["task_id"])
+    return tuple(TopologicalSorter(waits_for).static_order())
+
+
+def _log_line(event: str | Mapping[str, Any]) -> str:
+    """Write a log event as `time level text`; Airflow's own group marks come as they are."""
+    if isinstance(event, str):
+        return event
+    parts = (event.get("timestamp"), event.get("level"), event.get("event"))
+    return " ".join(str(part) for part in parts if part)

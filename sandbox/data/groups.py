@@ -1,0 +1,115 @@
+"""Consumer groups that have read on the source and gone: at the end, behind, on some partitions, never committed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from confluent_kafka import Consumer, TopicPartition
+
+from sandbox.errors import SandboxError
+
+TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A consumer group: its topics with the share (0 to 1) of each partition that it has read.
+
+    `only` limits a topic's commits to some partitions. A group that has read nothing is a member once, and
+    commits nothing.
+    """
+
+    name: str
+    read: Mapping[str, float]
+    only: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    commits: bool = True
+    metadata: str = ""
+
+    def offset(self, partition: TopicPartition, low: int, high: int) -> int | None:
+        """Return the offset to commit on a partition with this range; `None` for none."""
+        wanted = self.only.get(partition.topic)
+        if not self.commits or (wanted is not None and partition.partition not in wanted):
+            return None
+        return low + int((high - low) * self.read[partition.topic])
+
+
+GROUPS = (
+    Group("billing", {"orders": 1.0, "payments": 1.0, "audit": 1.0, "transfers": 1.0}),
+    Group("reporting", {"orders": 0.6, "payments": 0.6}, metadata="nightly report"),
+    Group("fraud", {"orders": 0.9, "transfers": 1.0}, only={"orders": (0, 2), "transfers": (1,)}),
+    # Kafka forgets an empty group without offsets after some minutes.
+    Group("archive", {"orders": 0.0, "audit": 0.0}, commits=False),
+)
+
+
+def make_groups(bootstrap: str, groups: Iterable[Group] = GROUPS) -> None:
+    """Let every group join, commit its offsets and leave; all of them at the same time.
+
+    Raises:
+        SandboxError: a group got no partitions within the time.
+    """
+    members = [_Member(bootstrap, group) for group in groups]
+    try:
+        _wait_until_joined(members)
+        for member in members:
+            member.commit()
+    finally:
+        for member in members:
+            member.leave()
+
+
+class _Member:
+    """The one consumer of a group."""
+
+    def __init__(self, bootstrap: str, group: Group) -> None:
+        self.group = group
+        self.partitions: list[TopicPartition] = []
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": bootstrap,
+                "group.id": group.name,
+                "client.id": f"{group.name}-1",
+                "enable.auto.commit": False,
+                "auto.offset.reset": "latest",
+                # Questions for offsets queue up behind a fetch that waits for records.
+                "fetch.wait.max.ms": 10,
+                "log_level": 3,
+            }
+        )
+        self._consumer.subscribe(list(group.read), on_assign=self._assigned)
+
+    def has_joined(self) -> bool:
+        """Go on joining; true once partitions are assigned."""
+        self._consumer.poll(0.05)
+        return bool(self.partitions)
+
+    def commit(self) -> None:
+        """Commit what the group has read."""
+        offsets = [commit for partition in self.partitions if (commit := self._commit(partition))]
+        if offsets:
+            self._consumer.commit(offsets=offsets, asynchronous=False)
+
+    def leave(self) -> None:
+        """Leave the group."""
+        self._consumer.close()
+
+    def _assigned(self, _consumer: Consumer, partitions: list[TopicPartition]) -> None:
+        self.partitions = partitions
+
+    def _commit(self, partition: TopicPartition) -> TopicPartition | None:
+        low, high = self._consumer.get_watermark_offsets(partition, timeout=TIMEOUT_S)
+        offset = self.group.offset(partition, low, high)
+        if offset is None:
+            return None
+        return TopicPartition(partition.topic, partition.partition, offset, self.group.metadata)
+
+
+def _wait_until_joined(members: list[_Member]) -> None:
+    deadline = time.monotonic() + TIMEOUT_S
+    waiting = members
+    while waiting := [member for member in waiting if not member.has_joined()]:
+        if time.monotonic() > deadline:
+            names = ", ".join(member.group.name for member in waiting)
+            raise SandboxError(f"no partitions were assigned within {TIMEOUT_S:.0f} s to the groups {names}")

@@ -1,0 +1,118 @@
+"""Reading topics to their present end with a plain consumer, knowing nothing of the package under test."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import blake2b
+from typing import NamedTuple
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, TopicPartition
+
+from sandbox.data.records import Headers, Record
+from sandbox.errors import SandboxError
+
+CHUNK_RECORDS = 10_000
+STALL_TIMEOUT_S = 60.0
+
+
+class Content(NamedTuple):
+    """What a reader of committed records sees of a partition: how many records, and a digest of all in order."""
+
+    records: int
+    digest: str
+
+
+class Placed(NamedTuple):
+    """A record and its offset."""
+
+    offset: int
+    record: Record
+
+
+Contents = Mapping[str, Mapping[int, Content]]
+
+
+def read_contents(bootstrap: str, topics: Iterable[str]) -> Contents:
+    """Return {topic: {partition: what it holds}}, partitions without records included."""
+    wanted = tuple(topics)
+    counts, digests = {}, {}
+    with _Reader(bootstrap, wanted) as reader:
+        for place in reader.partitions:
+            counts[place], digests[place] = 0, blake2b(digest_size=16)
+        for message in reader.messages():
+            place = (message.topic(), message.partition())
+            counts[place] += 1
+            digests[place].update(repr(to_record(message)).encode())
+    return {
+        topic: {p: Content(counts[t, p], digests[t, p].hexdigest()) for t, p in sorted(counts) if t == topic}
+        for topic in wanted
+    }
+
+
+def read_records(bootstrap: str, topic: str) -> dict[int, list[Placed]]:
+    """Return every visible record of a topic, {partition: records in the order of the log}."""
+    with _Reader(bootstrap, (topic,)) as reader:
+        found: dict[int, list[Placed]] = {partition: [] for _, partition in reader.partitions}
+        for message in reader.messages():
+            found[message.partition()].append(Placed(message.offset(), to_record(message)))
+    return found
+
+
+def to_record(message: Message) -> Record:
+    """Return a message as the record that was sent."""
+    headers: Headers = tuple((name, value) for name, value in message.headers() or ())
+    return Record(message.key(), message.value(), headers, message.timestamp()[1], message.partition())
+
+
+class _Reader:
+    """A consumer without a group, assigned to every partition of some topics from its first record on."""
+
+    def __init__(self, bootstrap: str, topics: Iterable[str]) -> None:
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": bootstrap,
+                # librdkafka wants a name; nothing is committed, so no group comes to be.
+                "group.id": "sandbox-reader",
+                "enable.auto.commit": False,
+                "isolation.level": "read_committed",
+                "enable.partition.eof": True,
+                "log_level": 3,
+            }
+        )
+        self.partitions = frozenset(self._find(topics))
+
+    def __enter__(self) -> _Reader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._consumer.close()
+
+    def messages(self) -> Iterator[Message]:
+        """Yield every record up to the present end of each partition."""
+        self._consumer.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for topic, number in self.partitions])
+        unfinished = set(self.partitions)
+        for message in self._polled(unfinished):
+            if message.error() is None:
+                yield message
+            elif message.error().code() == KafkaError._PARTITION_EOF:
+                unfinished.discard((message.topic(), message.partition()))
+            else:
+                raise SandboxError(f"{message.topic()} cannot be read: {message.error()}")
+
+    def _polled(self, unfinished: set[tuple[str, int]]) -> Iterator[Message]:
+        deadline = time.monotonic() + STALL_TIMEOUT_S
+        while unfinished:
+            found = self._consumer.consume(CHUNK_RECORDS, 0.5)
+            if found:
+                deadline = time.monotonic() + STALL_TIMEOUT_S
+            if time.monotonic() > deadline:
+                raise SandboxError(f"the ends of {sorted(unfinished)} were not reached in {STALL_TIMEOUT_S:.0f} s")
+            yield from found
+
+    def _find(self, topics: Iterable[str]) -> Iterator[tuple[str, int]]:
+        for topic in topics:
+            described = self._consumer.list_topics(topic, timeout=30).topics[topic]
+            if described.error is not None:
+                raise SandboxError(f"topic {topic} cannot be read: {described.error}")
+            yield from ((topic, number) for number in described.partitions)

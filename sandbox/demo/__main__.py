@@ -1,0 +1,82 @@
+"""`python -m sandbox.demo [--damage drop|alter|duplicate|reorder]`: the demo.
+
+The last line is `DEMO PASS` or `DEMO FAIL: <why>`. Exit code 0: passed. 1: failed, which with `--damage` is what
+should happen: the damage was found. 2: the damage was not found, or in another place (also: wrong usage). 130: Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import traceback
+from pathlib import Path
+
+from sandbox.airflow_api import AirflowApi
+from sandbox.data.damage import Damage
+from sandbox.demo.display import Display, open_display
+from sandbox.demo.failure import DemoFailed
+from sandbox.demo.story import Story
+from sandbox.errors import SandboxError
+from sandbox.jars import JarsError
+from sandbox.sandbox import DEFAULT_ROOT, Sandbox
+
+INTERRUPTED_EXIT_CODE = 130
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the demo and print how it ended; see the module's docstring for the exit codes."""
+    options = _parser().parse_args(arguments)
+    why, exit_code = _run(options, open_display())
+    sys.stderr.flush()
+    print(f"DEMO FAIL: {why}" if why else "DEMO PASS", flush=True)
+    return exit_code
+
+
+def _run(options: argparse.Namespace, display: Display) -> tuple[str, int]:
+    """Return why the demo failed (empty: it passed) and the exit code. Nothing runs any more when it returns."""
+    try:
+        _demo(options, display)
+    except DemoFailed as failure:
+        return str(failure), failure.exit_code
+    except KeyboardInterrupt:
+        return "interrupted", INTERRUPTED_EXIT_CODE
+    except SystemExit as leaving:  # the sandbox turns SIGTERM and SIGHUP into this
+        return "interrupted", leaving.code if isinstance(leaving.code, int) else 1
+    except (SandboxError, JarsError) as error:
+        display.line(str(error))
+        return f"{type(error).__name__}: {str(error).splitlines()[0]}", 1
+    except Exception as error:
+        traceback.print_exc()
+        return f"{type(error).__name__}: {' '.join(str(error).split())}", 1
+    return "", 0
+
+
+def _demo(options: argparse.Namespace, display: Display) -> None:
+    display.section("Start two Kafka clusters, an SSH host and Airflow")
+    with Sandbox(options.root, report=display.line) as sandbox, AirflowApi.of(sandbox.state) as api:
+        state = sandbox.state
+        display.line(f"Airflow UI while this runs: {state.airflow_url} ({state.airflow_user}/{state.airflow_password})")
+        try:
+            Story(sandbox, api, display).tell(Damage(options.damage) if options.damage else None)
+        finally:
+            _say_where_things_are(state.evidence_root, state.logs, display)
+
+
+def _say_where_things_are(evidence: Path, logs: Path, display: Display) -> None:
+    display.section("Look at it")
+    display.line(f"Evidence  {evidence}  (each run's report.md; kept until the sandbox is started again)")
+    display.line(f"Logs      {logs}")
+    display.line("Airflow   `make up` starts the sandbox again and leaves it running with the UI open to you")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m sandbox.demo", description=__doc__)
+    parser.add_argument(
+        "--damage", choices=[str(damage) for damage in Damage], help="make one record of the copy wrong"
+    )
+    parser.add_argument("--root", type=Path, default=DEFAULT_ROOT, help="the sandbox's folder (%(default)s)")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

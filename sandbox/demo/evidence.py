@@ -1,0 +1,112 @@
+"""Reading what a run left in the evidence store. Knows the files' documented shape, not the package's code."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
+_SUBJECT = re.compile(r"^topic (?P<topic>\S+)(?: \([^)]*\))?, partition (?P<partition>\d+)\b")
+_DIFFERENCE = re.compile(
+    r"first difference (?P<kind>[a-z]+)\b.*? at source offset (?P<source>\d+), target offset (?P<target>\d+)"
+)
+
+
+class Count(NamedTuple):
+    """Records that a run validated of a topic, on either side."""
+
+    source_records: int
+    target_records: int
+
+
+class Place(NamedTuple):
+    """Where and how a copy differs from its source first."""
+
+    kind: str
+    topic: str
+    partition: int
+    source_offset: int
+    target_offset: int
+
+    def __str__(self) -> str:
+        return (
+            f"topic {self.topic}, partition {self.partition}, source offset {self.source_offset}, "
+            f"target offset {self.target_offset} ({self.kind})"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One entry of `findings`."""
+
+    code: str
+    subject: str
+    found: str
+    expected: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.code} · {self.subject}: found {self.found}; expected {self.expected}. {self.remedy}"
+
+    @property
+    def place(self) -> Place | None:
+        """The place that the finding names, or `None` if it names none."""
+        subject, difference = _SUBJECT.search(self.subject), _DIFFERENCE.search(self.found)
+        if subject is None or difference is None:
+            return None
+        return Place(
+            difference["kind"],
+            subject["topic"],
+            int(subject["partition"]),
+            int(difference["source"]),
+            int(difference["target"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvidence:
+    """What `run.json` says; a topic that the run did not read is missing in `records`."""
+
+    folder: Path
+    verdict: str | None
+    outcome: str
+    records: Mapping[str, Count]
+    findings: tuple[Finding, ...]
+
+    @property
+    def total_records(self) -> int:
+        """Source records that the run validated."""
+        return sum(count.source_records for count in self.records.values())
+
+    @property
+    def counts_words(self) -> str:
+        """The validated source records per topic, in words."""
+        counts = ", ".join(f"{topic} {count.source_records:,}" for topic, count in self.records.items())
+        return counts or "no records"
+
+
+def run_folder(evidence_root: Path, migration: str, run_id: str) -> Path:
+    """Return the folder with a run's attempts."""
+    return evidence_root / migration / _UNSAFE.sub("_", run_id)
+
+
+def read_run(evidence_root: Path, migration: str, run_id: str) -> RunEvidence | None:
+    """Return what the newest attempt of a run left, or `None` if it has no `run.json`."""
+    found = run_folder(evidence_root, migration, run_id).glob("attempt-*/run.json")
+    newest = max(found, key=lambda path: int(path.parent.name.partition("-")[2]), default=None)
+    return parse_run(newest.parent, json.loads(newest.read_text())) if newest else None
+
+
+def parse_run(folder: Path, document: Mapping[str, Any]) -> RunEvidence:
+    """Return the parts of `run.json` that the demo looks at."""
+    return RunEvidence(
+        folder=folder,
+        verdict=document["verdict"],
+        outcome=document["outcome"],
+        records={topic: Count(c["source"], c["target"]) for topic, c in document["records"].items()},
+        findings=tuple(Finding(**{name: f[name] for name in Finding.__slots__}) for f in document["findings"]),
+    )

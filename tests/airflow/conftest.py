@@ -1,0 +1,107 @@
+"""A whole small world for operators: fake clusters and host, a real evidence store, an Airflow-like context."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.contract.fake_mirror_host import FakeMirrorHost
+
+from kafka_migration.core.cluster import NewTopic
+from kafka_migration.core.migration import RunIdentity
+from kafka_migration.orchestration import run as run_module
+from kafka_migration.orchestration.operators import preflight as preflight_module
+from kafka_migration.orchestration.operators import start as start_module
+from kafka_migration.orchestration.operators import validate as validate_module
+from kafka_migration.orchestration.run import MigrationRun
+from tests.contract.fake_cluster import FakeCluster
+
+DAG_ID = "kafka_migration__shop"
+CONNECTIONS = {"old_kafka": "kafka", "new_kafka": "kafka", "mirror_host": "ssh", "spark": "spark"}
+
+
+@dataclass
+class FakeDagRun:
+    """What operators read of a DAG run."""
+
+    run_id: str = "manual__1"
+    clear_number: int = 0
+    dag_id: str = DAG_ID
+
+
+@dataclass
+class FakeTaskInstance:
+    """What operators ask of the task instance: the states of runs and tasks."""
+
+    run_states: dict[str, str] = field(default_factory=dict)
+    task_states: dict[str, str | None] = field(default_factory=dict)
+
+    def get_dagrun_state(self, dag_id: str, run_id: str) -> str:
+        """Return the state of a run; an unknown one is an error, as Airflow answers it."""
+        if run_id not in self.run_states:
+            raise RuntimeError(f"Dag run {run_id} not found")
+        return self.run_states[run_id]
+
+    def get_task_states(self, dag_id: str, run_ids: list[str]) -> dict[str, dict[str, str | None]]:
+        """Return the states of the run's tasks."""
+        return {run_ids[0]: self.task_states}
+
+
+@dataclass
+class World:
+    """Everything that a run touches."""
+
+    root: Path
+    migrations: Path
+    source: FakeCluster
+    target: FakeCluster
+    host: FakeMirrorHost
+    connections: dict[str, str]
+    task_instance: FakeTaskInstance = field(default_factory=FakeTaskInstance)
+    dag_run: FakeDagRun = field(default_factory=FakeDagRun)
+    params: dict[str, Any] = field(default_factory=lambda: {"mode": "sync", "topics": [], "note": ""})
+
+    def context(self) -> Mapping[str, Any]:
+        """Return the context of a task of the run."""
+        return {"dag_run": self.dag_run, "ti": self.task_instance, "params": self.params, "dag": None}
+
+    @property
+    def run(self) -> MigrationRun:
+        """The run as a task sees it."""
+        identity = RunIdentity(self.dag_run.dag_id, self.dag_run.run_id, self.dag_run.clear_number + 1)
+        return MigrationRun("shop", identity, self.params)
+
+
+@pytest.fixture
+def world(tmp_path: Path, migration_text: str, monkeypatch: pytest.MonkeyPatch) -> World:
+    """Two clusters with the source's topics, a host, connections, and the migration file `shop`."""
+    migrations = tmp_path / "migrations"
+    migrations.mkdir()
+    (migrations / "shop.yaml").write_text(migration_text)
+    made = World(
+        root=tmp_path / "evidence",
+        migrations=migrations,
+        source=FakeCluster("old"),
+        target=FakeCluster("new"),
+        host=FakeMirrorHost("shop"),
+        connections=dict(CONNECTIONS),
+    )
+    made.source.create_topics([NewTopic("orders", 2, 1, {"retention.ms": "1000"}), NewTopic("audit", 1, 1, {})])
+    _connect(made, monkeypatch)
+    return made
+
+
+def _connect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_module.settings, "evidence_root", lambda: world.root)
+    monkeypatch.setattr(run_module.settings, "migrations_folder", lambda: world.migrations)
+    clusters = {"source": world.source, "target": world.target}
+    monkeypatch.setattr(run_module, "cluster", lambda side, connection_id: clusters[side])
+    monkeypatch.setattr(run_module, "SshMirrorHost", lambda migration, connection_id: world.host)
+    for module in (start_module, validate_module):
+        monkeypatch.setattr(module, "connection_config", lambda connection_id: {"bootstrap.servers": "a:1"})
+    monkeypatch.setattr(
+        preflight_module.AirflowConnections, "connection_type", lambda self, name: world.connections.get(name)
+    )

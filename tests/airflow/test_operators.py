@@ -1,0 +1,561 @@
+"""Rules of the operators, as plain objects in a small world."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airflow.sdk.exceptions import AirflowFailException, TaskDeferred
+
+from kafka_migration.core.cluster import NewTopic
+from kafka_migration.core.errors import TransientError
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.ledger import Ledger
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.validation import ValidationRequest, empty_result
+from kafka_migration.core.verdict import Verdict
+from kafka_migration.engines import mirrormaker2
+from kafka_migration.orchestration.operators.base import MigrationOperator
+from kafka_migration.orchestration.operators.finish import FinishOperator
+from kafka_migration.orchestration.operators.judge import JudgeOperator
+from kafka_migration.orchestration.operators.plan import PlanOperator
+from kafka_migration.orchestration.operators.preflight import PreflightOperator
+from kafka_migration.orchestration.operators.reserve import ReserveOperator
+from kafka_migration.orchestration.operators.start import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
+from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator, zip_package
+from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
+from tests.airflow.conftest import World
+
+pytestmark = pytest.mark.airflow
+
+P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
+AUDIT = TopicPartition("audit", 0)
+
+
+def do(world: World, *operators: type[MigrationOperator]) -> dict[str, Any]:
+    """Run operators in order and return the last one's summary."""
+    summary: dict[str, Any] = {}
+    for operator in operators:
+        summary = operator(task_id=operator.__name__, migration="shop").execute(world.context())  # type: ignore[arg-type]
+    return summary
+
+
+BEFORE_START = (PreflightOperator, ReserveOperator, PlanOperator, CreateTopicsOperator)
+
+
+def mirror(world: World, copied: dict[TopicPartition, int]) -> None:
+    """Do what MirrorMaker does: copy records and store the offset of the last one."""
+    topics = mirrormaker2.InternalTopics.of(world.run.migration, 1)
+    world.target.create_topics([NewTopic(topics.offsets, 1, 1, {})])
+    for partition, count in copied.items():
+        log = world.source.topics[partition.topic].partitions[partition.partition]
+        stored = len(world.target.topics[partition.topic].partitions[partition.partition].records)
+        world.target.produce(partition.topic, partition.partition, *log.records[stored : stored + count])
+        source = {"cluster": "shop-source", "partition": partition.partition, "topic": partition.topic}
+        key = json.dumps(["MirrorSourceConnector", source]).encode()
+        world.target.produce(topics.offsets, 0, (key, json.dumps({"offset": stored + count - 1}).encode()))
+
+
+def ledger(world: World) -> Ledger:
+    return world.run.ledger.read()
+
+
+def refusal_codes(world: World) -> list[str]:
+    return [f["code"] for r in world.run.evidence.of_attempt(Kind.REFUSAL) for f in r["findings"]]
+
+
+def test_preflight_freezes_the_file(world: World):
+    """After preflight the run reads only its frozen copy, whatever becomes of the file."""
+    do(world, PreflightOperator)
+    (world.migrations / "shop.yaml").write_text("broken: [")
+
+    assert ("orders", "audit") == world.run.migration.topics
+    assert world.run.evidence.require(Kind.PREFLIGHT)["mode"] == "sync"
+
+
+def test_preflight_reports_all_refusals_together(world: World):
+    """A missing topic and a missing Spark connection are both named, and nothing is started."""
+    del world.connections["spark"]
+    with pytest.raises(AirflowFailException) as raised:
+        do(world, PreflightOperator)
+    assert "SPARK_CONNECTION_MISSING" in str(raised.value)
+    assert "would silently take for YARN" in str(raised.value)
+
+    world.connections["spark"] = "spark"
+    world.target.brokers = 0
+    world.source.delete_topics(["audit"])
+    world.target.create_topics([NewTopic("orders", 3, 0, {})])
+    with pytest.raises(AirflowFailException) as raised:
+        do(world, PreflightOperator)
+    assert "REPLICATION_FACTOR_TOO_HIGH" in str(raised.value)
+
+
+def test_preflight_names_every_topic_problem(world: World):
+    """Topic checks look at all topics before they refuse."""
+    world.source.delete_topics(["audit"])
+    world.target.create_topics([NewTopic("orders", 3, 1, {})])
+
+    with pytest.raises(AirflowFailException, match="SOURCE_TOPIC_MISSING"):
+        do(world, PreflightOperator)
+
+    assert ["SOURCE_TOPIC_MISSING", "TOPIC_PARTITIONS_DIFFER"] == refusal_codes(world)
+
+
+def test_preflight_refuses_an_unreachable_cluster(world: World):
+    """A cluster that does not answer is one clear error."""
+    world.target.is_down = True
+
+    with pytest.raises(AirflowFailException, match=r"CLUSTER_UNREACHABLE · target\.connection: found new did not"):
+        do(world, PreflightOperator)
+
+
+def test_preflight_refuses_one_cluster_under_two_names(world: World):
+    """Source and target must be two clusters."""
+    world.target.cluster_id = "old"
+
+    with pytest.raises(AirflowFailException, match="SAME_CLUSTER"):
+        do(world, PreflightOperator)
+
+
+@pytest.mark.parametrize(
+    ("params", "field"),
+    [
+        ({"mode": "cutover!"}, "mode"),
+        ({"modes": "sync"}, "modes"),
+        ({"topics": "orders"}, "topics"),
+        ({"note": 5}, "note"),
+    ],
+)
+def test_preflight_refuses_unknown_run_conf(world: World, params: dict[str, Any], field: str):
+    """Airflow merges any conf into the params; a field or value that means nothing is refused."""
+    world.params = params
+
+    with pytest.raises(AirflowFailException, match=f"RUN_CONF_INVALID · run conf field {field}"):
+        do(world, PreflightOperator)
+
+
+def test_preflight_refuses_a_topic_outside_the_migration(world: World):
+    """A run can be limited to some topics of the file, not extended beyond it."""
+    world.params["topics"] = ["orders", "foreign"]
+
+    with pytest.raises(AirflowFailException, match="'foreign'"):
+        do(world, PreflightOperator)
+
+
+def test_preflight_refuses_an_invalid_file(world: World):
+    """Every mistake of the file is in the refusal."""
+    (world.migrations / "shop.yaml").write_text("version: 1\nname: shop\n")
+
+    with pytest.raises(AirflowFailException, match="source: found nothing"):
+        do(world, PreflightOperator)
+
+
+def test_reservation_of_a_living_run_is_respected(world: World):
+    """While the holder's run goes on, nobody takes its reservation."""
+    world.host.reserve(f"{world.dag_run.dag_id}/other#1")
+    world.task_instance.run_states["other"] = "running"
+    do(world, PreflightOperator)
+
+    with pytest.raises(AirflowFailException, match="RESERVED_BY"):
+        do(world, ReserveOperator)
+
+
+@pytest.mark.parametrize("states", [{"other": "failed"}, {"other": "success"}, {}])
+def test_reservation_of_a_finished_or_deleted_run_is_taken_over(world: World, states: dict[str, str]):
+    """A holder whose run is over, or gone, gives way, and the take-over is recorded."""
+    holder = f"{world.dag_run.dag_id}/other#1"
+    world.host.reserve(holder)
+    world.task_instance.run_states = states
+    do(world, PreflightOperator)
+
+    assert holder == do(world, ReserveOperator)["taken_over_from"]
+    assert holder == world.run.evidence.require(Kind.RESERVE)["taken_over_from"]
+
+
+def test_cleared_run_takes_over_from_its_earlier_attempt(world: World):
+    """A cleared run is the same run: its next attempt goes on with the reservation."""
+    do(world, PreflightOperator, ReserveOperator)
+    first = world.run.identity.holder
+    world.dag_run.clear_number = 1
+
+    assert first == do(world, ReserveOperator)["taken_over_from"]
+
+
+def test_plan_freezes_goals_and_lists_topics_to_create(world: World):
+    """The goal is the source's end now; later records belong to the next run."""
+    world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
+    do(world, PreflightOperator, ReserveOperator)
+
+    summary = do(world, PlanOperator)
+    world.source.produce("orders", 0, (b"c", b"3"))
+
+    assert {"create": ["orders", "audit"], "grow": {}, "offsets_to_copy": 2} == summary
+    assert 2 == world.run.plan_offsets().goals[P0]
+
+
+def test_topics_are_created_once_and_recorded(world: World):
+    """Created topics are in the ledger with their id and frozen settings; doing it twice changes nothing."""
+    do(world, *BEFORE_START)
+    do(world, CreateTopicsOperator)
+
+    assert {"retention.ms": "-1", "retention.bytes": "-1"} == world.target.topics["orders"].configs
+    assert {"retention.ms": "1000", "retention.bytes": None} == ledger(world).topics["orders"].frozen_configs
+    assert world.target.topics["orders"].topic_id == ledger(world).topics["orders"].topic_id
+
+
+def test_nothing_to_copy_starts_nothing(world: World):
+    """With every position at its goal no MirrorMaker is started and the watch has nothing to do."""
+    assert {"generation": None, "pid": None} == do(world, *BEFORE_START, StartMirrorOperator)
+    assert not world.host.status().is_running
+    assert {"outcome": "drained", "progress": ""} == do(world, MirrorLagSensor)  # type: ignore[arg-type]
+    assert {"generation": None, "stopped": False} == do(world, StopMirrorOperator)
+
+
+def test_start_is_adopted_by_a_retry(world: World):
+    """Tried again, start finds its own process and starts no second one."""
+    world.source.produce("orders", 0, (b"a", b"1"))
+
+    first = do(world, *BEFORE_START, StartMirrorOperator)
+    second = do(world, StartMirrorOperator)
+
+    assert first == second
+    assert [1] == [g.number for g in ledger(world).generations]
+
+
+def test_watch_defers_with_an_absolute_deadline_and_no_secret(world: World):
+    """The trigger holds ids and a deadline, nothing else."""
+    world.source.produce("orders", 0, (b"a", b"1"))
+    do(world, *BEFORE_START, StartMirrorOperator)
+
+    with pytest.raises(TaskDeferred) as deferred:
+        do(world, MirrorLagSensor)  # type: ignore[arg-type]
+
+    _, arguments = deferred.value.trigger.serialize()
+    assert {"migration", "dag_id", "run_id", "attempt", "params", "generation", "deadline"} == set(arguments)
+    assert arguments["generation"] == 1
+
+
+def test_watch_result_is_recorded_and_failures_fail(world: World):
+    """What the trigger saw is evidence; anything but drained fails the task with its findings."""
+    finding = {"code": "MIRROR_DEAD", "subject": "MirrorMaker", "found": "x", "expected": "y", "remedy": "z"}
+    do(world, PreflightOperator)
+    sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
+    event = {"outcome": "failed", "progress": "Copy: 1/2", "findings": [finding], "generation": 1}
+
+    with pytest.raises(AirflowFailException, match="MIRROR_DEAD"):
+        sensor.execute_complete(world.context(), event)  # type: ignore[arg-type]
+
+    assert world.run.evidence.require(Kind.WATCH)["progress"] == "Copy: 1/2"
+    assert ["MIRROR_DEAD"] == refusal_codes(world)
+
+
+def test_stop_certifies_the_generation(world: World):
+    """The stop certificate holds positions and target ends; stopping again changes nothing."""
+    world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
+    do(world, *BEFORE_START, StartMirrorOperator)
+    mirror(world, {P0: 2})
+
+    assert do(world, StopMirrorOperator)["stopped"]
+    stop = ledger(world).last_stop
+
+    assert stop is not None
+    assert (2, 0, 2) == (stop.mirror_positions[P0], stop.mirror_positions[P1], stop.target_end_offsets[P0])
+    assert {"generation": 1, "stopped": False} == do(world, StopMirrorOperator)
+
+
+def test_proved_goal_counts_as_copied(world: World):
+    """Where only markers follow the stored position, the proved goal is the certified position."""
+    world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"), (b"marker", None))
+    do(world, *BEFORE_START, StartMirrorOperator)
+    mirror(world, {P0: 2})
+    world.run.evidence.write(Kind.WATCH, {"outcome": "drained", "generation": 1, "progress": "", "findings": []})
+    do(world, StopMirrorOperator)
+    stop = ledger(world).last_stop
+
+    assert stop is not None
+    assert stop.mirror_positions[P0] == 3
+    assert do(world, PlanOperator)["offsets_to_copy"] == 0
+
+
+def test_dead_generation_is_certified_before_the_next_start(world: World):
+    """What a lost run left open is closed by the next run before it starts its own."""
+    world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
+    do(world, *BEFORE_START, StartMirrorOperator)
+    mirror(world, {P0: 1})
+    world.host.log = "killed in the middle of a line"
+    world.host.die(exit_code=137)
+    lost = world.dag_run.run_id
+    world.dag_run.run_id = "manual__2"
+    world.task_instance.run_states[lost] = "failed"
+
+    do(world, *BEFORE_START, StartMirrorOperator)
+
+    first, second = ledger(world).generations
+    assert first.stop is not None
+    assert not first.stop.graceful
+    assert (1, 1) == (first.stop.mirror_positions[P0], second.start.mirror_positions[P0])
+
+
+@pytest.mark.parametrize("operator", [PlanOperator, StartMirrorOperator])
+def test_gap_refuses_before_the_start(world: World, operator: type[MigrationOperator]):
+    """Records that the source deleted before they were copied refuse the run, in plan and right before the start."""
+    world.source.produce("orders", 0, *[(b"k", b"%d" % n) for n in range(5)])
+    do(world, *BEFORE_START, StartMirrorOperator)
+    mirror(world, {P0: 2})
+    do(world, StopMirrorOperator)
+    if operator is StartMirrorOperator:
+        do(world, PlanOperator)
+    world.source.purge("orders", 0, 4)
+
+    with pytest.raises(AirflowFailException, match=r"GAP · orders\[0\].*2–3"):
+        do(world, operator)
+
+
+def test_position_beyond_the_end_is_refused(world: World):
+    """A source topic that ends before MirrorMaker's position is not the one that was copied."""
+    _mirrored(world)
+    world.source.delete_topics(["orders"])
+    world.source.create_topics([NewTopic("orders", 2, 1, {})])
+
+    with pytest.raises(AirflowFailException, match=r"POSITION_BEYOND_END · orders\[0\]"):
+        do(world, PlanOperator)
+
+
+def test_target_written_by_others_is_refused(world: World):
+    """A target that grew while nothing of ours ran cannot be proved."""
+    world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
+    do(world, *BEFORE_START, StartMirrorOperator)
+    mirror(world, {P0: 1})
+    do(world, StopMirrorOperator)
+    world.target.produce("orders", 0, (b"foreign", b"x"))
+
+    with pytest.raises(AirflowFailException, match="TARGET_WRITTEN_BY_OTHERS"):
+        do(world, PlanOperator)
+
+
+def _validated(world: World, equal: bool = True) -> None:
+    """Write request and result as `validate_topics` and Spark do, with all windows equal or none."""
+    from kafka_migration.orchestration.operators.validate import _request
+
+    request = _request(world.run)
+    empty = ValidationRequest(request.migration, request.run, 1024, "read_committed", ())
+    result = empty_result(empty, "t").to_document()
+    side = {"records": 1, "key_value_bytes": 2, "first_offset": 0, "last_offset": 0}
+    result["partitions"] = [
+        {
+            **window.to_document(),
+            "source": side,
+            "target": side,
+            "equal": equal,
+            "blocks": 1,
+            "differing_blocks": int(not equal),
+            "source_unreadable": None,
+            "target_unreadable": None,
+            "first_difference": None,
+        }
+        for window in request.windows
+    ]
+    world.run.evidence.write(Kind.VALIDATION_REQUEST, request.to_document())
+    world.run.evidence.write(Kind.VALIDATION_RESULT, result)
+
+
+def _mirrored(world: World) -> None:
+    world.source.produce("orders", 0, (b"a", b"1"))
+    do(world, *BEFORE_START, StartMirrorOperator)
+    mirror(world, {P0: 1})
+    do(world, StopMirrorOperator)
+
+
+def test_judge_passes_equal_windows_and_adds_them_to_the_ledger(world: World):
+    """Equal windows pass; the ledger then has nothing pending and a verdict on the whole topic."""
+    _mirrored(world)
+    _validated(world)
+
+    assert do(world, JudgeOperator)["verdict"] == "PASS"
+    assert () == ledger(world).pending_generations
+    assert ledger(world).topic_verdict("orders") is Verdict.PASS
+
+
+def test_judge_fails_what_differs_and_still_records_it(world: World):
+    """A differing window fails the task and its verdict is in the ledger all the same."""
+    _mirrored(world)
+    _validated(world, equal=False)
+
+    with pytest.raises(AirflowFailException, match="COPY_DIFFERS · topic audit, partition 0"):
+        do(world, JudgeOperator)
+
+    assert ledger(world).topic_verdict("orders") is Verdict.FAIL
+
+
+def test_judge_refuses_a_result_that_leaves_a_window_out(world: World):
+    """A window that was asked for and not measured is never a pass."""
+    _mirrored(world)
+    _validated(world)
+    result = world.run.evidence.require(Kind.VALIDATION_RESULT)
+    world.run.evidence.write(Kind.VALIDATION_RESULT, {**result, "partitions": result["partitions"][1:]})
+
+    with pytest.raises(AirflowFailException, match="VALIDATION_RESULT_MISSING"):
+        do(world, JudgeOperator)
+
+
+def test_nothing_new_over_a_bad_copy_is_a_warning(world: World):
+    """A run with nothing to judge does not say PASS over a topic whose verdict is FAIL."""
+    _mirrored(world)
+    _validated(world, equal=False)
+    with pytest.raises(AirflowFailException):
+        do(world, JudgeOperator)
+    world.dag_run.run_id, world.task_instance.run_states = "manual__2", {"manual__1": "failed"}
+    do(world, *BEFORE_START)
+    _validated(world)
+
+    assert do(world, JudgeOperator)["verdict"] == "WARN"
+    assert {"orders": "FAIL", "audit": "FAIL"} == {
+        topic["topic"]: topic["whole_verdict"] for topic in world.run.evidence.require(Kind.JUDGE)["topics"]
+    }
+
+
+def test_validate_without_anything_to_read_does_not_start_spark(world: World, monkeypatch: pytest.MonkeyPatch):
+    """Only empty windows: the result is written at once, and it passes."""
+    monkeypatch.setattr(ValidateTopicsOperator, "_submit", lambda *a: pytest.fail("Spark was started"))
+    do(world, *BEFORE_START, StartMirrorOperator)
+
+    operator = ValidateTopicsOperator(task_id="validate_topics", migration="shop")
+    assert {"source_records": 0, "target_records": 0} == operator.execute(world.context())  # type: ignore[arg-type]
+    assert do(world, JudgeOperator)["verdict"] == "PASS"
+
+
+def test_validate_fails_when_spark_left_no_result(world: World, monkeypatch: pytest.MonkeyPatch):
+    """A Spark job that ends well without its document has not validated anything."""
+    _mirrored(world)
+    monkeypatch.setattr(ValidateTopicsOperator, "_submit", lambda *a: None)
+    operator = ValidateTopicsOperator(task_id="validate_topics", migration="shop")
+
+    with pytest.raises(AirflowFailException, match="VALIDATION_RESULT_MISSING"):
+        operator.execute(world.context())  # type: ignore[arg-type]
+
+
+def test_digest_package_is_zipped_the_same_every_time(tmp_path: Path):
+    """The zip that travels to the executors depends on the sources alone."""
+    package = Path(__file__).parents[2] / "spark_jobs" / "kafka_digest"
+    first, second = tmp_path / "1", tmp_path / "2"
+    first.mkdir(), second.mkdir()
+
+    assert zip_package(package, first).read_bytes() == zip_package(package, second).read_bytes()
+
+
+class _Dag:
+    """The one thing that finish asks of its DAG."""
+
+    def __init__(self, *task_ids: str) -> None:
+        self._tasks = [type("Task", (), {"task_id": task_id}) for task_id in task_ids]
+
+    def topological_sort(self) -> list[Any]:
+        """Return the tasks in order."""
+        return self._tasks
+
+
+def _finish(world: World, **states: str | None) -> dict[str, Any]:
+    world.task_instance.task_states = states
+    context = {**world.context(), "dag": _Dag(*states, "finish")}
+    return FinishOperator(task_id="finish", migration="shop").execute(context)  # type: ignore[arg-type]
+
+
+def test_finish_frees_the_reservation_and_assembles_the_evidence(world: World):
+    """After a good run the reservation is free and `run.json` and `report.md` lie in the run's folder."""
+    do(world, PreflightOperator, ReserveOperator)
+
+    summary = _finish(world, preflight="success", reserve="success")
+    folder = Path(summary["evidence"]).parent
+
+    assert summary["outcome"] == "success"
+    assert world.host.status().holder == ""
+    assert json.loads((folder / "run.json").read_text())["tasks"] == {"preflight": "success", "reserve": "success"}
+    assert (folder / "report.md").read_text().startswith("# shop: no verdict (success)")
+
+
+@pytest.mark.parametrize("state", ["failed", "upstream_failed", "skipped", None])
+def test_finish_fails_the_run_when_work_did_not_happen(world: World, state: str | None):
+    """A task that was skipped (as after mark-failed) or never ran fails the run like one that failed."""
+    do(world, PreflightOperator, ReserveOperator)
+
+    with pytest.raises(AirflowFailException, match="TASK_NOT_SUCCESSFUL · task judge"):
+        _finish(world, preflight="success", judge=state)
+
+    assert world.host.status().holder == ""
+
+
+def test_finish_repeats_the_findings_of_the_refusal(world: World):
+    """After a refusal the last task's log has the reason, not just the name of the task."""
+    world.target.is_down = True
+    with pytest.raises(AirflowFailException):
+        do(world, PreflightOperator)
+
+    with pytest.raises(AirflowFailException, match="CLUSTER_UNREACHABLE"):
+        _finish(world, preflight="failed", reserve="upstream_failed")
+
+
+def test_finish_after_an_invalid_file_still_writes_the_evidence(world: World):
+    """Also a run whose file was never frozen leaves its `run.json`."""
+    (world.migrations / "shop.yaml").write_text("nonsense: [")
+    with pytest.raises(AirflowFailException):
+        do(world, PreflightOperator)
+
+    with pytest.raises(AirflowFailException, match="MIGRATION_FILE_INVALID"):
+        _finish(world, preflight="failed")
+
+    run = json.loads((world.run.evidence.folder / "run.json").read_text())
+    assert ("failed", "not frozen", None) == (run["outcome"], run["migration_digest"], run["verdict"])
+
+
+def test_finish_leaves_another_runs_reservation_alone(world: World):
+    """A run that lost its reservation frees nothing."""
+    do(world, PreflightOperator, ReserveOperator)
+    world.host.reserve("dag/other#1", take_over_from=world.run.identity.holder)
+
+    _finish(world, preflight="success")
+
+    assert world.host.status().holder == "dag/other#1"
+
+
+def test_transient_errors_are_left_to_airflows_retries(world: World):
+    """A transport error is raised as it is, so that the task is tried again; it is no refusal."""
+    do(world, PreflightOperator, ReserveOperator)
+    world.source.is_down = True
+
+    with pytest.raises(TransientError):
+        do(world, PlanOperator)
+
+    assert [] == refusal_codes(world)
+
+
+def test_run_limited_to_one_topic_touches_no_other(world: World):
+    """Topics that were not chosen are neither created nor planned."""
+    world.params["topics"] = ["audit"]
+    world.source.produce("orders", 0, (b"a", b"1"))
+    world.source.produce("audit", 0, (None, b"1"))
+    do(world, *BEFORE_START)
+
+    assert {"audit"} == set(world.target.topics)
+    assert {AUDIT: 1} == dict(world.run.plan_offsets().goals)
+
+
+def test_validate_mode_reads_the_whole_copy_and_mirrors_nothing(world: World):
+    """Mode validate re-reads from the first record to the target's present end and starts no MirrorMaker."""
+    from kafka_migration.orchestration.operators.validate import _request
+
+    _mirrored(world)
+    _validated(world)
+    do(world, JudgeOperator)
+    world.target.produce("orders", 0, (b"foreign", b"x"))
+    world.dag_run.run_id, world.params["mode"] = "manual__2", "validate"
+    world.task_instance.run_states["manual__1"] = "success"
+
+    assert do(world, *BEFORE_START, StartMirrorOperator)["generation"] is None
+    windows = {
+        (w.topic, w.partition): (w.source_start, w.source_end, w.target_end) for w in _request(world.run).windows
+    }
+    assert windows["orders", 0] == (0, 1, 2)

@@ -1,0 +1,145 @@
+"""The real mirrorctl on this machine: a transport without SSH, and a stand-in for Java.
+
+The stand-in is a shell script that lives, logs and dies as asked; it copies nothing. What is real is all of
+mirrorctl, its supervisor, its processes and its files.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from kafka_migration.core.host import MirrorLaunch
+from tests.waiting import wait_until
+
+SHELLS = ("dash", "bash", "busybox")
+LEASE_S = 300
+
+JAVA_STAND_IN = """\
+#!/bin/sh
+behaviour=serve dir=
+for word in "$@"; do
+    case $word in
+        -Dstand.in=*) behaviour=${word#*=} ;;
+        -Dmirror.log.dir=*) dir=${word#*=} ;;
+    esac
+    printf '%s\\n' "argument <$word>"
+done
+case $behaviour in
+    serve) trap 'echo "Kafka MirrorMaker stopped." >>"$dir/mirrormaker.log"; exit 143' TERM ;;
+    ignore-term) trap '' TERM ;;
+    exit) echo "Error: no main class"; exit 1 ;;
+esac
+echo "started" >>"$dir/mirrormaker.log"
+while :; do sleep 0.2; done
+"""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A base folder, a PATH with one kind of shell as `sh`, and a Kafka and Java home of stand-ins."""
+
+    home: Path
+    bin: Path
+    kafka_home: Path
+    java_home: Path
+    path: str
+
+    @classmethod
+    def build(cls, root: Path, shell: str) -> Machine:
+        """Build it below `root`; skips the test where the shell is not installed."""
+        program = shutil.which(shell)
+        if program is None:
+            pytest.skip(f"{shell} is not installed")
+        machine = cls(root / "home", root / "bin", root / "kafka", root / "jdk", "")
+        for folder in (machine.home, machine.bin, machine.kafka_home / "libs", machine.java_home / "bin"):
+            folder.mkdir(parents=True)
+        (machine.kafka_home / "libs" / "kafka.jar").touch()
+        java = machine.java_home / "bin" / "java"
+        java.write_text(JAVA_STAND_IN)
+        java.chmod(0o755)
+        return cls(machine.home, machine.bin, machine.kafka_home, machine.java_home, _fill(machine.bin, program))
+
+    def launch(self, behaviour: str = "serve", lease_s: int = LEASE_S) -> MirrorLaunch:
+        """A launch of the stand-in."""
+        return MirrorLaunch(
+            main_class="org.example.Main",
+            arguments=("@GENERATION_DIR@/mm2.properties", "--clusters", "new"),
+            files={
+                "mm2.properties": "dir=@GENERATION_DIR@\n",
+                "log4j.properties": "# log4j\n",
+                "secrets/a.b": "canary",
+            },
+            java_options=("-Dmirror.log.dir=@GENERATION_DIR@", f"-Dstand.in={behaviour}"),
+            kafka_home=str(self.kafka_home),
+            java_home=str(self.java_home),
+            lease_s=lease_s,
+        )
+
+    def environment(self) -> dict[str, str]:
+        """What a login shell of this machine would have."""
+        return {"PATH": self.path, "HOME": str(self.home)}
+
+    def alive(self, marker: str = "") -> list[int]:
+        """The living processes that mirrorctl started below the base folder, by the marker it gives them."""
+        wanted = f"KAFKA_MIGRATION_HOME={self.home}\0".encode()
+        return [pid for pid, environ in _environments() if wanted in environ and marker.encode() in environ]
+
+    def end_all(self) -> None:
+        """Leave nobody behind: kill, by pid, what a test left, and see it gone."""
+        for pid in self.alive():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        wait_until(lambda: not self.alive(), what="the end of all processes")
+
+
+def _fill(folder: Path, program: str) -> str:
+    """Fill a PATH: BusyBox gets nothing but its own applets, another shell stands in front as `sh`."""
+    if Path(program).name != "busybox":
+        (folder / "sh").symlink_to(program)
+        return f"{folder}:/usr/local/bin:/usr/bin:/bin"
+    for applet in subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout.split():
+        (folder / applet).symlink_to(program)
+    return str(folder)
+
+
+def _environments() -> list[tuple[int, bytes]]:
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                found.append((int(folder.name), (folder / "environ").read_bytes()))
+            except OSError:
+                continue
+    return found
+
+
+class LocalTransport:
+    """Runs the command as sshd would: by the login shell, in the home folder's environment."""
+
+    def __init__(self, machine: Machine, noise: str = "") -> None:
+        self._machine = machine
+        self._noise = noise
+
+    def __call__(self, command: str, stdin: str, timeout_s: float) -> tuple[int, str, str]:
+        """See `Transport`."""
+        done = subprocess.run(
+            ["sh", "-c", f"{self._noise}{command}"],
+            input=stdin.encode(),
+            capture_output=True,
+            timeout=timeout_s,
+            env=self._machine.environment(),
+            check=False,
+        )
+        return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+    def close(self) -> None:
+        """Nothing is kept open."""

@@ -1,0 +1,133 @@
+"""mirrorctl refuses what it cannot do, and a request is carried out whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import kafka_migration
+from kafka_migration.adapters.mirror_host import ScriptMirrorHost, mirrorctl_text
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Refused
+from kafka_migration.core.mirrorctl import HostRequest, parse_reply, render_request
+from tests.contract.host_contract import ME, codes
+from tests.contract.local_host import LocalTransport, Machine
+
+pytestmark = pytest.mark.live
+
+
+@pytest.mark.parametrize(
+    ("missing", "code"),
+    [("java_home", Code.JAVA_MISSING), ("kafka_home", Code.MM_BINARY_NOT_FOUND)],
+)
+def test_missing_tool_is_named(machine: Machine, host: ScriptMirrorHost, missing: str, code: Code):
+    """A host without Java or Kafka refuses before anything is started, and names what it looked for."""
+    host.reserve(ME)
+
+    with pytest.raises(Refused, match="/nowhere") as error:
+        host.start(ME, 1, replace(machine.launch(), **{missing: "/nowhere"}))
+    assert {code} == codes(error)
+    assert 0 == host.status().generation
+
+
+def test_setsid_is_needed(tmp_path: Path):
+    """Without setsid nothing is started that could not be ended as a group."""
+    machine = Machine.build(tmp_path, "busybox")
+    (machine.bin / "setsid").unlink()
+    host = ScriptMirrorHost("shop", LocalTransport(machine), str(machine.home))
+    host.reserve(ME)
+
+    with pytest.raises(Refused, match="setsid") as error:
+        host.start(ME, 1, machine.launch())
+    assert {Code.HOST_TOOL_MISSING} == codes(error)
+
+
+@pytest.mark.parametrize("home", ["relative", "/with space", "/with'quote", "/with:colon"])
+def test_base_folder_must_be_plain(machine: Machine, home: str):
+    """A base folder that would break a class path or a configuration is refused."""
+    with pytest.raises(Refused, match="base folder"):
+        ScriptMirrorHost("shop", LocalTransport(machine), home).status()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "",
+        "status",
+        "status Shop",
+        "status ../shop",
+        "status shop extra",
+        "stop shop -1 5",
+        "stop shop 01 5",
+        "erase shop",
+        "renew shop x",
+    ],
+)
+def test_bad_words_are_refused_on_the_host_too(machine: Machine, words: str):
+    """Verbs, names and numbers are checked on the host as well, and a refusal is a reply like any other."""
+    done = subprocess.run(
+        ["sh", "-s", "--", *words.split()],
+        input=f"MIRRORCTL_HOLDER=x\n{mirrorctl_text()}",
+        env=machine.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (3, "HOST_REFUSED") == (done.returncode, parse_reply(done.stdout).code)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.99, 0.9999])
+def test_request_cut_short_does_nothing(machine: Machine, share: float):
+    """A request whose connection breaks while it is sent is not carried out in part."""
+    command, stdin = render_request(
+        HostRequest("reserve", "shop", (), {"HOME": str(machine.home), "HOLDER": ME}), mirrorctl_text()
+    )
+    LocalTransport(machine)(command, stdin[: int(len(stdin) * share)], 30)
+
+    assert not (machine.home / "shop").exists()
+
+
+def test_installed_script_needs_no_text_on_stdin(machine: Machine):
+    """Installed as a file, mirrorctl supervises from its own copy."""
+    script = Path(kafka_migration.__file__).parent / "host" / "mirrorctl"
+    launch = f"MIRRORCTL_HOME='{machine.home}' MIRRORCTL_HOLDER=me MIRRORCTL_MAIN_CLASS=Main"
+    call = f"{launch} MIRRORCTL_KAFKA_HOME={machine.kafka_home} MIRRORCTL_JAVA_HOME={machine.java_home} sh {script}"
+
+    outputs = [
+        subprocess.run(["sh", "-c", f"{call} {words}"], capture_output=True, text=True, check=False).stdout
+        for words in ("reserve shop", "start shop 1 300", "stop shop last 20")
+    ]
+
+    assert [True, True, True] == [parse_reply(output).ok for output in outputs]
+
+
+def test_shellcheck_finds_nothing():
+    """The script is clean for shellcheck, where that is installed."""
+    if shutil.which("shellcheck") is None:
+        pytest.skip("shellcheck is not installed")
+    script = Path(kafka_migration.__file__).parent / "host" / "mirrorctl"
+
+    done = subprocess.run(["shellcheck", "-s", "sh", script], capture_output=True, text=True, check=False)
+
+    assert "" == done.stdout
+
+
+def test_reply_is_one_line_of_json(machine: Machine):
+    """A reply is one framed line, so that a person and a program can both find it."""
+    command, stdin = render_request(
+        HostRequest("reserve", "shop", (), {"HOME": str(machine.home), "HOLDER": 'it\'s "me" \\ $(x) ü'}),
+        mirrorctl_text(),
+    )
+    _, stdout, stderr = LocalTransport(machine)(command, stdin, 30)
+
+    lines = [line for line in stdout.splitlines() if line]
+    assert 1 == len(lines)
+    assert json.loads(re.fullmatch(r"@@mirrorctl (.*)@@", lines[0])[1])["ok"]
+    assert "" == stderr

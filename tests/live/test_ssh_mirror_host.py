@@ -1,0 +1,231 @@
+"""The MirrorMaker host over a real sshd."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from kafka_migration.adapters.mirror_host import SshMirrorHost
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Refused, TransientError
+from kafka_migration.core.host import MirrorLaunch
+from tests.contract.host_contract import GRACE_S, ME, HostContract, codes
+from tests.contract.local_host import Machine
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.live
+
+CONNECTION = "mirror_host_under_test"
+
+
+@dataclass
+class Sshd:
+    """A private sshd with one host key and one key that may log in."""
+
+    folder: Path
+    port: int
+    process: subprocess.Popen[bytes] | None = None
+
+    def make_keys(self) -> None:
+        """Make the host's key and the user's."""
+        for name in ("host_key", "user_key", "other_key"):
+            command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.folder / name)]
+            subprocess.run(command, check=True)
+        shutil.copy(self.folder / "user_key.pub", self.folder / "authorized_keys")
+
+    def start(self) -> None:
+        """Start it, and wait until it listens."""
+        config = self.folder / "sshd_config"
+        config.write_text(
+            f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {self.folder}/host_key\n"
+            f"AuthorizedKeysFile {self.folder}/authorized_keys\nPidFile {self.folder}/pid\n"
+            "LogLevel VERBOSE\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\n"
+        )
+        Path("/run/sshd").mkdir(exist_ok=True)
+        sshd = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin")
+        assert sshd is not None
+        self.process = subprocess.Popen([sshd, "-D", "-f", str(config), "-E", str(self.folder / "log")])
+        wait_until(self._listens, what="sshd")
+
+    def stop(self) -> None:
+        """End it together with its sessions."""
+        if self.process is not None:
+            for pid in _children(self.process.pid):
+                os.kill(pid, signal.SIGKILL)
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def connection(self, **extra: object) -> str:
+        """The Airflow connection that verifies the host's key, changed by `extra`."""
+        fields = {
+            "key_file": str(self.folder / "user_key"),
+            "host_key": " ".join((self.folder / "host_key.pub").read_text().split()[:2]),
+            "look_for_keys": "false",
+            **extra,
+        }
+        fields = {name: value for name, value in fields.items() if value is not None}
+        user = os.environ.get("USER") or subprocess.check_output(["id", "-un"], text=True).strip()
+        connection = {"conn_type": "ssh", "host": "127.0.0.1", "port": self.port, "login": user, "extra": fields}
+        return json.dumps(connection)
+
+    def _listens(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        found += [int(child), *_children(int(child))]
+    return found
+
+
+@pytest.fixture
+def sshd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
+    """A running sshd, and the Airflow connection to it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    sshd = Sshd(tmp_path / "sshd", port)
+    sshd.folder.mkdir()
+    sshd.make_keys()
+    sshd.start()
+    monkeypatch.setenv(f"AIRFLOW_CONN_{CONNECTION.upper()}", sshd.connection())
+    yield sshd
+    sshd.stop()
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    """The stand-ins for Java and Kafka, left without a process."""
+    machine = Machine.build(tmp_path / "machine", "dash")
+    yield machine
+    machine.end_all()
+
+
+class TestSshMirrorHost(HostContract):
+    """The contract over SSH."""
+
+    @pytest.fixture(autouse=True)
+    def connected(self, sshd: Sshd, machine: Machine) -> Iterator[None]:
+        """A connection of its own per test."""
+        self.here = machine
+        with SshMirrorHost("shop", CONNECTION, str(machine.home)) as host:
+            self.host = host
+            yield
+
+    def launch(self, behaviour: str = "serve") -> MirrorLaunch:
+        """The stand-in for Java."""
+        return self.here.launch(behaviour)
+
+    def kill_process(self) -> None:
+        """Kill it as the kernel would, and wait until its end is on record."""
+        pid = self.host.status().pid
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: self.host.status().exit_code is not None, what="the record of the end")
+
+
+def test_process_outlives_the_connection_and_sshd(sshd: Sshd, machine: Machine):
+    """MirrorMaker goes on when the connection and sshd end, and is found again; a broken connection is re-opened."""
+    with SshMirrorHost("shop", CONNECTION, str(machine.home)) as host:
+        host.reserve(ME)
+        pid = host.start(ME, 1, machine.launch()).pid
+        sshd.stop()
+        with pytest.raises(TransientError, match="SSH_UNREACHABLE"):
+            host.renew(ME, 1)
+        sshd.start()
+
+        assert pid == host.renew(ME, 1).pid
+        assert not host.stop(ME, 1, GRACE_S).is_running
+
+
+def test_one_connection_serves_many_calls(sshd: Sshd, machine: Machine):
+    """Calls in a row share one connection."""
+    with SshMirrorHost("shop", CONNECTION, str(machine.home)) as host:
+        for _ in range(3):
+            host.status()
+
+    assert 1 == (sshd.folder / "log").read_text().count("Accepted publickey")
+
+
+def test_unknown_host_key_is_refused_with_its_fingerprint(sshd: Sshd, monkeypatch: pytest.MonkeyPatch):
+    """A host whose key is not pinned is not logged in to; the refusal shows the key and how to pin it."""
+    monkeypatch.setenv(f"AIRFLOW_CONN_{CONNECTION.upper()}", sshd.connection(host_key=None))
+    listed = subprocess.check_output(["ssh-keygen", "-lf", str(sshd.folder / "host_key.pub")], text=True)
+    key = (sshd.folder / "host_key.pub").read_text().split()[1]
+
+    with pytest.raises(Refused) as error:
+        SshMirrorHost("shop", CONNECTION).status()
+    assert {Code.SSH_HOST_KEY_UNKNOWN} == codes(error)
+    assert listed.split()[1] in str(error.value)
+    assert f'"host_key": "ssh-ed25519 {key}"' in str(error.value)
+
+
+def test_changed_host_key_is_refused(sshd: Sshd, monkeypatch: pytest.MonkeyPatch):
+    """A host that shows another key than the pinned one is refused, with both fingerprints."""
+    pinned = " ".join((sshd.folder / "other_key.pub").read_text().split()[:2])
+    monkeypatch.setenv(f"AIRFLOW_CONN_{CONNECTION.upper()}", sshd.connection(host_key=pinned))
+
+    with pytest.raises(Refused) as error:
+        SshMirrorHost("shop", CONNECTION).status()
+    assert {Code.SSH_HOST_KEY_CHANGED} == codes(error)
+    assert 2 == str(error.value).count("SHA256:")
+
+
+def test_refused_login_is_tried_once(sshd: Sshd, monkeypatch: pytest.MonkeyPatch):
+    """A login that the host refuses is not repeated, so that no account gets locked."""
+    key = str(sshd.folder / "other_key")
+    monkeypatch.setenv(f"AIRFLOW_CONN_{CONNECTION.upper()}", sshd.connection(key_file=key))
+
+    with pytest.raises(Refused) as error:
+        SshMirrorHost("shop", CONNECTION).status()
+    assert {Code.SSH_AUTH_FAILED} == codes(error)
+    wait_until(lambda: "Failed publickey" in (sshd.folder / "log").read_text(), what="the log's line")
+    assert 1 == (sshd.folder / "log").read_text().count("Failed publickey")
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {"no_host_key_check": "true", "host_key": None},
+        {"allow_host_key_change": "true", "host_key": None},
+        {"host_key": "ssh-dss AAAA"},
+        {"no_host_key_check": "true"},
+    ],
+)
+def test_connection_that_believes_any_host_is_refused(
+    sshd: Sshd, monkeypatch: pytest.MonkeyPatch, extra: dict[str, str]
+):
+    """A connection that switches the host key check off is not used."""
+    monkeypatch.setenv(f"AIRFLOW_CONN_{CONNECTION.upper()}", sshd.connection(**extra))
+
+    with pytest.raises(Refused) as error:
+        SshMirrorHost("shop", CONNECTION)
+    assert {Code.CONNECTION_INVALID} == codes(error)
+
+
+def test_missing_key_file_is_named(sshd: Sshd, monkeypatch: pytest.MonkeyPatch):
+    """A key file that is not there is a fault of the connection, not of the network."""
+    monkeypatch.setenv(f"AIRFLOW_CONN_{CONNECTION.upper()}", sshd.connection(key_file="/nowhere/key"))
+
+    with pytest.raises(Refused, match="/nowhere/key") as error:
+        SshMirrorHost("shop", CONNECTION).status()
+    assert {Code.CONNECTION_INVALID} == codes(error)
+
+
+def test_missing_connection_is_named():
+    """A connection that does not exist is refused with its name."""
+    with pytest.raises(Refused, match="no_such_connection") as error:
+        SshMirrorHost("shop", "no_such_connection")
+    assert {Code.CONNECTION_MISSING} == codes(error)

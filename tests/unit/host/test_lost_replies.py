@@ -1,0 +1,90 @@
+"""What is done when the reply of the MirrorMaker host got lost."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from kafka_migration.adapters.mirror_host import ScriptMirrorHost
+from kafka_migration.adapters.transport import ReplyLost
+from kafka_migration.core.errors import MirrorFailed, OutcomeUnknown, TransientError
+from kafka_migration.core.host import MirrorLaunch
+
+pytestmark = pytest.mark.unit
+
+LOST = ReplyLost("connection reset")
+LAUNCH = MirrorLaunch("Main", (), {}, (), None, None, 60)
+
+
+class ScriptedTransport:
+    """Answers each command with the next of its answers, and notes the verbs."""
+
+    def __init__(self, *answers: object) -> None:
+        self.answers = list(answers)
+        self.verbs: list[str] = []
+
+    def __call__(self, command: str, stdin: str, timeout_s: float) -> tuple[int, str, str]:
+        """See `Transport`."""
+        self.verbs.append(command.split()[3])
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return 0, str(answer), ""
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+
+def reply(**fields: Any) -> str:
+    """A good reply."""
+    document = {"ok": True, "code": "", "message": "", "verb": "x", "migration": "shop", "state": "none"}
+    return f"@@mirrorctl {json.dumps({**document, **fields})}@@\n"
+
+
+def test_acting_call_looks_and_then_acts_again():
+    """A lost reply of an acting call is followed by a look, and then by the same call, which is idempotent."""
+    transport = ScriptedTransport(LOST, reply(), reply(holder="me"))
+
+    assert "me" == ScriptMirrorHost("shop", transport).reserve("me").holder
+    assert ["reserve", "status", "reserve"] == transport.verbs
+
+
+def test_noise_instead_of_a_reply_is_treated_as_lost():
+    """An output without a reply tells nothing on what was done."""
+    transport = ScriptedTransport("sh: not found", reply(), reply(state="stopped", generation=1))
+
+    assert 1 == ScriptMirrorHost("shop", transport).stop("me", 1, 5).generation
+
+
+@pytest.mark.parametrize("answers", [(LOST, TransientError("down")), (LOST, LOST), (LOST, reply(), LOST)])
+def test_unknown_outcome_is_said(answers: tuple[object, ...]):
+    """Where neither looking nor acting again brings an answer, the outcome is unknown."""
+    with pytest.raises(OutcomeUnknown, match="start of migration shop"):
+        ScriptMirrorHost("shop", ScriptedTransport(*answers)).start("me", 1, LAUNCH)
+
+
+def test_start_that_died_meanwhile_is_not_repeated():
+    """A start whose process came and went behind the lost reply is a failure, not another start."""
+    transport = ScriptedTransport(LOST, reply(state="dead", generation=1, exit_code=1))
+
+    with pytest.raises(MirrorFailed, match="exit code 1"):
+        ScriptMirrorHost("shop", transport).start("me", 1, LAUNCH)
+    assert ["start", "status"] == transport.verbs
+
+
+def test_unsent_call_is_transient():
+    """What was certainly not sent may be tried again by the caller."""
+    transport = ScriptedTransport(TransientError("refused"))
+
+    with pytest.raises(TransientError):
+        ScriptMirrorHost("shop", transport).start("me", 1, LAUNCH)
+    assert ["start"] == transport.verbs
+
+
+@pytest.mark.parametrize("answer", [LOST, "noise"])
+def test_reading_call_without_answer_is_transient(answer: object):
+    """A reading call changes nothing, so a lost reply is just no answer."""
+    with pytest.raises(TransientError, match="HOST_REPLY_UNREADABLE"):
+        ScriptMirrorHost("shop", ScriptedTransport(answer)).renew("me", 1)

@@ -1,0 +1,171 @@
+"""Rendering requests to mirrorctl and reading its replies."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import MirrorFailed, Refused, TransientError
+from kafka_migration.core.host import HostReply, MirrorLaunch, ProcessState
+from kafka_migration.core.mirrorctl import (
+    HostRequest,
+    UnreadableReply,
+    checked,
+    launch_variables,
+    parse_reply,
+    render_request,
+    shell_quote,
+)
+
+pytestmark = pytest.mark.unit
+
+REPLY = {
+    "ok": True,
+    "code": "",
+    "message": "",
+    "verb": "status",
+    "migration": "shop",
+    "generation": 3,
+    "state": "dead",
+    "pid": None,
+    "exit_code": 1,
+    "holder": "dag/run#1",
+    "log": "last line\n",
+    "field_of_the_future": 1,
+}
+
+
+def framed(document: object) -> str:
+    """A reply line as mirrorctl prints it."""
+    return f"\n@@mirrorctl {json.dumps(document)}@@\n"
+
+
+def refused(code: str) -> HostReply:
+    """A reply that is not ok."""
+    return HostReply(ok=False, code=code, message="because", verb="start", migration="shop", log="the end")
+
+
+def test_command_line_shows_only_plain_words():
+    """Holder and files travel on stdin; the command line has the verb, the migration and numbers."""
+    command, stdin = render_request(HostRequest("start", "shop", ("3", "300"), {"HOLDER": "dag/it's#1"}), "echo script")
+
+    assert "sh -s -- start shop 3 300" == command
+    assert "MIRRORCTL_HOLDER='dag/it'\\''s#1'\n" in stdin
+    assert stdin.startswith("unset ")
+    assert stdin.endswith("MIRRORCTL_SELF='echo script'\neval \"$MIRRORCTL_SELF\"\n")
+
+
+@pytest.mark.parametrize(
+    ("verb", "migration", "words"),
+    [
+        ("start", "Shop", ("1",)),
+        ("start", "-shop", ("1",)),
+        ("start", "s" * 64, ("1",)),
+        ("start", "shop\n", ("1",)),
+        ("start", "shop", ("1; rm",)),
+        ("start", "shop", ("-1",)),
+        ("start", "shop", ("007",)),
+        ("start;", "shop", ()),
+    ],
+)
+def test_word_that_must_not_stand_on_a_command_line(verb: str, migration: str, words: tuple[str, ...]):
+    """Names and numbers are checked before they are sent."""
+    with pytest.raises(ValueError, match=r"must be plain|no name"):
+        render_request(HostRequest(verb, migration, words), "")
+
+
+def test_zero_byte_is_refused():
+    """No shell variable can hold a zero byte, so none is sent to be cut off silently."""
+    with pytest.raises(ValueError, match="zero byte"):
+        shell_quote("a\0b")
+
+
+@pytest.mark.parametrize("name", ["", "/etc/x", "../x", "a/../x", "a//b", "a b", "a/", "./a", "a\n"])
+def test_file_name_that_leaves_the_directory(name: str):
+    """Files are written below the generation's directory only."""
+    launch = MirrorLaunch("Main", (), {name: ""}, (), None, None, 60)
+
+    with pytest.raises(ValueError, match="file name"):
+        launch_variables(launch)
+
+
+def test_launch_is_numbered():
+    """Lists travel as counted variables."""
+    launch = MirrorLaunch("Main", ("a", "b"), {"secrets/x": "text"}, ("-Xmx1g",), "/kafka", None, 60)
+
+    assert {
+        "MAIN_CLASS": "Main",
+        "KAFKA_HOME": "/kafka",
+        "JAVA_HOME": "",
+        "FILES": "1",
+        "JAVA_OPTIONS": "1",
+        "ARGUMENTS": "2",
+        "JAVA_OPTION_1": "-Xmx1g",
+        "ARGUMENT_1": "a",
+        "ARGUMENT_2": "b",
+        "FILE_NAME_1": "secrets/x",
+        "FILE_TEXT_1": "text",
+    } == launch_variables(launch)
+
+
+def test_reply_is_found_between_login_messages():
+    """Whatever a login prints before and after, the reply is read, and unknown fields are left out."""
+    reply = parse_reply(f"Welcome! @@mirrorctl\nno newline{framed(REPLY)}Bye {{}}@@\n")
+
+    assert (3, ProcessState.DEAD, 1, "dag/run#1", "last line\n") == (
+        reply.generation,
+        reply.state,
+        reply.exit_code,
+        reply.holder,
+        reply.log,
+    )
+
+
+@pytest.mark.parametrize(
+    "stdout",
+    [
+        "",
+        "This account is currently not available.\n",
+        framed(REPLY) + framed(REPLY),
+        "\n@@mirrorctl {broken}@@\n",
+        framed({**REPLY, "state": "asleep"}),
+        framed({key: value for key, value in REPLY.items() if key != "ok"}),
+        framed({**REPLY, "ok": "yes"}),
+        framed(REPLY)[:-20],
+    ],
+)
+def test_unreadable_reply_is_no_reply(stdout: str):
+    """Nothing, two replies, or a broken one are not taken for an answer."""
+    with pytest.raises(UnreadableReply):
+        parse_reply(stdout)
+
+
+def test_refusal_names_code_object_and_remedy():
+    """A refusal carries mirrorctl's code and message, and what to do."""
+    with pytest.raises(Refused) as error:
+        checked(refused("JAVA_MISSING"))
+
+    (finding,) = error.value.findings
+    assert (Code.JAVA_MISSING, "because") == (finding.code, finding.found)
+    assert "shop" in finding.subject
+    assert finding.remedy
+
+
+def test_locked_host_may_be_asked_again():
+    """A locked migration is no refusal: nothing was done, and it passes."""
+    with pytest.raises(TransientError, match="HOST_LOCKED"):
+        checked(refused("HOST_LOCKED"))
+
+
+def test_dead_process_brings_its_log():
+    """A process that did not live is a failure of MirrorMaker, with the end of its log."""
+    with pytest.raises(MirrorFailed, match="the end"):
+        checked(refused("MIRROR_DEAD"))
+
+
+def test_unknown_code_is_kept_in_the_text():
+    """A code of a newer mirrorctl is a refusal all the same."""
+    with pytest.raises(Refused, match="NEW_CODE: because"):
+        checked(refused("NEW_CODE"))

@@ -1,0 +1,282 @@
+"""Rules of the classification of a partition's first difference."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from kafka_digest.classify import Elsewhere, Record, align, classify_first_difference
+
+pytestmark = pytest.mark.unit
+
+SIDE_GAP = 1000
+
+
+def record(content: int) -> Record:
+    """Return a record whose hashes all derive from its content; rank and offset are set by `run`."""
+    return Record(0, 0, content, content * 10 + 1, content * 10 + 2, 7, content * 10 + 4)
+
+
+def altered(original: Record, *names: str) -> Record:
+    """Return a record of which only these fields are changed."""
+    changed = {name: getattr(original, name) + 5_000_000 for name in names}
+    return original._replace(record=original.record + 5_000_000, **changed)
+
+
+def run(records: Sequence[Record], first_offset: int = 0, first_rank: int = 0) -> list[Record]:
+    """Number records as they stand in a log."""
+    return [r._replace(rank=first_rank + place, offset=first_offset + place) for place, r in enumerate(records)]
+
+
+def contents(numbers: Sequence[int]) -> list[Record]:
+    """Return one record per number; equal numbers make equal records."""
+    return [record(number) for number in numbers]
+
+
+def classified(source: Sequence[Record], target: Sequence[Record]):
+    """Classify two whole partitions, source offsets from 0, target offsets from 1000."""
+    return classify_first_difference(run(source), run(target, SIDE_GAP))
+
+
+SIX = contents(range(1, 7))
+NEW = record(99)
+
+
+def test_equal_runs_have_no_difference():
+    """Equal records are equal, whatever their offsets."""
+    assert classified(SIX, SIX) is None
+    assert classified([], []) is None
+
+
+@pytest.mark.parametrize(
+    ("target", "kind", "source_offset", "target_offset"),
+    [
+        pytest.param(SIX[1:], "missing", 0, 1000, id="first missing"),
+        pytest.param(SIX[:2] + SIX[3:], "missing", 2, 1002, id="one missing"),
+        pytest.param(SIX[:2] + SIX[4:], "missing", 2, 1002, id="two missing"),
+        pytest.param(SIX[:5], "missing", 5, None, id="last missing"),
+        pytest.param([], "missing", 0, None, id="all missing"),
+        pytest.param([NEW, *SIX], "extra", 0, 1000, id="extra before the first"),
+        pytest.param([*SIX[:3], NEW, *SIX[3:]], "extra", 3, 1003, id="extra"),
+        pytest.param([*SIX, NEW], "extra", None, 1006, id="extra after the last"),
+        pytest.param([SIX[0], *SIX], "duplicate", 1, 1001, id="first twice"),
+        pytest.param([*SIX[:3], SIX[2], *SIX[3:]], "duplicate", 3, 1003, id="again at once"),
+        pytest.param([*SIX[:5], SIX[1], *SIX[5:]], "duplicate", 5, 1005, id="again later"),
+        pytest.param([*SIX, SIX[5]], "duplicate", None, 1006, id="last twice"),
+        pytest.param([*SIX, *SIX[3:]], "duplicate", None, 1006, id="replay at the end"),
+        pytest.param([SIX[1], SIX[0], *SIX[2:]], "reordered", 0, 1000, id="first two swapped"),
+        pytest.param([*SIX[:2], SIX[3], SIX[2], *SIX[4:]], "reordered", 2, 1002, id="swapped"),
+        pytest.param([*SIX[:4], SIX[5], SIX[4]], "reordered", 4, 1004, id="last two swapped"),
+        pytest.param([*SIX[1:], SIX[0]], "reordered", 0, 1000, id="first moved to the end"),
+        pytest.param(SIX[::-1], "reordered", 0, 1000, id="reversed"),
+    ],
+)
+def test_each_damage_is_named_at_its_place(target, kind, source_offset, target_offset):
+    """A single damage at the start, in the middle or at the end is named with the records that stand there."""
+    difference = classified(SIX, target)
+
+    assert (kind, source_offset, target_offset) == (
+        difference.kind,
+        difference.source_offset,
+        difference.target_offset,
+    )
+    assert difference.detail.endswith(".")
+
+
+@pytest.mark.parametrize("place", [0, 3, 5])
+@pytest.mark.parametrize("names", [("key",), ("value",), ("headers",), ("timestamp",), ("key", "value")])
+def test_an_altered_record_names_its_fields(place, names):
+    """A changed record is altered in exactly the changed fields, also as the first and the last."""
+    target = [*SIX[:place], altered(SIX[place], *names), *SIX[place + 1 :]]
+
+    difference = classified(SIX, target)
+
+    assert ("altered", names) == (difference.kind, difference.fields)
+    assert (place, SIDE_GAP + place) == (difference.source_offset, difference.target_offset)
+
+
+def test_a_rewritten_timestamp_on_every_record_is_altered():
+    """Where all records carry another timestamp (append time on the target), they are altered, not lost."""
+    difference = classified(SIX, [altered(r, "timestamp") for r in SIX])
+
+    assert (difference.kind, difference.fields, difference.source_offset) == ("altered", ("timestamp",), 0)
+
+
+def test_a_record_overwritten_by_its_neighbour_is_altered():
+    """Place by place wins over 'one missing, one duplicate', which explains no more."""
+    difference = classified(SIX, [SIX[0], SIX[0], *SIX[2:]])
+
+    assert (difference.kind, difference.source_offset, difference.target_offset) == ("altered", 1, 1001)
+
+
+def test_tiny_partitions():
+    """One record on either side is enough to tell the kinds apart."""
+    one, other = contents([1, 2])
+
+    assert classified([one], []).kind == "missing"
+    assert classified([], [one]).kind == "extra"
+    assert classified([one], [one, one]).kind == "duplicate"
+    assert classified([one], [altered(one, "value")]).kind == "altered"
+    assert classified([one, other], [other, one]).kind == "reordered"
+
+
+def test_two_damages_name_the_first():
+    """A second damage close behind does not hide the first."""
+    missing_twice = SIX[:1] + SIX[2:3] + SIX[4:]
+
+    assert (classified(SIX, missing_twice).kind, classified(SIX, missing_twice).source_offset) == ("missing", 1)
+
+
+def test_records_with_nothing_in_common_are_unclassified():
+    """Runs that share nothing and go on differently are not guessed at."""
+    source, target = contents(range(10)), contents(range(50, 57))
+
+    difference = classify_first_difference(run(source), run(target), source_ended=False)
+
+    assert difference.kind == "unclassified"
+
+
+def cut(source: Sequence[Record], target: Sequence[Record], elsewhere: Elsewhere):
+    """Classify two runs that go on beyond what is seen."""
+    return classify_first_difference(
+        run(source, first_rank=500),
+        run(target, SIDE_GAP, first_rank=500),
+        elsewhere=elsewhere,
+        source_ended=False,
+        target_ended=False,
+    )
+
+
+def test_the_cut_of_a_run_is_no_difference():
+    """A missing record shifts the target by one, so its run shows one record more: neither extra nor moved."""
+    numbers = [1, 2, 1, 2, 1, 2]
+
+    difference = cut(contents(numbers), contents([*numbers[1:], 1]), Elsewhere())
+
+    assert difference.kind == "missing"
+
+
+def test_a_long_missing_batch_is_found_beyond_the_run():
+    """If the target goes on with a source record far behind, what lies between is missing."""
+    far = record(51)._replace(rank=900, offset=900)
+
+    difference = cut(contents(range(1, 9)), contents(range(51, 59)), Elsewhere(source=[far]))
+
+    assert (difference.kind, difference.source_offset, difference.target_offset) == ("missing", 0, SIDE_GAP)
+    assert "source offset 900" in difference.detail
+
+
+def test_a_long_replay_is_a_duplicate():
+    """If the source's record comes later and the target's came before, a batch was copied twice."""
+    again = record(51)._replace(rank=3, offset=SIDE_GAP - 400)
+    later = record(1)._replace(rank=1200, offset=SIDE_GAP + 700)
+
+    difference = cut(contents(range(1, 9)), contents(range(51, 59)), Elsewhere(target=[again, later]))
+
+    assert (difference.kind, difference.source_offset, difference.target_offset) == ("duplicate", 0, SIDE_GAP)
+
+
+def test_a_long_foreign_batch_is_extra():
+    """If the source's record comes later and the target's was never seen, others wrote in between."""
+    later = record(1)._replace(rank=1200, offset=SIDE_GAP + 700)
+
+    assert cut(contents(range(1, 9)), contents(range(51, 59)), Elsewhere(target=[later])).kind == "extra"
+
+
+def test_a_record_moved_beyond_the_run_is_reordered():
+    """A record left out here that the target holds only much later was moved, not lost."""
+    late = record(1)._replace(rank=900, offset=SIDE_GAP + 400)
+    source, target = contents(range(1, 9)), contents(range(2, 10))
+
+    assert cut(source, target, Elsewhere(target=[late])).kind == "reordered"
+
+
+Damage = Callable[[random.Random, list[Record]], tuple[list[Record], str, int]]
+
+
+def drop(rng: random.Random, records: list[Record]) -> tuple[list[Record], str, int]:
+    """Leave out up to five records."""
+    start = rng.randrange(len(records))
+    count = rng.randint(1, min(5, len(records) - start))
+    return records[:start] + records[start + count :], "missing", start
+
+
+def insert(rng: random.Random, records: list[Record]) -> tuple[list[Record], str, int]:
+    """Put in up to five new records."""
+    place = rng.randint(0, len(records))
+    new = [record(10_000 + n) for n in range(rng.randint(1, 5))]
+    return records[:place] + new + records[place:], "extra", place
+
+
+def repeat(rng: random.Random, records: list[Record]) -> tuple[list[Record], str, int]:
+    """Copy some records again, right behind the last of them."""
+    end = rng.randint(1, len(records))
+    start = rng.randrange(end)
+    return records[:end] + records[start:end] + records[end:], "duplicate", end
+
+
+def swap(rng: random.Random, records: list[Record]) -> tuple[list[Record], str, int]:
+    """Exchange two records."""
+    one, other = sorted(rng.sample(range(len(records)), 2))
+    damaged = list(records)
+    damaged[one], damaged[other] = damaged[other], damaged[one]
+    return damaged, "reordered", one
+
+
+def change(rng: random.Random, records: list[Record]) -> tuple[list[Record], str, int]:
+    """Change some fields of one record."""
+    place = rng.randrange(len(records))
+    names = rng.sample(["key", "value", "headers", "timestamp"], rng.randint(1, 4))
+    return [*records[:place], altered(records[place], *names), *records[place + 1 :]], "altered", place
+
+
+@pytest.mark.parametrize("damage", [drop, insert, repeat, swap, change])
+@pytest.mark.parametrize("seed", range(100))
+def test_random_damage_to_unique_records_is_named(damage: Damage, seed: int):
+    """Whatever its place and length, one damage to unique records is named with its kind and place."""
+    rng = random.Random(seed)
+    source = contents(range(1, rng.randint(3, 60)))
+    target, kind, place = damage(rng, source)
+
+    difference = classified(source, target)
+
+    assert (kind, min(place, len(source))) == (
+        difference.kind,
+        difference.source_offset if difference.source_offset is not None else len(source),
+    )
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_repeating_records_never_break_the_alignment(seed: int):
+    """With few distinct records many explanations fit; one is given, at the first place that differs."""
+    rng = random.Random(seed)
+    source = contents(rng.choices(range(1, 4), k=rng.randint(0, 20)))
+    target = contents(rng.choices(range(1, 4), k=rng.randint(0, 20)))
+
+    difference = classified(source, target)
+
+    if [r.record for r in source] == [r.record for r in target]:
+        assert difference is None
+    else:
+        same = 0
+        while same < min(len(source), len(target)) and source[same] == target[same]:
+            same += 1
+        assert difference.source_offset == (same if same < len(source) else None)
+        assert difference.target_offset == (SIDE_GAP + same if same < len(target) else None)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_aligned_rests_are_equal(seed: int):
+    """What lies outside the hunks of an alignment is the same on both sides."""
+    rng = random.Random(seed)
+    source, target = (rng.choices(range(4), k=rng.randint(0, 15)) for _ in range(2))
+
+    hunks = align(source, target)
+
+    in_source = {i for h in hunks for i in range(h.source_start, h.source_end)}
+    in_target = {j for h in hunks for j in range(h.target_start, h.target_end)}
+    assert [e for i, e in enumerate(source) if i not in in_source] == [
+        e for j, e in enumerate(target) if j not in in_target
+    ]

@@ -1,0 +1,336 @@
+"""Rules of the validation documents and of judging them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from kafka_digest.blocks import Block, SplitInput, check_blocks, compare_blocks, drill_range
+from kafka_digest.windows import LogBounds, SideRange, in_rounds, plan_window, readable_range, too_long
+from kafka_migration.core.codes import Code
+from kafka_migration.core.judging import judge_partition, judge_topics
+from kafka_migration.core.validation import (
+    DIGEST,
+    DifferenceKind,
+    FirstDifference,
+    PartitionResult,
+    SideCount,
+    ValidationRequest,
+    ValidationResult,
+    Window,
+    empty_result,
+    unanswered_windows,
+)
+from kafka_migration.core.verdict import Verdict, worst
+
+pytestmark = pytest.mark.unit
+
+WINDOW = Window(3, "orders", "orders", 0, 0, 10, 5, 15)
+COUNT = SideCount(10, 800, 0, 9)
+EQUAL = PartitionResult(WINDOW, COUNT, SideCount(10, 800, 5, 14), equal=True, blocks=1, differing_blocks=0)
+REQUEST = ValidationRequest("demo", "dag/run#1", 65_536, "read_committed", (WINDOW,))
+
+
+def differing(
+    kind: DifferenceKind = DifferenceKind.ALTERED,
+    source_offset: int | None = 4,
+    target_offset: int | None = 9,
+    fields: tuple[str, ...] = (),
+    **changes: str,
+) -> PartitionResult:
+    """Return a window that differs."""
+    difference = FirstDifference(kind, source_offset, target_offset, fields, "Something differs.")
+    return replace(EQUAL, equal=False, differing_blocks=1, first_difference=difference, **changes)
+
+
+def result_of(*partitions: PartitionResult) -> ValidationResult:
+    """Return a result."""
+    return ValidationResult("4.0.0", "2026-01-01T00:00:00+00:00", "2026-01-01T00:01:00+00:00", partitions)
+
+
+def through_json(document):
+    """Return the document as the other side reads it."""
+    return json.loads(json.dumps(document))
+
+
+def test_request_round_trip():
+    """A request is read back as it was written, and its document is the agreed one."""
+    document = through_json(REQUEST.to_document())
+
+    assert ValidationRequest.from_document(document) == REQUEST
+    assert document["digest"] == "partition-position-xxhash64/1"
+    assert (document["schema"], document["kind"]) == (1, "validation-request")
+    assert document["windows"][0]["target_topic"] == "orders"
+
+
+def test_result_round_trip():
+    """A result is read back as it was written, with and without a difference."""
+    result = result_of(
+        EQUAL, differing(fields=("value", "headers")), replace(EQUAL, equal=False, source_unreadable="deleted")
+    )
+
+    document = through_json(result.to_document())
+
+    assert ValidationResult.from_document(document) == result
+    assert (document["source_records"], document["target_records"]) == (30, 30)
+    assert document["partitions"][1]["first_difference"]["kind"] == "altered"
+
+
+@pytest.mark.parametrize("change", [{"schema": 2}, {"kind": "other"}, {"digest": "partition-position-xxhash64/2"}])
+def test_other_documents_are_refused(change):
+    """A document of another kind, schema or digest is never taken for one of ours."""
+    with pytest.raises(ValueError, match="expected a validation-request"):
+        ValidationRequest.from_document({**REQUEST.to_document(), **change})
+    with pytest.raises(ValueError, match="expected a validation-result"):
+        ValidationResult.from_document({**result_of(EQUAL).to_document(), **change})
+
+
+def test_the_job_and_the_package_mean_the_same():
+    """Both sides of the contract name the same digest, kinds and schema."""
+    pytest.importorskip("pyspark")
+    from kafka_digest import digest, job
+    from kafka_migration.core import validation
+
+    assert digest.DIGEST == DIGEST
+    assert (job.SCHEMA, job.REQUEST_KIND, job.RESULT_KIND) == (
+        validation.SCHEMA,
+        validation.REQUEST_KIND,
+        validation.RESULT_KIND,
+    )
+
+
+def test_a_window_left_out_is_seen():
+    """A window without an entry in the result is unanswered."""
+    other = replace(WINDOW, partition=1)
+    request = replace(REQUEST, windows=(WINDOW, other))
+
+    assert unanswered_windows(request, result_of(EQUAL)) == (other,)
+
+
+def test_only_empty_windows_are_equal_unread():
+    """A request without offsets is answered without Spark; one with offsets is not."""
+    empty = replace(WINDOW, source_end=0, target_end=5)
+
+    (answer,) = empty_result(replace(REQUEST, windows=(empty,)), "now").partitions
+
+    assert judge_partition(answer, graceful=True) == (Verdict.PASS, None)
+    with pytest.raises(ValueError, match="not empty"):
+        empty_result(REQUEST, "now")
+
+
+@pytest.mark.parametrize(
+    ("result", "graceful", "verdict", "code"),
+    [
+        pytest.param(EQUAL, True, Verdict.PASS, None, id="equal"),
+        pytest.param(EQUAL, False, Verdict.PASS, None, id="equal after a kill"),
+        pytest.param(differing(), True, Verdict.FAIL, Code.COPY_DIFFERS, id="altered"),
+        pytest.param(differing(), False, Verdict.FAIL, Code.COPY_DIFFERS, id="altered after a kill"),
+        pytest.param(differing(DifferenceKind.DUPLICATE, None, 15), True, Verdict.FAIL, Code.COPY_DIFFERS, id="tail"),
+        pytest.param(
+            differing(DifferenceKind.DUPLICATE, None, 15),
+            False,
+            Verdict.NOT_VERIFIABLE,
+            Code.RECORDS_NOT_VERIFIABLE,
+            id="repeated tail after a kill",
+        ),
+        pytest.param(
+            differing(DifferenceKind.EXTRA, None, 15),
+            False,
+            Verdict.NOT_VERIFIABLE,
+            Code.RECORDS_NOT_VERIFIABLE,
+            id="extra tail after a kill",
+        ),
+        pytest.param(
+            differing(DifferenceKind.EXTRA, 4, 9), False, Verdict.FAIL, Code.COPY_DIFFERS, id="extra in the middle"
+        ),
+        pytest.param(
+            differing(DifferenceKind.MISSING, 9, None), False, Verdict.FAIL, Code.COPY_DIFFERS, id="missing at the end"
+        ),
+        pytest.param(
+            replace(EQUAL, equal=False, source_unreadable="deleted"),
+            True,
+            Verdict.NOT_VERIFIABLE,
+            Code.RECORDS_NOT_VERIFIABLE,
+            id="source unreadable",
+        ),
+        pytest.param(
+            differing(DifferenceKind.EXTRA, None, 12, source_unreadable="open transaction"),
+            True,
+            Verdict.NOT_VERIFIABLE,
+            Code.RECORDS_NOT_VERIFIABLE,
+            id="source readable in part",
+        ),
+        pytest.param(
+            differing(DifferenceKind.MISSING, 7, None, target_unreadable="open transaction"),
+            True,
+            Verdict.NOT_VERIFIABLE,
+            Code.RECORDS_NOT_VERIFIABLE,
+            id="target readable in part",
+        ),
+        pytest.param(
+            differing(source_unreadable="open transaction"),
+            True,
+            Verdict.FAIL,
+            Code.COPY_DIFFERS,
+            id="altered before the unreadable part",
+        ),
+        pytest.param(
+            replace(EQUAL, equal=False, differing_blocks=1),
+            True,
+            Verdict.FAIL,
+            Code.COPY_DIFFERS,
+            id="differing without a place",
+        ),
+    ],
+)
+def test_judging(result, graceful, verdict, code):
+    """Every outcome of a comparison has one verdict, and all but PASS one finding."""
+    judged, finding = judge_partition(result, graceful=graceful)
+
+    assert judged is verdict
+    assert (finding.code if finding else None) is code
+
+
+def test_a_finding_says_where_to_look():
+    """A difference names topic, partition, kind, fields, both offsets, and a command for each side."""
+    _, finding = judge_partition(differing(fields=("value",)), graceful=True)
+    text = str(finding)
+
+    for part in ("topic orders", "partition 0", "altered in value", "source offset 4", "target offset 9"):
+        assert part in text
+    assert "`kcat -C -b <source bootstrap servers> -t orders -p 0 -o 4 -c 1`" in text
+    assert "`kcat -C -b <target bootstrap servers> -t orders -p 0 -o 9 -c 1`" in text
+
+
+def test_topics_are_rolled_up():
+    """A topic's verdict is its worst window's; counts and findings are per topic."""
+    renamed = replace(EQUAL, window=replace(WINDOW, topic="audit", target_topic="audit-copy"))
+    tail = differing(DifferenceKind.EXTRA, None, 15)
+
+    audit, orders = judge_topics(result_of(EQUAL, tail, renamed), ungraceful={3})
+
+    assert (audit.topic, audit.verdict, audit.windows) == ("audit", Verdict.PASS, 1)
+    assert (orders.verdict, orders.not_verifiable_windows, orders.differing_windows) == (Verdict.NOT_VERIFIABLE, 1, 0)
+    assert (orders.source_records, len(orders.findings)) == (20, 1)
+    assert through_json(orders.to_document())["findings"][0]["code"] == "RECORDS_NOT_VERIFIABLE"
+
+
+def test_the_worst_verdict_wins():
+    """A seen difference outweighs what could not be seen; nothing judged has no verdict."""
+    assert worst(list(Verdict)) is Verdict.FAIL
+    assert worst([Verdict.PASS, Verdict.WARN]) is Verdict.WARN
+    assert worst([Verdict.WARN, Verdict.NOT_VERIFIABLE]) is Verdict.NOT_VERIFIABLE
+    assert [verdict.is_good for verdict in Verdict] == [True, True, False, False]
+    with pytest.raises(ValueError, match="empty"):
+        worst([])
+
+
+ASKED = SideRange("orders", 0, 10, 20)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "on_target", "read", "unreadable"),
+    [
+        pytest.param(LogBounds(0, 30, 30), False, (10, 20), None, id="all there"),
+        pytest.param(LogBounds(10, 20, 20), False, (10, 20), None, id="just there"),
+        pytest.param(LogBounds(11, 20, 20), True, (10, 10), "[10, 11) are deleted", id="begin deleted"),
+        pytest.param(LogBounds(40, 50, 50), False, (10, 10), "[10, 20) are deleted", id="all deleted"),
+        pytest.param(LogBounds(0, 15, 15), False, (10, 15), "the log ends at offset 15", id="source too short"),
+        pytest.param(LogBounds(0, 15, 15), True, (10, 15), None, id="target too short: missing records"),
+        pytest.param(LogBounds(0, 5, 5), True, (5, 5), None, id="target far too short"),
+        pytest.param(LogBounds(0, 30, 15), False, (10, 15), "open since offset 15", id="open transaction"),
+        pytest.param(LogBounds(0, 30, 15), True, (10, 15), "open since offset 15", id="open on the target"),
+        pytest.param(LogBounds(0, 30, 25), False, (10, 20), None, id="open beyond the window"),
+        pytest.param(None, True, (10, 10), "does not exist", id="no such partition"),
+    ],
+)
+def test_what_of_a_window_is_read(bounds, on_target, read, unreadable):
+    """A range is never shortened in silence, but for target records that are not there."""
+    found = readable_range(ASKED, bounds, end_may_be_missing=on_target)
+
+    assert (found.start, found.end) == read
+    assert (found.unreadable is None) if unreadable is None else (unreadable in found.unreadable)
+
+
+def test_an_empty_range_is_always_readable():
+    """Nothing to read can be read, also below the log start or without a topic."""
+    assert readable_range(SideRange("t", 0, 5, 5), None, end_may_be_missing=False).unreadable is None
+    assert "before its start" in readable_range(SideRange("t", 0, 5, 4), None, end_may_be_missing=False).unreadable
+
+
+def test_one_unreadable_side_leaves_both_unread():
+    """Where one side's beginning is gone there is nothing to compare the other with."""
+    plan = plan_window(
+        WINDOW.to_document(), {("orders", 0): LogBounds(5, 10, 10)}, {("orders", 0): LogBounds(0, 20, 20)}
+    )
+
+    assert plan.source.is_empty
+    assert plan.target.is_empty
+    assert plan.target.unreadable is None
+
+
+def test_windows_of_a_partition_are_read_one_after_the_other():
+    """No round holds a partition twice on either side; other partitions do not wait."""
+    bounds = {("orders", partition): LogBounds(0, 100, 100) for partition in range(2)}
+    windows = [
+        replace(WINDOW, partition=partition, source_start=start, source_end=start + 5)
+        for partition, start in ((0, 0), (1, 0), (0, 5), (0, 10))
+    ]
+    plans = [plan_window(window.to_document(), bounds, bounds) for window in windows]
+
+    assert in_rounds(plans) == [plans[:2], plans[2:3], plans[3:]]
+
+
+def test_windows_beyond_the_rank_are_named():
+    """A window longer than 33 bits of offsets would make ranks wrong."""
+    long = replace(WINDOW, source_end=(1 << 33) + 1).to_document()
+
+    assert too_long([WINDOW.to_document(), long]) == [long]
+
+
+def block(number: int, records: int = 10, low_sum: int = 1) -> Block:
+    """Return a block whose offsets are its ranks."""
+    return Block(number, records, low_sum, 2, 100, number * 10, number * 10 + records - 1)
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        pytest.param([block(0, 20)], id="two tasks in one block"),
+        pytest.param([block(0, 9), block(1)], id="hole in the first"),
+        pytest.param([block(1)], id="does not begin at 0"),
+        pytest.param([block(0), block(2)], id="block left out"),
+    ],
+)
+def test_a_split_partition_is_noticed(blocks):
+    """Blocks that are not those of one read from rank 0 are refused."""
+    check_blocks([block(0), block(1), block(2, 3)], 10)
+    check_blocks([], 10)
+    with pytest.raises(SplitInput):
+        check_blocks(blocks, 10)
+
+
+def test_blocks_are_compared_by_number():
+    """The first differing block is the lowest whose content is not the same, one side's lack included."""
+    ours = [block(0), block(1), block(2)]
+
+    assert compare_blocks(ours, ours).first_differing is None
+    assert compare_blocks(ours, [block(0), block(1, low_sum=7)]).first_differing == 1
+    assert compare_blocks(ours, [block(0), block(1, low_sum=7)]).differing_blocks == 2
+    assert compare_blocks([], []).blocks == 0
+    assert compare_blocks([], ours[:1]).first_differing == 0
+
+
+def test_the_drill_reads_around_the_block():
+    """It reads from one block before to one after, and further if blocks are shorter than the look-ahead."""
+    blocks = [block(number) for number in range(9)]
+
+    near = drill_range(blocks, 4, 10, ahead_records=0)
+    far = drill_range(blocks, 4, 10, ahead_records=20)
+
+    assert (near.start_rank, near.start_offset, near.end_offset) == (30, 30, 60)
+    assert (far.start_rank, far.end_offset) == (30, 80)
+    assert drill_range(blocks, 9, 10, 0).start_rank == 80
+    assert drill_range([], 0, 10, 0) is None
