@@ -111,6 +111,10 @@ class AirflowApi:
         if dag["is_paused"]:
             self._act("PATCH", f"/api/v2/dags/{dag_id}", {"is_paused": False})
 
+    def tags(self, dag_id: str) -> frozenset[str]:
+        """Return the names of a DAG's tags."""
+        return frozenset(tag["name"] for tag in self._get(f"/api/v2/dags/{dag_id}")["tags"])
+
     def trigger(self, dag_id: str, conf: Mapping[str, Any] | None = None) -> str:
         """Start a run as the web form does, without a logical date; return its id."""
         body = {"logical_date": None, "conf": dict(conf or {})}

@@ -1,16 +1,54 @@
-"""One sandbox for the whole live suite."""
+"""One sandbox for the whole live suite, and small migrations of their own for the tests that need Airflow."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
+from sandbox.airflow import AirflowFolders
+from sandbox.airflow_api import AirflowApi
 from sandbox.sandbox import Sandbox
+from tests.live.migrations import LiveMigration
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveWorld:
+    """A running sandbox, its Airflow, and the folder of its migration files."""
+
+    sandbox: Sandbox
+    api: AirflowApi
+    migrations: Path
+
+    def migration(self, name: str, **settings: str) -> LiveMigration:
+        """Return a migration of one topic that bears its name; its file is written and its DAG known."""
+        made = LiveMigration(self.sandbox, self.api, self.migrations / f"{name}.yaml", settings)
+        made.prepare()
+        return made
 
 
 @pytest.fixture(scope="session")
-def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+def migrations_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of migration files that tests may write to."""
+    folder = tmp_path_factory.mktemp("migrations")
+    (folder / "demo.yaml").write_text((ROOT / "include" / "migrations" / "demo.yaml").read_text())
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sandbox(tmp_path_factory: pytest.TempPathFactory, migrations_folder: Path) -> Iterator[Sandbox]:
     """Both clusters, the MirrorMaker host and Airflow on the checkout's own DAGs and plugins."""
-    with Sandbox(tmp_path_factory.mktemp("sandbox")) as running:
+    folders = AirflowFolders(migrations=migrations_folder)
+    with Sandbox(tmp_path_factory.mktemp("sandbox"), folders=folders) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def live(sandbox: Sandbox, migrations_folder: Path) -> Iterator[LiveWorld]:
+    """Everything that a test of a whole run needs."""
+    with AirflowApi.of(sandbox.state) as api:
+        yield LiveWorld(sandbox, api, migrations_folder)

@@ -34,7 +34,8 @@ class TestConfluentCluster(ClusterContract):
 
     def purge(self, topic: str, partition: int, log_start: int) -> None:
         """Delete everything before an offset."""
-        futures = AdminClient(self.config).delete_records(
+        admin = AdminClient(self.config)
+        futures = admin.delete_records(
             [TopicPartition(topic, partition, log_start)], request_timeout=20, operation_timeout=20
         )
         for future in futures.values():

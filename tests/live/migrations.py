@@ -1,0 +1,127 @@
+"""A small real migration for live tests: one topic, its file, its runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from kafka_migration.adapters.evidence import LedgerStore, RunEvidence
+from kafka_migration.core.ledger import Ledger
+from kafka_migration.core.migration import RunIdentity
+from sandbox.airflow_api import AirflowApi, DagRun
+from sandbox.sandbox import Sandbox
+from tests.waiting import wait_until
+
+PARTITIONS = 2
+RUN_TIMEOUT_S = 600.0
+
+FILE = """\
+version: 1
+name: {name}
+source:
+  connection: {source}
+target:
+  connection: demo_target
+  replication_factor: 1
+topics: [{name}]
+mirror:
+  connection: demo_mirror_host
+  tasks: 1
+  heap_mb: 256
+  lease: 3m
+  stop_grace: 60s
+watch:
+  poll_interval: {poll_interval}
+  stall_after: 3m
+  time_limit: 10m
+validation:
+  spark_connection: {spark}
+"""
+DEFAULTS = {"source": "demo_source", "spark": "demo_spark", "poll_interval": "1s"}
+
+
+class LiveMigration:
+    """One migration of one topic with two partitions that bears its name."""
+
+    def __init__(self, sandbox: Sandbox, api: AirflowApi, path: Path, settings: Mapping[str, str]) -> None:
+        self.name = path.stem
+        self.dag_id = f"kafka_migration__{self.name}"
+        self.path = path
+        self._sandbox = sandbox
+        self._api = api
+        self._settings = {**DEFAULTS, **settings}
+        self.source = {"bootstrap.servers": sandbox.state.source_bootstrap}
+        self.target = {"bootstrap.servers": sandbox.state.target_bootstrap}
+
+    def prepare(self) -> None:
+        """Create the topic on the source, write the file, wait for the DAG."""
+        admin = AdminClient(self.source)
+        for future in admin.create_topics([NewTopic(self.name, PARTITIONS, 1)]).values():
+            future.result(30)
+        self.path.write_text(FILE.format(name=self.name, **self._settings))
+        self._api.wait_for_dag(self.dag_id)
+
+    def produce(self, count: int, first: int = 0) -> None:
+        """Send records to the source, two in a row of each key."""
+        producer = Producer({**self.source, "partitioner": "murmur2_random"})
+        for number in range(first, first + count):
+            producer.produce(self.name, key=f"k{number // 2 % 20}", value=f"value {number}", headers=[("n", b"%d" % number)])
+        assert producer.flush(60) == 0
+
+    def trigger(self, mode: str = "sync") -> str:
+        """Start a run and return its id."""
+        return self._api.trigger(self.dag_id, {"mode": mode})
+
+    def finished(self, run_id: str) -> DagRun:
+        """Return a run once it has ended."""
+        return self._api.wait(self.dag_id, run_id, RUN_TIMEOUT_S)
+
+    def run(self, mode: str = "sync") -> dict[str, Any]:
+        """Do a whole run and return its `run.json`, with the DAG run's state as `state`."""
+        run = self.finished(self.trigger(mode))
+        return {**self.document(run.run_id), "state": run.state}
+
+    def wait_for_task(self, run_id: str, task_id: str, states: Iterable[str]) -> None:
+        """Return once a task of the run is in one of the states."""
+        wanted = set(states)
+
+        def is_there() -> bool:
+            task = self._api.run(self.dag_id, run_id).task(task_id)
+            return task is not None and task.state in wanted
+
+        wait_until(is_there, 240, f"{task_id} in {sorted(wanted)}")
+
+    def document(self, run_id: str, attempt: int = 1) -> dict[str, Any]:
+        """Return the `run.json` of a run's attempt."""
+        identity = RunIdentity(self.dag_id, run_id, attempt)
+        folder = RunEvidence(Path(self._sandbox.state.evidence_root), self.name, identity).folder
+        document: dict[str, Any] = json.loads((folder / "run.json").read_text())
+        return document
+
+    @property
+    def ledger(self) -> Ledger:
+        """The migration's ledger."""
+        return LedgerStore(Path(self._sandbox.state.evidence_root), self.name).read()
+
+    @property
+    def reservation(self) -> str | None:
+        """Who holds the reservation on the host; `None` when it is free."""
+        path = Path(self._sandbox.state.mirror_home) / self.name / "reservation"
+        return path.read_text().strip() if path.exists() else None
+
+    def mirror_pids(self) -> list[int]:
+        """Return the pids of all living processes that bear this migration's mark."""
+        mark = f"KAFKA_MIGRATION_ID={self.name}/".encode()
+        return [pid for pid in self._sandbox.pids_alive() if mark in _environment(pid)]
+
+
+def _environment(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return b""

@@ -1,0 +1,181 @@
+"""The demo's data on a real broker: what is there, who has read it, who may see it, and how a copy is damaged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, ConsumerGroupState, ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka.admin import AdminClient, ConfigResource
+
+from sandbox.data.damage import Damage, damaged, remake_topic
+from sandbox.data.groups import GROUPS
+from sandbox.data.reading import read_contents, read_records
+from sandbox.data.records import Record, orders, spread
+from sandbox.data.seeding import Volumes, seed
+from sandbox.data.sending import Sender
+from sandbox.data.topics import ORDERS, TOPICS, Topic, create_topics
+from sandbox.data.traffic import LiveTraffic
+from sandbox.errors import SandboxError
+from sandbox.sandbox import Sandbox
+
+pytestmark = pytest.mark.live
+
+START_MS = 1_760_000_000_000
+VOLUMES = Volumes(orders=6_000, payments=12_000, audit=1_000, transfers=1_000)
+TIMEOUT_S = 60
+
+
+@pytest.fixture(scope="module")
+def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """Two clusters of this module's own: its topics have the same names as the demo's."""
+    with Sandbox(tmp_path_factory.mktemp("data"), airflow=False) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def source(clusters: Sandbox) -> str:
+    """The bootstrap servers of a seeded cluster."""
+    return clusters.state.source_bootstrap
+
+
+@pytest.fixture(scope="module")
+def seeded(source: str) -> Mapping[str, int]:
+    """The counts that the seeding returned."""
+    return seed(source, START_MS, VOLUMES)
+
+
+def _ends(bootstrap: str, topic: str) -> dict[int, int]:
+    """Return the high watermark of each partition."""
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "ends"})
+    try:
+        partitions = consumer.list_topics(topic, timeout=TIMEOUT_S).topics[topic].partitions
+        return {p: consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=TIMEOUT_S)[1] for p in partitions}
+    finally:
+        consumer.close()
+
+
+def _configs(bootstrap: str, like: Topic, name: str) -> dict[str, str | None]:
+    """Return a topic's values of the settings that another one has."""
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    resource = ConfigResource(ConfigResource.Type.TOPIC, name)
+    found = admin.describe_configs([resource])[resource].result(TIMEOUT_S)
+    return {setting: found[setting].value for setting in like.configs}
+
+
+def _committed(bootstrap: str, group: str) -> dict[tuple[str, int], TopicPartition]:
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    found = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(TIMEOUT_S)
+    return {(p.topic, p.partition): p for p in found.topic_partitions}
+
+
+def test_counts_are_what_a_reader_of_committed_records_finds(source: str, seeded: Mapping[str, int]):
+    """The seeding's counts, the volumes asked for and what a consumer reads are the same numbers."""
+    found = read_contents(source, seeded)
+
+    assert seeded == {"orders": 6_000, "payments": 12_000, "audit": 1_000, "transfers": 1_000}
+    assert {topic: sum(c.records for c in parts.values()) for topic, parts in found.items()} == seeded
+    assert {topic: len(parts) for topic, parts in found.items()} == {topic.name: topic.partitions for topic in TOPICS}
+
+
+def test_content_is_the_same_on_every_cluster(clusters: Sandbox, source: str, seeded: Mapping[str, int]):
+    """Seeding another cluster with the same start gives the same records in the same partitions and order."""
+    target = clusters.state.target_bootstrap
+    seed(target, START_MS, VOLUMES)
+
+    assert read_contents(source, seeded) == read_contents(target, seeded)
+
+
+def test_transfers_end_in_an_abort_marker(source: str, seeded: Mapping[str, int]):
+    """On every partition aborted records and a marker lie behind the last visible record."""
+    visible = read_records(source, "transfers")
+
+    assert all(end > visible[partition][-1].offset + 2 for partition, end in _ends(source, "transfers").items())
+
+
+def test_topics_have_settings_of_their_own(source: str, seeded: Mapping[str, int]):
+    """The settings that a migration should copy are there."""
+    for topic in TOPICS:
+        assert _configs(source, topic, topic.name) == topic.configs
+
+
+def test_groups_stand_where_they_should(source: str, seeded: Mapping[str, int]):
+    """`billing` at every end, `reporting` behind with its metadata, `fraud` on some partitions, `archive` nowhere."""
+    ends = {(topic, p): end for topic in seeded for p, end in _ends(source, topic).items()}
+    billing, reporting = _committed(source, "billing"), _committed(source, "reporting")
+
+    assert {place: found.offset for place, found in billing.items()} == ends
+    assert {place for place in ends if place[0] in {"orders", "payments"}} == set(reporting)
+    assert all(found.offset == int(ends[place] * 0.6) for place, found in reporting.items())
+    assert {found.metadata for found in reporting.values()} == {"nightly report"}
+    assert set(_committed(source, "fraud")) == {("orders", 0), ("orders", 2), ("transfers", 1)}
+    assert _committed(source, "archive") == {}
+
+
+def test_groups_exist_without_members(source: str, seeded: Mapping[str, int]):
+    """All groups are known, `archive` included, and nobody is in them any more."""
+    admin = AdminClient({"bootstrap.servers": source})
+    names = [group.name for group in GROUPS]
+    found = {name: future.result(TIMEOUT_S) for name, future in admin.describe_consumer_groups(names).items()}
+
+    assert {name: group.state for name, group in found.items()} == dict.fromkeys(names, ConsumerGroupState.EMPTY)
+
+
+def test_seeding_twice_is_refused(source: str, seeded: Mapping[str, int]):
+    """A source that has the topics is left as it is, with an error that names the first."""
+    with pytest.raises(SandboxError, match="orders"):
+        seed(source, START_MS, VOLUMES)
+
+
+def test_traffic_counts_what_readers_find(clusters: Sandbox, seeded: Mapping[str, int]):
+    """What live producers report as acknowledged is what a consumer finds in addition, transactions included."""
+    source = clusters.state.source_bootstrap
+    before = read_contents(source, seeded)
+
+    with LiveTraffic(source) as traffic:
+        traffic.wait_for_more(900)
+
+    after = read_contents(source, seeded)
+    added = {t: sum(c.records for c in after[t].values()) - sum(c.records for c in before[t].values()) for t in seeded}
+    assert added == {"audit": 0, **traffic.acknowledged}
+    assert all(traffic.acknowledged[topic] > 0 for topic in ("orders", "payments", "transfers"))
+
+
+def test_traffic_to_a_topic_that_is_gone_is_an_error(tmp_path: Path):
+    """Traffic that cannot be delivered does not end as if all were well."""
+    with (
+        Sandbox(tmp_path / "empty", airflow=False) as empty,
+        pytest.raises(SandboxError, match="ended early"),
+        LiveTraffic(empty.state.source_bootstrap) as traffic,
+    ):
+        traffic.wait_for_more(1, timeout_s=TIMEOUT_S)
+
+
+@pytest.fixture(scope="module")
+def copied(clusters: Sandbox) -> tuple[str, str, dict[int, list[Record]]]:
+    """A small topic with headers on the target: bootstrap servers, name, {partition: records}."""
+    bootstrap, topic = clusters.state.target_bootstrap, Topic("copied", 3, ORDERS.configs)
+    create_topics(bootstrap, [topic])
+    history = orders(spread(START_MS, 300))
+    sent = [r._replace(partition=n % 3, headers=(("n", b"%d" % n), ("null", None))) for n, r in enumerate(history)]
+    # Neighbours within one partition; these are three apart in the history.
+    sent = [r._replace(key=b"key-%d" % (n // 6)) for n, r in enumerate(sent)]
+    Sender(bootstrap).send_all(topic.name, sent)
+    return bootstrap, topic.name, {p: [record for record in sent if record.partition == p] for p in range(3)}
+
+
+@pytest.mark.parametrize("damage", Damage)
+def test_damage_leaves_exactly_the_intended_difference(damage: Damage, copied):
+    """The re-made topic holds the damaged records in one partition, everything else and its settings as before."""
+    bootstrap, topic, contents = copied
+    intended = {**contents, 2: damaged(damage, contents[2]).records}
+
+    remake_topic(bootstrap, topic, intended)
+
+    found = read_records(bootstrap, topic)
+    assert {p: [placed.record for placed in records] for p, records in found.items()} == {
+        p: [record._replace(partition=p) for record in records] for p, records in intended.items()
+    }
+    assert all([placed.offset for placed in records] == list(range(len(records))) for records in found.values())
+    assert _configs(bootstrap, ORDERS, topic) == ORDERS.configs
