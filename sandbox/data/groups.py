@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from confluent_kafka import Consumer, TopicPartition
 
+from sandbox.data.clients import client_config
 from sandbox.errors import SandboxError
 
 TIMEOUT_S = 60.0
@@ -68,14 +69,13 @@ class _Member:
         self.partitions: list[TopicPartition] = []
         self._consumer = Consumer(
             {
-                "bootstrap.servers": bootstrap,
+                **client_config(bootstrap),
                 "group.id": group.name,
                 "client.id": f"{group.name}-1",
                 "enable.auto.commit": False,
                 "auto.offset.reset": "latest",
                 # Questions for offsets queue up behind a fetch that waits for records.
                 "fetch.wait.max.ms": 10,
-                "log_level": 3,
             }
         )
         self._consumer.subscribe(list(group.read), on_assign=self._assigned)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, TopicPartition
 
+from sandbox.data.clients import client_config
 from sandbox.data.records import Headers, Record
 from sandbox.errors import SandboxError
 
@@ -71,13 +72,12 @@ class _Reader:
     def __init__(self, bootstrap: str, topics: Iterable[str]) -> None:
         self._consumer = Consumer(
             {
-                "bootstrap.servers": bootstrap,
+                **client_config(bootstrap),
                 # librdkafka wants a name; nothing is committed, so no group comes to be.
                 "group.id": "sandbox-reader",
                 "enable.auto.commit": False,
                 "isolation.level": "read_committed",
                 "enable.partition.eof": True,
-                "log_level": 3,
             }
         )
         self.partitions = frozenset(self._find(topics))

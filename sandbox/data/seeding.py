@@ -10,7 +10,7 @@ from sandbox.data import records
 from sandbox.data.groups import make_groups
 from sandbox.data.records import Record
 from sandbox.data.sending import Sender, TransactionalSender
-from sandbox.data.topics import AUDIT, ORDERS, PAYMENTS, TRANSFERS, create_topics
+from sandbox.data.topics import AUDIT, ORDERS, PAYMENTS, TRANSFERS, create_topics, wait_until_settled
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 # Codecs alternate within a partition only if one producer's records are written before the next one's.
@@ -78,6 +78,7 @@ def _transfers(bootstrap: str, start_ms: int, count: int) -> int:
             sender.commit()
         else:
             sender.abort()
+    wait_until_settled(bootstrap, TRANSFERS)
     return sender.committed.get(TRANSFERS.name, 0)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
+from sandbox.data.clients import client_config
 from sandbox.data.records import Record
 from sandbox.errors import SandboxError
 
@@ -27,11 +28,10 @@ class Sender:
         self._error: KafkaError | None = None
         self._producer = Producer(
             {
-                "bootstrap.servers": bootstrap,
+                **client_config(bootstrap),
                 "partitioner": JAVA_PARTITIONER,
                 "enable.idempotence": True,
                 "linger.ms": 20,
-                "log_level": 3,
                 **(settings or {}),
             }
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
+from sandbox.data.clients import client_config
 from sandbox.data.records import AUDIT_PARTITIONS, DAY_MS
 from sandbox.errors import SandboxError
 
@@ -32,8 +34,8 @@ TOPICS = (ORDERS, PAYMENTS, AUDIT, TRANSFERS)
 
 
 def admin(bootstrap: str) -> AdminClient:
-    """Return an admin client that logs errors only; keep it while results are awaited, they end with it."""
-    return AdminClient({"bootstrap.servers": bootstrap, "log_level": 3})
+    """Return an admin client; keep it while results are awaited, they end with it."""
+    return AdminClient(client_config(bootstrap))
 
 
 def create_topics(bootstrap: str, topics: Iterable[Topic] = TOPICS) -> None:
@@ -55,3 +57,24 @@ def create_topics(bootstrap: str, topics: Iterable[Topic] = TOPICS) -> None:
 def present_topics(bootstrap: str) -> set[str]:
     """Return the names of the topics of a cluster."""
     return set(admin(bootstrap).list_topics(timeout=ADMIN_TIMEOUT_S).topics)
+
+
+def wait_until_settled(bootstrap: str, topic: Topic, timeout_s: float = ADMIN_TIMEOUT_S) -> None:
+    """Return once no transaction is open on a topic: last stable offset = high watermark on every partition.
+
+    A broker confirms the end of a transaction before it has written the markers that let readers see it.
+
+    Raises:
+        SandboxError: it is not so within the time.
+    """
+    client, deadline = admin(bootstrap), time.monotonic() + timeout_s
+    while _ends(client, topic, IsolationLevel.READ_COMMITTED) != _ends(client, topic, IsolationLevel.READ_UNCOMMITTED):
+        if time.monotonic() > deadline:
+            raise SandboxError(f"a transaction on topic {topic.name} is still open after {timeout_s:.0f} s")
+        time.sleep(0.1)
+
+
+def _ends(client: AdminClient, topic: Topic, level: IsolationLevel) -> dict[int, int]:
+    wanted = {TopicPartition(topic.name, partition): OffsetSpec.latest() for partition in range(topic.partitions)}
+    futures = client.list_offsets(wanted, isolation_level=level, request_timeout=ADMIN_TIMEOUT_S)
+    return {place.partition: future.result(ADMIN_TIMEOUT_S).offset for place, future in futures.items()}

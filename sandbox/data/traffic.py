@@ -13,7 +13,7 @@ from typing import Self
 from sandbox.data import records
 from sandbox.data.records import Record
 from sandbox.data.sending import Sender, TransactionalSender
-from sandbox.data.topics import ORDERS, PAYMENTS, TRANSFERS
+from sandbox.data.topics import ORDERS, PAYMENTS, TRANSFERS, wait_until_settled
 from sandbox.errors import SandboxError
 
 TICK_S = 0.1
@@ -30,7 +30,8 @@ class LiveTraffic:
             ...
         traffic.acknowledged    # {topic: records a reader of committed records will find}
 
-    Leaving the block waits until everything sent is acknowledged, and raises what ended the traffic early.
+    Leaving the block waits until everything sent is acknowledged and to be seen, and raises what ended the
+    traffic early.
     """
 
     def __init__(self, bootstrap: str, records_per_s: int = 300) -> None:
@@ -107,6 +108,7 @@ class LiveTraffic:
             self._acknowledged = {**plain.acknowledged, **booked.committed}
         plain.flush()
         booked.end()
+        wait_until_settled(self._bootstrap, TRANSFERS)
         self._acknowledged = {**plain.acknowledged, **booked.committed}
 
 

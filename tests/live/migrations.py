@@ -70,7 +70,8 @@ class LiveMigration:
         """Send records to the source, two in a row of each key."""
         producer = Producer({**self.source, "partitioner": "murmur2_random"})
         for number in range(first, first + count):
-            producer.produce(self.name, key=f"k{number // 2 % 20}", value=f"value {number}", headers=[("n", b"%d" % number)])
+            key, headers = f"k{number // 2 % 20}", [("n", b"%d" % number)]
+            producer.produce(self.name, key=key, value=f"value {number}", headers=headers)
         assert producer.flush(60) == 0
 
     def trigger(self, mode: str = "sync") -> str:
