@@ -13,7 +13,7 @@ DAMAGE ?=
 
 .PHONY: help
 help: ## Show this list
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' Makefile
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' Makefile
 
 .PHONY: demo
 demo: bootstrap ## Two clusters, MirrorMaker and Airflow: one migration from start to verdict (DAMAGE=drop|alter|duplicate|reorder)
@@ -28,8 +28,8 @@ down: ## Stop everything that `make up` started
 	@if [ -x $(RUN) ]; then $(RUN) -m sandbox down; else echo 'No sandbox is running.'; fi
 
 .PHONY: test
-test: bootstrap ## All tests, the live ones included
-	@$(RUN) -m pytest
+test: bootstrap ## All tests but the long campaigns
+	@$(RUN) -m pytest -m "not campaign"
 
 .PHONY: test-fast
 test-fast: bootstrap ## All tests that need no clusters
@@ -37,7 +37,11 @@ test-fast: bootstrap ## All tests that need no clusters
 
 .PHONY: test-live
 test-live: bootstrap ## Only the tests on real clusters
-	@$(RUN) -m pytest -m live
+	@$(RUN) -m pytest -m "live and not campaign"
+
+.PHONY: test-live-all
+test-live-all: bootstrap ## The same with the long campaigns
+	@$(RUN) -m pytest -m "live or campaign"
 
 .PHONY: lint
 lint: bootstrap ## ruff check, ruff format --check, mypy

@@ -17,11 +17,13 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live
 
+dash, *others = SHELLS
+
 
 class TestMirrorctl(HostContract):
     """The contract, run by the script on this machine."""
 
-    @pytest.fixture(autouse=True, params=SHELLS)
+    @pytest.fixture(autouse=True, params=[dash, *(pytest.param(shell, marks=pytest.mark.campaign) for shell in others)])
     def machine(self, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
         """A machine of its own per test, left without a process."""
         self.here = Machine.build(tmp_path, request.param)
