@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -137,3 +138,16 @@ def test_parsing_imports_nothing_heavy():
     )
 
     assert done.stdout.strip() == "[]"
+
+
+def test_documented_dag_builds():
+    """The example of the operators' page is a DAG that Airflow takes."""
+    page = (ROOT / "docs" / "operators.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict[str, object] = {}
+    exec(code, names)
+    dag = names["dag"]
+
+    assert isinstance(dag, DAG)
+    assert ["preflight", "validate_topics", "judge", "finish"] == [t.task_id for t in dag.topological_sort()]
+    assert dag.get_task("finish").is_teardown
