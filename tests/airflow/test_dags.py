@@ -93,6 +93,14 @@ def test_form_offers_the_modes_and_topics_of_the_file(dag: DAG):
     assert ["orders", "audit"] == topics.schema["items"]["enum"]
 
 
+def test_form_can_be_sent_as_it_opens(dag: DAG):
+    """Regression: an empty field that may not be null counts as missing, and the form's button stays grey."""
+    for name in ("topics", "note"):
+        field = dag.params.get_param(name)
+
+        assert (None, "null") == (field.value, field.schema["type"][0])
+
+
 @pytest.mark.parametrize("content", ["nonsense: [", "version: 1", "", "name: !!python/name:os.system"])
 def test_invalid_file_still_gives_its_dag(folder: Path, content: str):
     """A broken file takes nothing away: its DAG is there, tagged, with the findings, and so are the others."""

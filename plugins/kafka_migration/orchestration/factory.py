@@ -113,15 +113,18 @@ def _form(migration: Migration | None) -> dict[str, Param]:
             title="Mode",
             description="What the run does. Nothing is ever written to the source cluster.",
         ),
+        # The form takes an empty field for missing, and does not trigger, unless null is allowed.
         "topics": Param(
-            [],
-            type="array",
+            None,
+            type=["null", "array"],
             items={"type": "string", "enum": topics} if topics else {"type": "string"},
             examples=topics,
             title="Topics",
             description="Only these topics; none chosen means all of the migration file.",
         ),
-        "note": Param("", type="string", maxLength=500, title="Note", description="Goes into the evidence."),
+        "note": Param(
+            None, type=["null", "string"], maxLength=500, title="Note", description="Goes into the evidence."
+        ),
     }
 
 
