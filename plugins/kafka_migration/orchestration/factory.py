@@ -122,9 +122,7 @@ def _form(migration: Migration | None) -> dict[str, Param]:
             title="Topics",
             description="Only these topics; none chosen means all of the migration file.",
         ),
-        "note": Param(
-            None, type=["null", "string"], maxLength=500, title="Note", description="Goes into the evidence."
-        ),
+        "note": Param(None, type=["null", "string"], maxLength=500, title="Note", description="Kept in the evidence."),
     }
 
 
