@@ -376,7 +376,7 @@ def test_judge_passes_equal_windows_and_adds_them_to_the_ledger(world: World):
     _validated(world)
 
     assert do(world, JudgeOperator)["verdict"] == "PASS"
-    assert () == ledger(world).pending_generations
+    assert () == ledger(world).pending_for("dag/next#1")
     assert ledger(world).topic_verdict("orders") is Verdict.PASS
 
 

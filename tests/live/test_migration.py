@@ -152,4 +152,5 @@ def test_cleared_validation_measures_again_and_starts_nothing(live: LiveWorld):
 
     assert {"validate_topics", "judge", "finish"} <= set(cleared)
     assert ("success", "PASS") == (run.state, migration.document(run_id, attempt=2)["verdict"])
+    assert {"cleared": {"source": 100, "target": 100}} == migration.document(run_id, attempt=2)["records"]
     assert [1] == [g.number for g in migration.ledger.generations]

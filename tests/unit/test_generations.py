@@ -29,10 +29,13 @@ def stopped(
     return StopCertificate(number, f"dag/run{number}#1", "t", graceful, 143, "stopped", source, target).to_document()
 
 
-def judged(number: int, verdict: Verdict, whole: bool = False) -> dict[str, Any]:
-    return Judgement("run", "t", whole, (number,), {"orders": verdict}, {"orders": 5}).to_document()
+def judged(number: int, verdict: Verdict, whole: bool = False, run: str = "") -> dict[str, Any]:
+    return Judgement(
+        run or f"dag/run{number}{whole}#1", "t", whole, (number,), {"orders": verdict}, {"orders": 5}
+    ).to_document()
 
 
+ME = "dag/me#1"
 ONE = [started(1, {P0: 0}, {P0: 0}), stopped(1, {P0: 10}, {P0: 9})]
 TWO = [started(2, {P0: 10}, {P0: 9}), stopped(2, {P0: 30}, {P0: 27})]
 
@@ -44,7 +47,7 @@ def test_new_migration_has_an_empty_ledger():
     assert (Phase.NEW, None, (), None) == (
         ledger.phase,
         ledger.open_generation,
-        ledger.pending_generations,
+        ledger.pending_for(ME),
         ledger.last_stop,
     )
 
@@ -54,26 +57,36 @@ def test_generation_is_open_until_its_certificate():
     open_ledger, closed_ledger = fold(ONE[:1]), fold(ONE)
 
     assert open_ledger.open_generation is not None
-    assert open_ledger.pending_generations == ()
+    assert open_ledger.pending_for(ME) == ()
     assert closed_ledger.open_generation is None
-    assert [1] == [g.number for g in closed_ledger.pending_generations]
+    assert [1] == [g.number for g in closed_ledger.pending_for(ME)]
 
 
 def test_judged_generations_are_no_longer_pending():
     """A run validates only what no run has judged."""
-    assert [2] == [g.number for g in fold([*ONE, judged(1, Verdict.PASS), *TWO]).pending_generations]
+    assert [2] == [g.number for g in fold([*ONE, judged(1, Verdict.PASS), *TWO]).pending_for(ME)]
+
+
+def test_cleared_run_judges_its_own_windows_again():
+    """Regression: after a clear the run's own windows counted as judged, so nothing was measured again."""
+    ledger = fold([*ONE, judged(1, Verdict.FAIL, run="dag/me#1")])
+    again = fold([*ONE, judged(1, Verdict.FAIL, run="dag/me#1"), judged(1, Verdict.PASS, run="dag/me#2")])
+
+    assert [1] == [g.number for g in ledger.pending_for("dag/me#2")]
+    assert () == ledger.pending_for("dag/other#1")
+    assert again.topic_verdict("orders") is Verdict.PASS
 
 
 def test_window_runs_from_the_positions_at_the_start_to_those_at_the_stop():
     """Source [P, P') is compared with target [E, E')."""
-    (window,) = delta_windows(fold([*ONE, judged(1, Verdict.PASS), *TWO]).pending_generations)
+    (window,) = delta_windows(fold([*ONE, judged(1, Verdict.PASS), *TWO]).pending_for(ME))
 
     assert (10, 30, 9, 27) == (window.source_start, window.source_end, window.target_start, window.target_end)
 
 
 def test_graceful_generations_in_a_row_are_one_window():
     """Touching windows of graceful generations are read as one."""
-    (window,) = delta_windows(fold([*ONE, *TWO]).pending_generations)
+    (window,) = delta_windows(fold([*ONE, *TWO]).pending_for(ME))
 
     assert (0, 30, 0, 27) == (window.source_start, window.source_end, window.target_start, window.target_end)
 
@@ -83,7 +96,7 @@ def test_ungraceful_generation_keeps_its_own_window():
     killed = [ONE[0], stopped(1, {P0: 10}, {P0: 12}, graceful=False)]
     after = [started(2, {P0: 10}, {P0: 12}), stopped(2, {P0: 30}, {P0: 32})]
 
-    windows = delta_windows(fold([*killed, *after]).pending_generations)
+    windows = delta_windows(fold([*killed, *after]).pending_for(ME))
 
     assert [(0, 10), (10, 30)] == [(w.source_start, w.source_end) for w in windows]
 
@@ -92,7 +105,7 @@ def test_partition_added_while_mirroring_begins_at_zero():
     """A partition that only the stop certificate knows is validated from its first record."""
     ledger = fold([ONE[0], stopped(1, {P0: 10, P1: 4}, {P0: 9, P1: 4})])
 
-    windows = {w.partition: (w.source_start, w.source_end) for w in delta_windows(ledger.pending_generations)}
+    windows = {w.partition: (w.source_start, w.source_end) for w in delta_windows(ledger.pending_for(ME))}
 
     assert {0: (0, 10), 1: (0, 4)} == windows
 

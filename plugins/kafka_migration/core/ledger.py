@@ -93,10 +93,10 @@ class Ledger:
         last = self.last_generation
         return last if last is not None and last.stop is None else None
 
-    @property
-    def pending_generations(self) -> tuple[Generation, ...]:
-        """Stopped generations whose windows no run has judged yet."""
-        judged = {number for judgement in self.judgements for number in judgement.generations}
+    def pending_for(self, run: str) -> tuple[Generation, ...]:
+        """Stopped generations that no *other* run has judged: a cleared run measures its own windows again."""
+        others = (j for j in self.judgements if not is_same_run(j.run, run))
+        judged = {number for judgement in others for number in judgement.generations}
         return tuple(g for g in self.generations if g.stop is not None and g.number not in judged)
 
     def topic_verdict(self, topic: str) -> Verdict | None:
@@ -107,6 +107,11 @@ class Ledger:
                 verdicts = [] if judgement.whole else verdicts
                 verdicts.append(judgement.topics[topic])
         return worst(verdicts) if verdicts else None
+
+
+def is_same_run(one: str, other: str) -> bool:
+    """Tell whether two holders (`dag_id/run_id#attempt`) are attempts of one run."""
+    return one.rpartition("#")[0] == other.rpartition("#")[0]
 
 
 def fold(entries: Iterable[Mapping[str, Any]]) -> Ledger:
@@ -140,7 +145,10 @@ def _fold_stopped(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
 
 
 def _fold_judged(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
-    return replace(ledger, judgements=(*ledger.judgements, Judgement.from_document(entry)))
+    """Add a judgement; it takes the place of what the same run said before it was cleared."""
+    judgement = Judgement.from_document(entry)
+    others = (j for j in ledger.judgements if not is_same_run(j.run, judgement.run))
+    return replace(ledger, judgements=(*others, judgement))
 
 
 _FOLDS = {

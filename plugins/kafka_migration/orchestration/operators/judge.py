@@ -67,7 +67,7 @@ def _ungraceful_generations(ledger: Ledger) -> frozenset[int]:
 
 def _judgement(run: MigrationRun, ledger: Ledger, topics: tuple[TopicVerdict, ...]) -> Judgement:
     whole = not run.request.mode.mirrors
-    generations = ledger.generations if whole else ledger.pending_generations
+    generations = ledger.generations if whole else ledger.pending_for(run.identity.holder)
     return Judgement(
         run=run.identity.holder,
         at=run.now(),

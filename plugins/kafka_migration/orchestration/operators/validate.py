@@ -90,7 +90,7 @@ def _request(run: MigrationRun) -> ValidationRequest:
 def _windows(run: MigrationRun) -> tuple[Window, ...]:
     ledger, topics = run.ledger.read(), run.migration.topics
     if run.request.mode.mirrors:
-        return tuple(w for w in delta_windows(ledger.pending_generations) if w.topic in topics)
+        return tuple(w for w in delta_windows(ledger.pending_for(run.identity.holder)) if w.topic in topics)
     present = partitions_of(run.describe("target"))
     ends = every_offset(run.target.log_end_offsets(present, "read_uncommitted"), present, "target end")
     return whole_windows(ledger, topics, ends)
