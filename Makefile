@@ -20,8 +20,9 @@ demo: bootstrap ## Two clusters, MirrorMaker and Airflow: one migration from sta
 	@$(RUN) -m sandbox.demo $(if $(DAMAGE),--damage $(DAMAGE))
 
 .PHONY: up
-up: bootstrap ## Start the clusters, the MirrorMaker host and Airflow in the background
+up: bootstrap ## Start the clusters, the MirrorMaker host and Airflow in the background, the source filled
 	@$(RUN) -m sandbox up
+	@$(RUN) -m sandbox.data
 
 .PHONY: down
 down: ## Stop everything that `make up` started
