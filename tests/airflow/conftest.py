@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.contract.fake_mirror_host import FakeMirrorHost
 
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.migration import RunIdentity
@@ -18,6 +17,7 @@ from kafka_migration.orchestration.operators import start as start_module
 from kafka_migration.orchestration.operators import validate as validate_module
 from kafka_migration.orchestration.run import MigrationRun
 from tests.contract.fake_cluster import FakeCluster
+from tests.contract.fake_mirror_host import FakeMirrorHost
 
 DAG_ID = "kafka_migration__shop"
 CONNECTIONS = {"old_kafka": "kafka", "new_kafka": "kafka", "mirror_host": "ssh", "spark": "spark"}
