@@ -50,6 +50,8 @@ class TestConfluentCluster(ClusterContract):
         producer.commit_transaction(30)
         producer.begin_transaction()
         producer.produce(topic, value=b"aborted", partition=0)
+        # An abort drops what was not sent yet.
+        producer.flush(30)
         producer.abort_transaction(30)
         partition = Partition(topic, 0)
 
