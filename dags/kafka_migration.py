@@ -5,7 +5,7 @@ Per file: `kafka_migration__<name>`, triggered by hand.
     preflight ─ reserve ─ plan ─ create_topics ─ start_mirror ─ watch_lag ─┐
                    │ setup                                                  │
                    └──────────── stop_mirror (teardown of reserve) ─────────┤
-                                                            validate_topics ─ judge
+       validate_topics ─ judge ─ drain_groups ─ plan_offsets ─ approve ─ sync_offsets ─ confirm_cutover
     finish: a teardown below every task, the only leaf
 """
 

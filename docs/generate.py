@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,13 +64,16 @@ def _type(field: Schema) -> str:
         return " or ".join(f"`{value}`" for value in field["enum"])
     if field["type"] == "array":
         return f"list of {_type(field['items'])}"
-    if field["type"] == "integer":
-        return "duration" if isinstance(field.get("default"), str) else "number"
-    return "text"
+    if field.get("format") == "duration":
+        return "duration"
+    return {"integer": "number", "boolean": "`true` or `false`"}.get(field["type"], "text")
 
 
 def _default(field: Schema) -> str:
-    return "–" if field.get("default") is None else f"`{field['default']}`"
+    default = field.get("default")
+    if default is None or default == []:
+        return "–"
+    return f"`{json.dumps(default) if isinstance(default, list | bool) else default}`"
 
 
 PAGES = {"error-codes.md": error_codes, "migration-file.md": migration_file}

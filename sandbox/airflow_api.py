@@ -175,6 +175,16 @@ class AirflowApi:
         cleared = self._act("POST", f"/api/v2/dags/{dag_id}/clearTaskInstances", body)["task_instances"]
         return tuple(sorted(task["task_id"] for task in cleared))
 
+    def answer(self, dag_id: str, run_id: str, task_id: str, option: str) -> None:
+        """Answer a task that waits for a person, as the person does in the UI."""
+        path = f"{_run_path(dag_id, run_id)}/taskInstances/{task_id}/-1/hitlDetails"
+        self._act("PATCH", path, {"chosen_options": [option], "params_input": {}})
+
+    def question(self, dag_id: str, run_id: str, task_id: str) -> str:
+        """Return the text under which a task waits for a person."""
+        detail = self._get(f"{_run_path(dag_id, run_id)}/taskInstances/{task_id}/-1/hitlDetails")
+        return f"{detail['subject']}\n\n{detail['body'] or ''}"
+
     def _task_order(self, dag_id: str) -> Mapping[str, int]:
         """Return each task's place in the graph; asked once, the graph stays while the sandbox runs."""
         if dag_id not in self._order:

@@ -70,7 +70,7 @@ def install(missing: Sequence[Missing], say: Callable[[str], None]) -> None:
     packages = [java_package() if item.package.startswith("openjdk") else item.package for item in missing]
     say(f"installing {', '.join(packages)}")
     with _no_service_starts():
-        _apt("install", "-y", "--no-install-recommends", *packages)
+        _apt("install", "-y", "--no-upgrade", "--no-install-recommends", *packages)
     if "openssh-server" in packages and shutil.which("systemctl"):
         units = ("ssh.service", "ssh.socket")
         subprocess.run(("systemctl", "disable", "--now", *units), capture_output=True, check=False, timeout=60)

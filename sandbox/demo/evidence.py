@@ -76,6 +76,7 @@ class RunEvidence:
     outcome: str
     records: Mapping[str, Count]
     findings: tuple[Finding, ...]
+    groups: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def total_records(self) -> int:
@@ -109,4 +110,5 @@ def parse_run(folder: Path, document: Mapping[str, Any]) -> RunEvidence:
         outcome=document["outcome"],
         records={topic: Count(c["source"], c["target"]) for topic, c in document["records"].items()},
         findings=tuple(Finding(**{name: f[name] for name in Finding.__slots__}) for f in document["findings"]),
+        groups=tuple(document.get("groups", ())),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from sandbox.airflow_api import AirflowApi, DagRun
@@ -40,8 +40,14 @@ class Runner:
         self._api = api
         self._display = display
 
-    def run(self, title: str, conf: Mapping[str, str], traffic: LiveTraffic | None = None) -> FinishedRun:
-        """Trigger a run, show it, and return it with its evidence.
+    def run(
+        self,
+        title: str,
+        conf: Mapping[str, str],
+        traffic: LiveTraffic | None = None,
+        during: Callable[[DagRun], None] | None = None,
+    ) -> FinishedRun:
+        """Trigger a run, show it, and return it with its evidence; `during` gets it at every poll.
 
         Raises:
             DemoFailed: the run left no evidence.
@@ -58,6 +64,8 @@ class Runner:
                 if traffic:
                     traffic.check()
                 sent = traffic.total if traffic else None
+                if during:
+                    during(run)
                 view.show(RunStatus(run, time.monotonic() - began, progress.line(run), sent))
 
             run = self._api.wait(DAG_ID, run_id, RUN_TIMEOUT_S, show)

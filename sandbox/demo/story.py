@@ -15,6 +15,7 @@ from sandbox.demo.checks import content_problems, sync_problems, visible_records
 from sandbox.demo.display import Display
 from sandbox.demo.evidence import Place, RunEvidence
 from sandbox.demo.failure import DemoFailed
+from sandbox.demo.moving import Moving
 from sandbox.demo.runs import DAG_ID, FinishedRun, Runner
 from sandbox.sandbox import Sandbox
 from sandbox.state import SandboxState
@@ -46,7 +47,7 @@ class Story:
         self._volumes = volumes
 
     def tell(self, damage: Damage | None = None) -> None:
-        """Seed, sync three times, check; with a damage, break the copy and have that found.
+        """Seed, sync three times, check, move the consumers; with a damage, break the copy and have that found.
 
         Raises:
             DemoFailed: something was not as it should be, or, with a damage, the damage was found.
@@ -58,6 +59,7 @@ class Story:
         self._check(seeded, sent, [run.evidence for run in runs])
         if damage:
             self._break_and_find(damage)
+        Moving(self._state, self._api, self._display, self._runner).move()
 
     def _seed(self) -> Mapping[str, int]:
         self._display.section("Fill the source")

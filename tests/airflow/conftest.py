@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from airflow.providers.standard.operators import hitl
+from airflow.sdk.execution_time.context import OutletEventAccessors
 
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.migration import RunIdentity
 from kafka_migration.orchestration import run as run_module
+from kafka_migration.orchestration.operators import confirm_cutover as confirm_module
 from kafka_migration.orchestration.operators import preflight as preflight_module
 from kafka_migration.orchestration.operators import start as start_module
 from kafka_migration.orchestration.operators import validate as validate_module
@@ -30,6 +33,7 @@ class FakeDagRun:
     run_id: str = "manual__1"
     clear_number: int = 0
     dag_id: str = DAG_ID
+    triggering_user_name: str | None = "ada"
 
 
 @dataclass
@@ -38,6 +42,7 @@ class FakeTaskInstance:
 
     run_states: dict[str, str] = field(default_factory=dict)
     task_states: dict[str, str | None] = field(default_factory=dict)
+    id: str = "0190c6f5-0000-7000-8000-000000000000"
 
     def get_dagrun_state(self, dag_id: str, run_id: str) -> str:
         """Return the state of a run; an unknown one is an error, as Airflow answers it."""
@@ -63,10 +68,18 @@ class World:
     task_instance: FakeTaskInstance = field(default_factory=FakeTaskInstance)
     dag_run: FakeDagRun = field(default_factory=FakeDagRun)
     params: dict[str, Any] = field(default_factory=lambda: {"mode": "sync", "topics": [], "note": ""})
+    outlet_events: OutletEventAccessors = field(default_factory=OutletEventAccessors)
 
     def context(self) -> Mapping[str, Any]:
         """Return the context of a task of the run."""
-        return {"dag_run": self.dag_run, "ti": self.task_instance, "params": self.params, "dag": None}
+        return {
+            "dag_run": self.dag_run,
+            "ti": self.task_instance,
+            "task_instance": self.task_instance,
+            "params": self.params,
+            "dag": None,
+            "outlet_events": self.outlet_events,
+        }
 
     @property
     def run(self) -> MigrationRun:
@@ -94,13 +107,31 @@ def world(tmp_path: Path, migration_text: str, monkeypatch: pytest.MonkeyPatch) 
     return made
 
 
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What was put to people so far, as Airflow was told."""
+    asks: list[dict[str, Any]] = []
+    monkeypatch.setattr(hitl, "upsert_hitl_detail", lambda **detail: asks.append(detail))
+    return asks
+
+
+@pytest.fixture
+def scene(world: World, asked: list[dict[str, Any]]) -> World:
+    """A cutover that stands before its plan of the groups' offsets."""
+    # These helpers are made for this world and import it.
+    from tests.airflow.cutover import judge_cutover
+
+    judge_cutover(world)
+    return world
+
+
 def _connect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_module.settings, "evidence_root", lambda: world.root)
     monkeypatch.setattr(run_module.settings, "migrations_folder", lambda: world.migrations)
     clusters = {"source": world.source, "target": world.target}
     monkeypatch.setattr(run_module, "cluster", lambda side, connection_id: clusters[side])
     monkeypatch.setattr(run_module, "SshMirrorHost", lambda migration, connection_id: world.host)
-    for module in (start_module, validate_module):
+    for module in (start_module, validate_module, confirm_module):
         monkeypatch.setattr(module, "connection_config", lambda connection_id: {"bootstrap.servers": "a:1"})
     monkeypatch.setattr(
         preflight_module.AirflowConnections, "connection_type", lambda self, name: world.connections.get(name)

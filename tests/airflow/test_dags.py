@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import subprocess
 import sys
@@ -12,7 +13,10 @@ from airflow.dag_processing.dagbag import DagBag
 from airflow.sdk import DAG
 from airflow.sdk.definitions.context import AirflowParsingContext
 
+from kafka_migration.core.migration import Mode
+from kafka_migration.core.steps import expected_skips
 from kafka_migration.orchestration import factory
+from kafka_migration.orchestration.run import RunRequest
 
 pytestmark = pytest.mark.airflow
 
@@ -28,6 +32,11 @@ TASKS = [
     "stop_mirror",
     "validate_topics",
     "judge",
+    "drain_groups",
+    "plan_offsets",
+    "approve",
+    "sync_offsets",
+    "confirm_cutover",
     "finish",
 ]
 
@@ -89,13 +98,43 @@ def test_form_offers_the_modes_and_topics_of_the_file(dag: DAG):
     """The form's fields come from the migration file; topics outside it are not accepted."""
     mode, topics = (dag.params.get_param(name) for name in ("mode", "topics"))
 
-    assert ["sync", "validate"] == mode.schema["enum"]
+    assert ["rehearse", "sync", "validate", "cutover"] == mode.schema["enum"]
+    assert set(mode.schema["enum"]) == set(mode.schema["values_display"])
     assert ["orders", "audit"] == topics.schema["items"]["enum"]
+
+
+def test_form_does_nothing_irreversible_by_default(dag: DAG):
+    """A run triggered without a word rehearses, over all topics and groups."""
+    assert ("rehearse", None, None, None) == tuple(dag.params[name] for name in RunRequest.FIELDS)
+
+
+def test_moving_is_one_line_below_judge(dag: DAG):
+    """Each step that moves consumers waits for the one before it to succeed, and the first for the verdict."""
+    line = TASKS[TASKS.index("judge") : TASKS.index("finish")]
+
+    for before, after in itertools.pairwise(line):
+        assert {before} == dag.get_task(after).upstream_task_ids
+        assert dag.get_task(after).trigger_rule == "all_success"
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_expected_skips_are_tasks_and_the_end_of_the_line(dag: DAG, mode: Mode):
+    """What a mode skips is there, and nothing below a skipped task is expected to succeed but finish."""
+    skips = expected_skips(mode)
+
+    assert skips <= set(TASKS)
+    below = {task for name in skips for task in dag.get_task(name).get_flat_relative_ids(upstream=False)}
+    assert below - {"finish"} <= skips
+
+
+def test_approval_has_no_default_answer(dag: DAG):
+    """Nothing is approved, or rejected, by waiting."""
+    assert dag.get_task("approve").defaults is None
 
 
 def test_form_can_be_sent_as_it_opens(dag: DAG):
     """Regression: an empty field that may not be null counts as missing, and the form's button stays grey."""
-    for name in ("topics", "note"):
+    for name in ("topics", "groups", "note"):
         field = dag.params.get_param(name)
 
         assert (None, "null") == (field.value, field.schema["type"][0])
@@ -122,7 +161,18 @@ def test_unreadable_file_still_gives_its_dag(folder: Path):
 
     dags = factory.migration_dags(folder)
 
-    assert {"shop", "folder", "latin"} == {dag_id.removeprefix("kafka_migration__") for dag_id in dags}
+    assert {"shop", "folder", "latin", "Bad_Name"} == {dag_id.removeprefix("kafka_migration__") for dag_id in dags}
+    assert all("invalid" in dag.tags for dag_id, dag in dags.items() if not dag_id.endswith("shop"))
+
+
+def test_copied_file_with_its_old_name_is_invalid(folder: Path):
+    """Two migrations of one name would share evidence and MirrorMaker's internal topics."""
+    (folder / "copy.yaml").write_text((folder / "shop.yaml").read_text())
+
+    copy = factory.migration_dags(folder)["kafka_migration__copy"]
+
+    assert "invalid" in copy.tags
+    assert "found 'shop'; expected 'copy', as the file is called" in (copy.doc_md or "")
 
 
 def test_task_process_builds_only_its_own_dag(folder: Path, migration_text: str, monkeypatch: pytest.MonkeyPatch):

@@ -14,11 +14,8 @@ from kafka_migration.core.errors import TransientError
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.validation import ValidationRequest, empty_result
 from kafka_migration.core.verdict import Verdict
-from kafka_migration.engines import mirrormaker2
 from kafka_migration.orchestration.operators.base import MigrationOperator
-from kafka_migration.orchestration.operators.finish import FinishOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
@@ -29,35 +26,12 @@ from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
 from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator, zip_package
 from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
 from tests.airflow.conftest import World
+from tests.airflow.running import BEFORE_START, do, finish, mirror, validated
 
 pytestmark = pytest.mark.airflow
 
 P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 AUDIT = TopicPartition("audit", 0)
-
-
-def do(world: World, *operators: type[MigrationOperator]) -> dict[str, Any]:
-    """Run operators in order and return the last one's summary."""
-    summary: dict[str, Any] = {}
-    for operator in operators:
-        summary = operator(task_id=operator.__name__, migration="shop").execute(world.context())  # type: ignore[arg-type]
-    return summary
-
-
-BEFORE_START = (PreflightOperator, ReserveOperator, PlanOperator, CreateTopicsOperator)
-
-
-def mirror(world: World, copied: dict[TopicPartition, int]) -> None:
-    """Do what MirrorMaker does: copy records and store the offset of the last one."""
-    topics = mirrormaker2.InternalTopics.of(world.run.migration, 1)
-    world.target.create_topics([NewTopic(topics.offsets, 1, 1, {})])
-    for partition, count in copied.items():
-        log = world.source.topics[partition.topic].partitions[partition.partition]
-        stored = len(world.target.topics[partition.topic].partitions[partition.partition].records)
-        world.target.produce(partition.topic, partition.partition, *log.records[stored : stored + count])
-        source = {"cluster": "shop-source", "partition": partition.partition, "topic": partition.topic}
-        key = json.dumps(["MirrorSourceConnector", source]).encode()
-        world.target.produce(topics.offsets, 0, (key, json.dumps({"offset": stored + count - 1}).encode()))
 
 
 def ledger(world: World) -> Ledger:
@@ -127,6 +101,8 @@ def test_preflight_refuses_one_cluster_under_two_names(world: World):
         ({"mode": "cutover!"}, "mode"),
         ({"modes": "sync"}, "modes"),
         ({"topics": "orders"}, "topics"),
+        ({"groups": "billing"}, "groups"),
+        ({"groups": [""]}, "groups"),
         ({"note": 5}, "note"),
     ],
 )
@@ -144,6 +120,35 @@ def test_preflight_refuses_a_topic_outside_the_migration(world: World):
 
     with pytest.raises(AirflowFailException, match="'foreign'"):
         do(world, PreflightOperator)
+
+
+@pytest.mark.parametrize("group", ["nobody", "console-consumer-1"])
+def test_preflight_refuses_a_group_that_is_not_the_migrations(world: World, group: str):
+    """A run can be limited to groups that are there and that the file names; anything else is a slip."""
+    world.source.commit("billing", {P0: 0})
+    world.source.commit("console-consumer-1", {P0: 0})
+    world.params = {"mode": "rehearse", "groups": ["billing", group]}
+
+    with pytest.raises(AirflowFailException, match=f"RUN_CONF_INVALID · run conf field groups: found '{group}'"):
+        do(world, PreflightOperator)
+
+
+def test_preflight_refuses_a_cutover_of_some_topics(world: World):
+    """Nothing is mirrored after a cutover, so it takes all topics of the file; naming them all is as good."""
+    world.params = {"mode": "cutover", "topics": ["audit"]}
+    with pytest.raises(AirflowFailException, match="a cutover without orders"):
+        do(world, PreflightOperator)
+
+    world.params["topics"] = ["audit", "orders"]
+    do(world, PreflightOperator)
+
+
+def test_run_without_a_mode_rehearses(world: World):
+    """Where no mode is given, nothing irreversible is done."""
+    world.params = {}
+    do(world, PreflightOperator)
+
+    assert world.run.evidence.require(Kind.PREFLIGHT)["mode"] == "rehearse"
 
 
 def test_preflight_refuses_an_invalid_file(world: World):
@@ -272,7 +277,8 @@ def test_proved_goal_counts_as_copied(world: World):
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"), (b"marker", None))
     do(world, *BEFORE_START, StartMirrorOperator)
     mirror(world, {P0: 2})
-    world.run.evidence.write(Kind.WATCH, {"outcome": "drained", "generation": 1, "progress": "", "findings": []})
+    goals = {"orders": {"0": 3, "1": 0}, "audit": {"0": 0}}
+    world.run.evidence.write(Kind.WATCH, {"outcome": "drained", "generation": 1, "goals": goals})
     do(world, StopMirrorOperator)
     stop = ledger(world).last_stop
 
@@ -337,32 +343,6 @@ def test_target_written_by_others_is_refused(world: World):
         do(world, PlanOperator)
 
 
-def _validated(world: World, equal: bool = True) -> None:
-    """Write request and result as `validate_topics` and Spark do, with all windows equal or none."""
-    from kafka_migration.orchestration.operators.validate import _request
-
-    request = _request(world.run)
-    empty = ValidationRequest(request.migration, request.run, 1024, "read_committed", ())
-    result = empty_result(empty, "t").to_document()
-    side = {"records": 1, "key_value_bytes": 2, "first_offset": 0, "last_offset": 0}
-    result["partitions"] = [
-        {
-            **window.to_document(),
-            "source": side,
-            "target": side,
-            "equal": equal,
-            "blocks": 1,
-            "differing_blocks": int(not equal),
-            "source_unreadable": None,
-            "target_unreadable": None,
-            "first_difference": None,
-        }
-        for window in request.windows
-    ]
-    world.run.evidence.write(Kind.VALIDATION_REQUEST, request.to_document())
-    world.run.evidence.write(Kind.VALIDATION_RESULT, result)
-
-
 def _mirrored(world: World) -> None:
     world.source.produce("orders", 0, (b"a", b"1"))
     do(world, *BEFORE_START, StartMirrorOperator)
@@ -373,7 +353,7 @@ def _mirrored(world: World) -> None:
 def test_judge_passes_equal_windows_and_adds_them_to_the_ledger(world: World):
     """Equal windows pass; the ledger then has nothing pending and a verdict on the whole topic."""
     _mirrored(world)
-    _validated(world)
+    validated(world)
 
     assert do(world, JudgeOperator)["verdict"] == "PASS"
     assert () == ledger(world).pending_for("dag/next#1")
@@ -383,7 +363,7 @@ def test_judge_passes_equal_windows_and_adds_them_to_the_ledger(world: World):
 def test_judge_fails_what_differs_and_still_records_it(world: World):
     """A differing window fails the task and its verdict is in the ledger all the same."""
     _mirrored(world)
-    _validated(world, equal=False)
+    validated(world, equal=False)
 
     with pytest.raises(AirflowFailException, match="COPY_DIFFERS · topic audit, partition 0"):
         do(world, JudgeOperator)
@@ -394,7 +374,7 @@ def test_judge_fails_what_differs_and_still_records_it(world: World):
 def test_judge_refuses_a_result_that_leaves_a_window_out(world: World):
     """A window that was asked for and not measured is never a pass."""
     _mirrored(world)
-    _validated(world)
+    validated(world)
     result = world.run.evidence.require(Kind.VALIDATION_RESULT)
     world.run.evidence.write(Kind.VALIDATION_RESULT, {**result, "partitions": result["partitions"][1:]})
 
@@ -405,12 +385,12 @@ def test_judge_refuses_a_result_that_leaves_a_window_out(world: World):
 def test_nothing_new_over_a_bad_copy_is_a_warning(world: World):
     """A run with nothing to judge does not say PASS over a topic whose verdict is FAIL."""
     _mirrored(world)
-    _validated(world, equal=False)
+    validated(world, equal=False)
     with pytest.raises(AirflowFailException):
         do(world, JudgeOperator)
     world.dag_run.run_id, world.task_instance.run_states = "manual__2", {"manual__1": "failed"}
     do(world, *BEFORE_START)
-    _validated(world)
+    validated(world)
 
     assert do(world, JudgeOperator)["verdict"] == "WARN"
     assert {"orders": "FAIL", "audit": "FAIL"} == {
@@ -447,28 +427,11 @@ def test_digest_package_is_zipped_the_same_every_time(tmp_path: Path):
     assert zip_package(package, first).read_bytes() == zip_package(package, second).read_bytes()
 
 
-class _Dag:
-    """The one thing that finish asks of its DAG."""
-
-    def __init__(self, *task_ids: str) -> None:
-        self._tasks = [type("Task", (), {"task_id": task_id}) for task_id in task_ids]
-
-    def topological_sort(self) -> list[Any]:
-        """Return the tasks in order."""
-        return self._tasks
-
-
-def _finish(world: World, **states: str | None) -> dict[str, Any]:
-    world.task_instance.task_states = states
-    context = {**world.context(), "dag": _Dag(*states, "finish")}
-    return FinishOperator(task_id="finish", migration="shop").execute(context)  # type: ignore[arg-type]
-
-
 def test_finish_frees_the_reservation_and_assembles_the_evidence(world: World):
     """After a good run the reservation is free and `run.json` and `report.md` lie in the run's folder."""
     do(world, PreflightOperator, ReserveOperator)
 
-    summary = _finish(world, preflight="success", reserve="success")
+    summary = finish(world, preflight="success", reserve="success")
     folder = Path(summary["evidence"]).parent
 
     assert summary["outcome"] == "success"
@@ -483,7 +446,7 @@ def test_finish_fails_the_run_when_work_did_not_happen(world: World, state: str 
     do(world, PreflightOperator, ReserveOperator)
 
     with pytest.raises(AirflowFailException, match="TASK_NOT_SUCCESSFUL · task judge"):
-        _finish(world, preflight="success", judge=state)
+        finish(world, preflight="success", judge=state)
 
     assert world.host.status().holder == ""
 
@@ -495,7 +458,7 @@ def test_finish_repeats_the_findings_of_the_refusal(world: World):
         do(world, PreflightOperator)
 
     with pytest.raises(AirflowFailException, match="CLUSTER_UNREACHABLE"):
-        _finish(world, preflight="failed", reserve="upstream_failed")
+        finish(world, preflight="failed", reserve="upstream_failed")
 
 
 def test_finish_after_an_invalid_file_still_writes_the_evidence(world: World):
@@ -505,7 +468,7 @@ def test_finish_after_an_invalid_file_still_writes_the_evidence(world: World):
         do(world, PreflightOperator)
 
     with pytest.raises(AirflowFailException, match="MIGRATION_FILE_INVALID"):
-        _finish(world, preflight="failed")
+        finish(world, preflight="failed")
 
     run = json.loads((world.run.evidence.folder / "run.json").read_text())
     assert ("failed", "not frozen", None) == (run["outcome"], run["migration_digest"], run["verdict"])
@@ -516,7 +479,7 @@ def test_finish_leaves_another_runs_reservation_alone(world: World):
     do(world, PreflightOperator, ReserveOperator)
     world.host.reserve("dag/other#1", take_over_from=world.run.identity.holder)
 
-    _finish(world, preflight="success")
+    finish(world, preflight="success")
 
     assert world.host.status().holder == "dag/other#1"
 
@@ -548,7 +511,7 @@ def test_validate_mode_reads_the_whole_copy_and_mirrors_nothing(world: World):
     from kafka_migration.orchestration.operators.validate import _request
 
     _mirrored(world)
-    _validated(world)
+    validated(world)
     do(world, JudgeOperator)
     world.target.produce("orders", 0, (b"foreign", b"x"))
     world.dag_run.run_id, world.params["mode"] = "manual__2", "validate"

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from contextlib import AbstractContextManager
 from uuid import uuid4
 
 import pytest
 
-from kafka_migration.core.cluster import KafkaCluster, NewTopic
+from kafka_migration.core.cluster import CommittedOffset, GroupState, KafkaCluster, NewTopic
 from kafka_migration.core.codes import Code
 from kafka_migration.core.drain import Probe
-from kafka_migration.core.errors import Refused
+from kafka_migration.core.errors import Refused, TransientError
 from kafka_migration.core.offsets import TopicPartition
 
 Record = tuple[bytes | None, bytes | None]
@@ -28,6 +29,15 @@ class ClusterContract:
     @abstractmethod
     def purge(self, topic: str, partition: int, log_start: int) -> None:
         """Delete everything before an offset."""
+
+    @abstractmethod
+    def member(self, group: str, topic: str) -> AbstractContextManager[None]:
+        """Hold a member in a group that reads a topic."""
+
+    @pytest.fixture
+    def group(self) -> str:
+        """A group name that nobody used; names may hold anything."""
+        return f'contract "{uuid4().hex[:8]}", ü'
 
     @pytest.fixture
     def topic(self) -> str:
@@ -127,3 +137,91 @@ class ClusterContract:
         probes = self.cluster.probe({first: 1, second: 0}, "read_committed")
 
         assert {first: Probe(1, False), second: Probe(0, True)} == probes
+
+    def test_written_offsets_are_read_back_with_their_metadata(self, topic: str, group: str):
+        """Offsets set on a group that does not exist make it; the text beside them is kept, an empty one too."""
+        first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
+        written = {first: CommittedOffset(2, "nightly report"), second: CommittedOffset(0)}
+        self.cluster.alter_offsets(group, written)
+
+        assert written == self.cluster.committed_offsets(group)
+        assert {second: CommittedOffset(0)} == self.cluster.committed_offsets(group, [second])
+
+    def test_offsets_are_written_again(self, topic: str, group: str):
+        """A later write replaces what it names, lower offsets included, and leaves the rest."""
+        first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
+        self.cluster.alter_offsets(group, {first: CommittedOffset(5), second: CommittedOffset(7)})
+        self.cluster.alter_offsets(group, {first: CommittedOffset(3)})
+
+        assert {first: CommittedOffset(3), second: CommittedOffset(7)} == self.cluster.committed_offsets(group)
+
+    def test_never_committed_is_missing(self, topic: str, group: str):
+        """A partition, or a group, without a commit is missing from the answer; it is not at zero."""
+        first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
+        self.cluster.alter_offsets(group, {first: CommittedOffset(1)})
+
+        assert {first: CommittedOffset(1)} == self.cluster.committed_offsets(group, [first, second])
+        assert {} == self.cluster.committed_offsets(f"{group}-none")
+        assert {} == self.cluster.committed_offsets(f"{group}-none", [first])
+        assert {} == self.cluster.committed_offsets(group, [])
+
+    def test_group_without_members_is_listed_empty(self, topic: str, group: str):
+        """An empty group is listed and described; one that does not exist is dead, and neither is active."""
+        self.cluster.alter_offsets(group, {TopicPartition(topic, 0): CommittedOffset(1)})
+        described = self.cluster.describe_groups([group, f"{group}-none"])
+
+        assert [GroupState.EMPTY] == [g.state for g in self.cluster.list_groups() if g.group == group]
+        assert [False, False] == [d.is_active for d in described.values()]
+        assert GroupState.DEAD is described[f"{group}-none"].state
+        assert {} == self.cluster.describe_groups([])
+
+    def test_group_with_a_member_is_active_and_takes_no_offsets(self, topic: str, group: str):
+        """Members are described with client and host; writing is refused and changes nothing."""
+        partition = TopicPartition(topic, 0)
+        self.cluster.alter_offsets(group, {partition: CommittedOffset(1)})
+
+        with self.member(group, topic):
+            description = self.cluster.describe_groups([group])[group]
+            with pytest.raises(Refused) as raised:
+                self.cluster.alter_offsets(group, {partition: CommittedOffset(2)})
+
+        (member,) = description.members
+        assert description.is_active
+        assert member.client_id
+        assert member.host
+        assert [Code.GROUP_ACTIVE] == [f.code for f in raised.value.findings]
+        assert {partition: CommittedOffset(1)} == self.cluster.committed_offsets(group)
+
+    def test_record_at_an_offset_is_known_by_its_digest(self, topic: str):
+        """Each record has its own digest; at the end there is none; before the log start the first one held is met."""
+        first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
+        self.produce(topic, 0, (b"a", b"1"), (b"a", b"2"), (b"a", None))
+        self.purge(topic, 0, 1)
+
+        one = self.cluster.records_at({first: 0, second: 0}, "read_committed")
+        two = self.cluster.records_at({first: 2}, "read_committed")
+        end = self.cluster.records_at({first: 3}, "read_committed")
+
+        assert one[second] is None
+        assert end[first] is None
+        assert (1, 2) == tuple(found.offset for found in (one[first], two[first]) if found)
+        assert one[first] == self.cluster.records_at({first: 1}, "read_committed")[first]
+        assert one[first].digest != two[first].digest
+
+    def test_visible_records_are_counted_within_the_range(self, topic: str):
+        """The start counts, the end does not; an empty range has none."""
+        first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
+        self.produce(topic, 0, *[(b"k", b"%d" % n) for n in range(5)])
+
+        assert {first: 3, second: 0} == self.cluster.count_visible(
+            {first: 1, second: 0}, {first: 4, second: 0}, "read_committed"
+        )
+
+    def test_count_over_deleted_records_is_no_count(self, topic: str):
+        """A range that the log no longer holds whole is an error, not a smaller number."""
+        partition = TopicPartition(topic, 0)
+        self.produce(topic, 0, (b"a", b"1"), (b"b", b"2"))
+        self.purge(topic, 0, 1)
+
+        with pytest.raises(TransientError):
+            self.cluster.count_visible({partition: 0}, {partition: 2}, "read_committed")

@@ -1,6 +1,7 @@
 """An in-memory Kafka cluster for fast tests, held to the real one by `cluster_contract.py`.
 
-What it does not do: transactions (every record is committed), compaction, replicas.
+What it does not do: open transactions (every record is committed), replicas. Offsets without a visible record
+(transaction markers, aborted or compacted records) are made with `leave_holes`.
 """
 
 from __future__ import annotations
@@ -8,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from kafka_migration.core.cluster import ClusterFacts, NewTopic, TopicDescription
+from kafka_migration.core.cluster import (
+    ClusterFacts,
+    CommittedOffset,
+    GroupDescription,
+    GroupListing,
+    GroupMember,
+    GroupState,
+    NewTopic,
+    RecordPrint,
+    TopicDescription,
+)
 from kafka_migration.core.codes import Code
 from kafka_migration.core.drain import Probe
 from kafka_migration.core.errors import Finding, Refused, TransientError
@@ -20,15 +31,23 @@ Record = tuple[bytes | None, bytes | None]
 
 @dataclass
 class FakePartition:
-    """A log: `records[0]` stands at offset `log_start`."""
+    """A log: `records[0]` stands at offset `log_start`; `None` is an offset without a visible record."""
 
     log_start: int = 0
-    records: list[Record] = field(default_factory=list)
+    records: list[Record | None] = field(default_factory=list)
 
     @property
     def end(self) -> int:
         """The offset after the last record."""
         return self.log_start + len(self.records)
+
+    def visible(self, start: int, end: int | None = None) -> list[tuple[int, Record]]:
+        """Return (offset, record) of every visible record in [start, end)."""
+        return [
+            (offset, record)
+            for offset, record in enumerate(self.records, self.log_start)
+            if record is not None and start <= offset and (end is None or offset < end)
+        ]
 
 
 @dataclass
@@ -40,6 +59,19 @@ class FakeTopic:
     partitions: list[FakePartition]
 
 
+@dataclass
+class FakeGroup:
+    """A consumer group: what it committed, and who is a member of it."""
+
+    commits: dict[TopicPartition, CommittedOffset] = field(default_factory=dict)
+    members: list[GroupMember] = field(default_factory=list)
+
+    @property
+    def state(self) -> GroupState:
+        """Stable with members, else empty."""
+        return GroupState.STABLE if self.members else GroupState.EMPTY
+
+
 class FakeCluster:
     """`core.cluster.KafkaCluster` in memory; `is_down` makes every call time out."""
 
@@ -47,12 +79,37 @@ class FakeCluster:
         self.cluster_id = cluster_id
         self.brokers = brokers
         self.topics: dict[str, FakeTopic] = {}
+        self.groups: dict[str, FakeGroup] = {}
         self.is_down = False
         self._ids = 0
 
     def produce(self, topic: str, partition: int, *records: Record) -> None:
         """Append records to a partition."""
         self.topics[topic].partitions[partition].records += records
+
+    def leave_holes(self, topic: str, partition: int, count: int) -> None:
+        """Append offsets without a visible record, as the markers of transactions are."""
+        self.topics[topic].partitions[partition].records += [None] * count
+
+    def compact(self, topic: str, partition: int, *offsets: int) -> None:
+        """Remove the records at some offsets, as compaction does."""
+        log = self.topics[topic].partitions[partition]
+        for offset in offsets:
+            log.records[offset - log.log_start] = None
+
+    def commit(self, group: str, offsets: Offsets, metadata: str = "") -> None:
+        """Let a group commit; it is made if it is not there."""
+        made = self.groups.setdefault(group, FakeGroup())
+        made.commits |= {partition: CommittedOffset(offset, metadata) for partition, offset in offsets.items()}
+
+    def join(self, group: str, client_id: str = "app-1", host: str = "/10.0.0.1") -> None:
+        """Let a member join a group; it is made if it is not there."""
+        made = self.groups.setdefault(group, FakeGroup())
+        made.members.append(GroupMember(f"{client_id}-member", client_id, host))
+
+    def leave(self, group: str) -> None:
+        """Let every member leave a group."""
+        self.groups[group].members.clear()
 
     def purge(self, topic: str, partition: int, log_start: int) -> None:
         """Delete everything before an offset, as retention does."""
@@ -125,12 +182,58 @@ class FakeCluster:
         """Return the latest (key, value) of each key."""
         self._answer()
         known = self.topics.get(topic)
-        table = {key: value for log in (known.partitions if known else ()) for key, value in log.records}
+        logs = known.partitions if known else ()
+        table = {key: value for log in logs for _, (key, value) in log.visible(log.log_start)}
         return list(table.items())
 
     def probe(self, start: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
         """Return what a reader starting at these offsets meets first."""
-        return {p: Probe(max(start[p], log.log_start), is_end=start[p] >= log.end) for p, log in self._logs(start)}
+        met = {p: next(iter(log.visible(start[p])), None) for p, log in self._logs(start)}
+        return {p: Probe(met[p][0], False) if met[p] else Probe(log.end, True) for p, log in self._logs(start)}
+
+    def list_groups(self) -> tuple[GroupListing, ...]:
+        """Return every group, sorted by name."""
+        self._answer()
+        return tuple(GroupListing(name, group.state, "classic") for name, group in sorted(self.groups.items()))
+
+    def describe_groups(self, groups: Collection[str]) -> Mapping[str, GroupDescription]:
+        """Return state and members of every one of the groups."""
+        self._answer()
+        return {
+            name: GroupDescription(name, group.state, tuple(group.members))
+            if (group := self.groups.get(name))
+            else GroupDescription(name, GroupState.DEAD)
+            for name in groups
+        }
+
+    def committed_offsets(
+        self, group: str, partitions: Collection[TopicPartition] | None = None
+    ) -> Mapping[TopicPartition, CommittedOffset]:
+        """Return what a group committed on these partitions."""
+        self._answer()
+        commits = self.groups[group].commits if group in self.groups else {}
+        return {p: commit for p, commit in commits.items() if partitions is None or p in partitions}
+
+    def alter_offsets(self, group: str, offsets: Mapping[TopicPartition, CommittedOffset]) -> None:
+        """Set the offsets of an empty group; one that does not exist is made."""
+        self._answer()
+        made = self.groups.setdefault(group, FakeGroup())
+        if made.members:
+            finding = Finding(Code.GROUP_ACTIVE, f"group {group}", "members", "a group without members", "Stop them.")
+            raise Refused([finding])
+        made.commits |= offsets
+
+    def records_at(self, offsets: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, RecordPrint | None]:
+        """Return the first visible record at or after each offset; no record has headers or a timestamp."""
+        met = {p: next(iter(log.visible(offsets[p])), None) for p, log in self._logs(offsets)}
+        return {p: RecordPrint.of(m[0], *m[1], headers=(), timestamp_ms=-1) if m else None for p, m in met.items()}
+
+    def count_visible(self, start: Offsets, end: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, int]:
+        """Return the number of visible records in [start, end) per partition."""
+        for p, log in self._logs(start):
+            if start[p] < end[p] and (start[p] < log.log_start or end[p] > log.end):
+                raise TransientError(f"{self.cluster_id}: {p} does not hold [{start[p]}, {end[p]})")
+        return {p: len(log.visible(start[p], end[p])) for p, log in self._logs(start)}
 
     def _logs(self, partitions: Iterable[TopicPartition]) -> list[tuple[TopicPartition, FakePartition]]:
         self._answer()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 
 from tests.contract.cluster_contract import ClusterContract, Record
@@ -24,3 +27,10 @@ class TestFakeCluster(ClusterContract):
     def purge(self, topic: str, partition: int, log_start: int) -> None:
         """Delete everything before an offset."""
         self.fake.purge(topic, partition, log_start)
+
+    @contextmanager
+    def member(self, group: str, topic: str) -> Iterator[None]:
+        """Hold a member in a group."""
+        self.fake.join(group)
+        yield
+        self.fake.leave(group)

@@ -41,8 +41,12 @@ watch:
   time_limit: 10m
 validation:
   spark_connection: {spark}
+cutover:
+  groups: ["{name}-.*"]
+  fence_quiet: 3s
+  fence_wait: {fence_wait}
 """
-DEFAULTS = {"source": "demo_source", "spark": "demo_spark", "poll_interval": "1s"}
+DEFAULTS = {"source": "demo_source", "spark": "demo_spark", "poll_interval": "1s", "fence_wait": "10m"}
 
 
 class LiveMigration:
@@ -77,6 +81,15 @@ class LiveMigration:
     def trigger(self, mode: str = "sync") -> str:
         """Start a run and return its id."""
         return self._api.trigger(self.dag_id, {"mode": mode})
+
+    def state(self, run_id: str) -> str:
+        """Return the run's state."""
+        return self._api.run_state(self.dag_id, run_id)
+
+    def task_state(self, run_id: str, task_id: str) -> str | None:
+        """Return the state of a task of the run; `None` before it is scheduled."""
+        task = self._api.run(self.dag_id, run_id).task(task_id)
+        return task.state if task else None
 
     def finished(self, run_id: str) -> DagRun:
         """Return a run once it has ended."""

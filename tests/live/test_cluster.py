@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
 import pytest
-from confluent_kafka import Producer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from kafka_migration.adapters.kafka import ConfluentCluster
@@ -40,6 +43,58 @@ class TestConfluentCluster(ClusterContract):
         )
         for future in futures.values():
             future.result(30)
+
+    @contextmanager
+    def member(self, group: str, topic: str) -> Iterator[None]:
+        """Hold a member in a group that reads a topic."""
+        settings = {"group.id": group, "client.id": "contract", "enable.auto.commit": False}
+        with closing(Consumer({**self.config, **settings})) as consumer:
+            consumer.subscribe([topic])
+            wait_until(lambda: consumer.poll(0.1) is None and bool(consumer.assignment()))
+            yield
+
+    def test_count_and_record_pass_over_transaction_markers(self, topic: str):
+        """Under read_committed neither markers nor aborted records are met or counted."""
+        producer = Producer({**self.config, "transactional.id": f"count-{topic}"})
+        producer.init_transactions(30)
+        for value, end in ((b"1", producer.commit_transaction), (b"2", producer.abort_transaction)) * 2:
+            producer.begin_transaction()
+            producer.produce(topic, value=value, partition=0)
+            # An abort drops what was not sent yet.
+            producer.flush(30)
+            end(30)
+        partition = Partition(topic, 0)
+        wait_until(lambda: self.cluster.log_end_offsets([partition], "read_committed") == {partition: 8})
+
+        met = self.cluster.records_at({partition: 1}, "read_committed")[partition]
+
+        assert met is not None
+        assert met.offset == 4
+        assert {partition: 2} == self.cluster.count_visible({partition: 0}, {partition: 8}, "read_committed")
+        assert {partition: 4} == self.cluster.count_visible({partition: 0}, {partition: 8}, "read_uncommitted")
+        assert {partition: None} == self.cluster.records_at({partition: 5}, "read_committed")
+
+    def test_digest_holds_key_value_headers_and_timestamp(self, topic: str):
+        """Two records are the same only if all four are; a missing value is not an empty one."""
+        alike = {"key": b"k", "value": b"v", "headers": [("h", b"1"), ("n", None)], "timestamp": 1_700_000_000_000}
+        others = (
+            {"key": b"other"},
+            {"value": b""},
+            {"value": None},
+            {"headers": [("h", b"1")]},
+            {"timestamp": 1_700_000_000_001},
+        )
+        producer = Producer(self.config)
+        for record in (alike, alike, *({**alike, **other} for other in others)):
+            producer.produce(topic, partition=0, **record)
+        assert producer.flush(30) == 0
+        partition = Partition(topic, 0)
+
+        prints = [self.cluster.records_at({partition: n}, "read_committed")[partition] for n in range(2 + len(others))]
+        digests = [found.digest for found in prints if found]
+
+        assert digests[0] == digests[1]
+        assert 1 + len(others) == len(set(digests))
 
     def test_probe_passes_over_transaction_markers(self, topic: str):
         """Behind the last committed record only a marker follows: the probe meets the end at the goal."""

@@ -46,6 +46,17 @@ def test_later_attempt_reads_what_the_earlier_one_wrote(tmp_path: Path):
     assert [] == second.of_attempt(Kind.PLAN)
 
 
+def test_documents_of_all_attempts_are_read_in_order(tmp_path: Path):
+    """What a run did in any attempt so far is there, oldest first."""
+    for attempt, values in ((1, "ab"), (2, "c"), (3, "d")):
+        for value in values:
+            evidence(tmp_path, attempt).write(Kind.APPROVE, {"value": value})
+
+    documents = evidence(tmp_path, attempt=2).of_run(Kind.APPROVE)
+
+    assert ["a", "b", "c"] == [document["value"] for document in documents]
+
+
 def test_earlier_attempt_does_not_see_the_later(tmp_path: Path):
     """An attempt never reads forward."""
     evidence(tmp_path, attempt=2).write(Kind.PLAN, {"n": 2})

@@ -23,6 +23,29 @@ def test_valid_file_is_frozen(migration: Migration):
     assert len(migration.digest) == 64
 
 
+def test_cutover_has_defaults_and_is_frozen(migration_text: str, migration: Migration):
+    """Without the section every usual group moves and nothing is drained first; what is given is taken, in seconds."""
+    given = "cutover: {near: 0, fence_quiet: 5s, fence_wait: 2m, drain_groups: 1h, approvers: [ada], four_eyes: true}\n"
+    usual, set_ = migration.cutover, load_migration(migration_text + given, where="shop.yaml").cutover
+
+    assert (10_000, 60, 3600, None, 86_400) == (
+        usual.near_offsets,
+        usual.fence_quiet_s,
+        usual.fence_wait_s,
+        usual.drain_groups_s,
+        usual.approval_time_limit_s,
+    )
+    assert ((), False) == (usual.approvers, usual.four_eyes)
+    assert (0, 5, 120, 3600, ("ada",), True) == (
+        set_.near_offsets,
+        set_.fence_quiet_s,
+        set_.fence_wait_s,
+        set_.drain_groups_s,
+        set_.approvers,
+        set_.four_eyes,
+    )
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "include" / "migrations").glob("*.yaml")), ids=lambda p: p.name)
 def test_shipped_migration_files_are_valid(path: Path):
     """Every migration file in the repository loads, and its name is its file's."""
@@ -46,6 +69,10 @@ def test_shipped_migration_files_are_valid(path: Path):
         ("version: 1", "version: 1\n\tx: y", "shop.yaml", "valid YAML"),
         ("name: shop", "name: !!python/object/apply:os.system [id]", "shop.yaml", "valid YAML"),
         ("connection: old_kafka", "connection: old kafka; rm -rf /", "source.connection", "pattern"),
+        ("version: 1", "version: 1\ncutover: {groups: ['bill(']}", "cutover.groups.0", "a regular expression"),
+        ("version: 1", "version: 1\ncutover: {groups: []}", "cutover.groups", "at least 1"),
+        ("version: 1", "version: 1\ncutover: {drain_groups: soon}", "cutover.drain_groups", "a duration"),
+        ("version: 1", "version: 1\ncutover: {four_eyes: 'yes'}", "cutover.four_eyes", "boolean"),
         ("tasks: 2", "tasks: 2\n  kafka_home: /opt/$(id)", "mirror.kafka_home", "pattern"),
     ],
 )

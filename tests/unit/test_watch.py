@@ -6,8 +6,9 @@ import pytest
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.drain import PartitionReading, Probe
+from kafka_migration.core.errors import Finding
 from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.watch import Outcome, Poll, Watch
+from kafka_migration.core.watch import Aim, Outcome, Poll, Watch
 
 pytestmark = pytest.mark.unit
 
@@ -125,3 +126,77 @@ def test_progress_counts_from_the_start_position():
     watch.take(Poll({P0: PartitionReading(100, 0, 60)}, True), 1)
 
     assert "Copy: 10/50 20.0%; Lag: 40" in watch.progress
+
+
+def aimed(first: int, second: int, aim: Aim) -> Poll:
+    readings = {p: PartitionReading(aim.goals[p], 0, at) for p, at in ((P0, first), (P1, second))}
+    return Poll(readings, True, aim=aim)
+
+
+def test_reaching_goals_that_are_not_final_goes_on():
+    """Before the last stage of a watch nothing is over, however often its goals are reached."""
+    watch, aim = a_watch(), Aim({P0: 10, P1: 10}, is_final=False, stage="near", doing="fencing: still for 3 of 60 s")
+
+    assert [None] * 5 == [watch.take(aimed(10, 10, aim), now) for now in range(5)]
+    assert "State: near, fencing: still for 3 of 60 s" in watch.progress
+
+
+def test_new_goals_must_be_reached_anew():
+    """Passes at older goals count for nothing, and the result holds the goals that were proved."""
+    watch, later = a_watch(), Aim({P0: 100, P1: 120}, stage="fenced")
+    watch.take(a_poll(100, 100), 0)
+    results = [watch.take(aimed(100, 120, later), now) for now in (1, 2)]
+
+    assert results[0] is None
+    assert results[1] is not None
+    assert later.goals == results[1].goals
+    assert {"orders": {"0": 100, "1": 120}} == results[1].to_document()["goals"]
+
+
+def test_aim_stays_until_another_is_given():
+    """Also while nothing can be reached the line tells the stage, and the goals stay."""
+    watch, aim = a_watch(), Aim({P0: 150, P1: 150}, stage="fenced")
+    watch.take(aimed(50, 50, aim), 1)
+    watch.take(Poll({}, None, unreachable="host did not answer"), 2)
+
+    assert "State: fenced, waiting, host did not answer" in watch.progress
+    assert aim.goals == watch.goals
+
+
+def test_total_follows_the_goals():
+    """When the goals move on, what was copied stays and the total grows."""
+    watch = a_watch()
+    watch.take(a_poll(50, 50), 1)
+    watch.take(aimed(60, 60, Aim({P0: 150, P1: 150})), 2)
+
+    assert "Copy: 120/300 40.0%; Lag: 180" in watch.progress
+
+
+def test_partition_added_since_the_start_is_copied_from_its_beginning():
+    """A partition that the start did not know counts wholly."""
+    watch = a_watch()
+    watch.take(aimed(0, 0, Aim({P0: 100, P1: 100, TopicPartition("orders", 2): 30})), 1)
+
+    assert watch.meter.total == 230
+
+
+def test_findings_of_the_aim_end_the_watch():
+    """What the guide of the watch found fails it like any other finding."""
+    finding = Finding(Code.FENCE_MOVING, "topic orders", "x", "y", "z")
+    result = a_watch().take(aimed(1, 1, Aim({P0: 5, P1: 5}, is_final=False, findings=(finding,))), 1)
+
+    assert result is not None
+    assert (Outcome.FAILED, (finding,), {}) == (result.outcome, result.findings, result.goals)
+
+
+def test_rest_at_the_goal_is_no_stall_when_the_goal_moves_on():
+    """Regression: a partition idle at its live goal stalled in the very poll that brought a new record."""
+    watch = a_watch(stall_after_s=60)
+    still = Aim({P0: 10, P1: 10}, is_final=False)
+    results = [watch.take(aimed(10, 10, still), now) for now in (0, 50, 100)]
+    results += [watch.take(aimed(10, 10, Aim({P0: 11, P1: 10}, is_final=False)), now) for now in (115, 159)]
+    stalled = watch.take(aimed(10, 10, Aim({P0: 12, P1: 10}, is_final=False)), 160)
+
+    assert [None] * 5 == results
+    assert stalled is not None
+    assert ["orders[0]"] == [finding.subject for finding in stalled.findings]

@@ -83,6 +83,14 @@ class RunEvidence:
         numbers = sorted(number for known, number in self._names(self.folder) if known is kind)
         return [read_json(self.folder / document_name(kind, number)) for number in numbers]
 
+    def of_run(self, kind: Kind) -> list[dict[str, Any]]:
+        """Return every document of a kind that any attempt so far wrote, oldest first."""
+        return [
+            read_json(folder / document_name(kind, number))
+            for folder in reversed(list(self._attempt_folders()))
+            for number in sorted(number for known, number in self._names(folder) if known is kind)
+        ]
+
     def publish(self, name: str, text: str) -> str:
         """Write (or replace) an assembled file such as `run.json`; return its path."""
         write_whole(self.folder / name, text)

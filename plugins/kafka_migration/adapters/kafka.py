@@ -2,82 +2,36 @@
 
 from __future__ import annotations
 
-import logging
 import time
-import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, TypeVar
 
-from confluent_kafka import (
-    OFFSET_BEGINNING,
-    Consumer,
-    KafkaError,
-    KafkaException,
-    Message,
-    TopicCollection,
-)
-from confluent_kafka import (
-    IsolationLevel as AdminIsolationLevel,
-)
-from confluent_kafka import (
-    TopicPartition as ClientPartition,
-)
-from confluent_kafka.admin import (
-    AdminClient,
-    ConfigResource,
-    ConfigSource,
-    NewPartitions,
-    OffsetSpec,
-    ResourceType,
-)
-from confluent_kafka.admin import (
-    NewTopic as ClientNewTopic,
-)
+from confluent_kafka import OFFSET_BEGINNING, KafkaError, KafkaException, TopicCollection
+from confluent_kafka import IsolationLevel as AdminIsolationLevel
+from confluent_kafka import TopicPartition as ClientPartition
+from confluent_kafka.admin import ConfigResource, ConfigSource, NewPartitions, OffsetSpec, ResourceType
+from confluent_kafka.admin import NewTopic as ClientNewTopic
 
+from kafka_migration.adapters.kafka_client import CALL_TIMEOUT_S, may_pass
+from kafka_migration.adapters.kafka_groups import GroupCalls
+from kafka_migration.adapters.kafka_records import RecordReads
 from kafka_migration.core.cluster import ClusterFacts, NewTopic, TopicDescription
 from kafka_migration.core.codes import Code
-from kafka_migration.core.drain import Probe
 from kafka_migration.core.errors import Finding, Refused, TransientError
 from kafka_migration.core.migration import IsolationLevel
 from kafka_migration.core.offsets import TopicPartition
 
 T = TypeVar("T")
-K = TypeVar("K")
 
-CALL_TIMEOUT_S = 20.0
 LEADER_TIMEOUT_S = 60.0
-READ_TIMEOUT_S = 60.0
-PROBE_TIMEOUT_S = 10.0
 # One ListOffsets call for 10,000 partitions is slower than ten of 1,000 (librdkafka 2.16, facts).
 OFFSETS_CHUNK = 1000
 TOPICS_CHUNK = 100
-# _NOENT is librdkafka's "no leaders found": no partition of the request exists, or none has a leader now.
-_ABSENT = {
-    KafkaError.UNKNOWN_TOPIC_OR_PART,
-    KafkaError._UNKNOWN_TOPIC,
-    KafkaError._UNKNOWN_PARTITION,
-    KafkaError._NOENT,
-}
-_DENIED = {
-    KafkaError.TOPIC_AUTHORIZATION_FAILED,
-    KafkaError.GROUP_AUTHORIZATION_FAILED,
-    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
-    KafkaError.SASL_AUTHENTICATION_FAILED,
-    KafkaError._AUTHENTICATION,
-}
 
 
-class ConfluentCluster:
-    """One cluster, reached with the librdkafka settings of an Airflow connection.
-
-    `name` is what findings call it, for example `source (demo_source)`.
-    """
-
-    def __init__(self, name: str, config: Mapping[str, Any]) -> None:
-        self.name = name
-        self._config = dict(config)
-        self._admin = AdminClient({**self._config, "logger": _quiet_logger()})
+class ConfluentCluster(GroupCalls, RecordReads):
+    """One cluster, reached with the librdkafka settings of an Airflow connection: topics, offsets, groups, records."""
 
     def facts(self) -> ClusterFacts:
         """Return the cluster's id and broker count."""
@@ -174,23 +128,6 @@ class ConfluentCluster:
                 table[message.key()] = message.value()
         return list(table.items())
 
-    def probe(self, start: Mapping[TopicPartition, int], isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
-        """Return what a reader starting at these offsets meets first; a partition without an answer is missing."""
-        probes: dict[TopicPartition, Probe] = {}
-        deadline = time.monotonic() + PROBE_TIMEOUT_S
-        with closing(self._reader(start, isolation)) as consumer:
-            while len(probes) < len(start) and time.monotonic() < deadline:
-                message = consumer.poll(0.2)
-                if message is None:
-                    continue
-                error = message.error()
-                if error is not None and error.code() != KafkaError._PARTITION_EOF:
-                    raise self._translated(KafkaException(error))
-                partition = TopicPartition(message.topic(), message.partition())
-                probes.setdefault(partition, Probe(message.offset(), error is not None))
-                consumer.pause([ClientPartition(*partition)])
-        return probes
-
     def _offsets(
         self, partitions: Collection[TopicPartition], spec: OffsetSpec, isolation: IsolationLevel
     ) -> dict[TopicPartition, int]:
@@ -215,53 +152,6 @@ class ConfluentCluster:
         futures = self._admin.describe_configs(resources, request_timeout=CALL_TIMEOUT_S)
         return {resource.name: configs for resource, configs in self._results(futures)}
 
-    def _reader(self, start: Mapping[TopicPartition, int], isolation: IsolationLevel) -> Consumer:
-        consumer = Consumer(
-            {
-                **self._config,
-                "group.id": f"kafka-migration-reader-{uuid.uuid4()}",
-                "enable.auto.commit": False,
-                "enable.partition.eof": True,
-                "auto.offset.reset": "earliest",
-                "isolation.level": isolation,
-                "logger": _quiet_logger(),
-            }
-        )
-        consumer.assign([ClientPartition(p.topic, p.partition, offset) for p, offset in start.items()])
-        return consumer
-
-    def _read_to(self, consumer: Consumer, ends: Mapping[TopicPartition, int]) -> Iterator[Message]:
-        """Yield every message before the ends; end-of-partition events end a partition as well."""
-        open_partitions = set(ends)
-        deadline = time.monotonic() + READ_TIMEOUT_S
-        while open_partitions:
-            if time.monotonic() > deadline:
-                raise TransientError(
-                    f"{self.name}: reading {sorted(open_partitions)[0]} took over {READ_TIMEOUT_S:.0f} s"
-                )
-            message = consumer.poll(0.5)
-            if message is None:
-                continue
-            partition = TopicPartition(message.topic(), message.partition())
-            error = message.error()
-            if error is None:
-                yield message
-            elif error.code() != KafkaError._PARTITION_EOF:
-                raise self._translated(KafkaException(error))
-            if error is not None or message.offset() + 1 >= ends[partition]:
-                open_partitions.discard(partition)
-
-    def _results(self, futures: Mapping[K, Any]) -> Iterator[tuple[K, Any]]:
-        """Yield (object, result) of a batched call, leaving out what does not exist."""
-        for subject, future in futures.items():
-            try:
-                yield subject, future.result(CALL_TIMEOUT_S)
-            except KafkaException as error:
-                if error.args[0].code() not in _ABSENT:
-                    raise self._translated(error) from error
-            except TimeoutError as error:
-                raise TransientError(f"{self.name} did not answer within {CALL_TIMEOUT_S:.0f} s") from error
-
     def _denials(self, futures: Mapping[str, Any], already_done: int) -> list[Finding]:
         findings = []
         for topic, future in futures.items():
@@ -270,7 +160,7 @@ class ConfluentCluster:
             except KafkaException as error:
                 if error.args[0].code() == already_done:
                     continue
-                if error.args[0].retriable():
+                if may_pass(error.args[0]):
                     raise self._translated(error) from error
                 findings.append(
                     Finding(
@@ -294,31 +184,6 @@ class ConfluentCluster:
             if missing:
                 time.sleep(0.2)
 
-    def _call(self, call: Callable[[], T]) -> T:
-        try:
-            return call()
-        except KafkaException as error:
-            raise self._translated(error) from error
-        except TimeoutError as error:
-            raise TransientError(f"{self.name} did not answer within {CALL_TIMEOUT_S:.0f} s") from error
-
-    def _translated(self, exception: KafkaException) -> Exception:
-        """Turn a client error into ours: denied is a refusal, everything else may pass by itself."""
-        error = exception.args[0]
-        if error.code() in _DENIED:
-            return Refused(
-                [
-                    Finding(
-                        Code.CONNECTION_INVALID,
-                        self.name,
-                        error.str(),
-                        "a login that may describe, read and (on the target) create and write the topics",
-                        "Correct the credentials in the Airflow connection, or grant the missing right.",
-                    )
-                ]
-            )
-        return TransientError(f"{self.name}: {error.str()}")
-
 
 def _led_partitions(metadata: Any, topic: str) -> int:
     known = metadata.topics.get(topic)
@@ -328,10 +193,3 @@ def _led_partitions(metadata: Any, topic: str) -> int:
 def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     for start in range(0, len(items), size):
         yield items[start : start + size]
-
-
-def _quiet_logger() -> Any:
-    """Return a logger that keeps librdkafka's connection chatter out of task logs; errors come as exceptions."""
-    logger = logging.getLogger("kafka_migration.librdkafka")
-    logger.setLevel(logging.CRITICAL)
-    return logger

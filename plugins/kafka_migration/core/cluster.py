@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from enum import StrEnum
+from typing import Literal, Protocol
 
 from kafka_migration.core.drain import Probe
 from kafka_migration.core.migration import IsolationLevel
@@ -36,12 +38,109 @@ class NewTopic:
     configs: Mapping[str, str]
 
 
+class GroupState(StrEnum):
+    """The state of a consumer group, as Kafka calls it; what a client does not know is `UNKNOWN`."""
+
+    UNKNOWN = "UNKNOWN"
+    PREPARING_REBALANCING = "PREPARING_REBALANCING"
+    COMPLETING_REBALANCING = "COMPLETING_REBALANCING"
+    STABLE = "STABLE"
+    DEAD = "DEAD"
+    EMPTY = "EMPTY"
+    ASSIGNING = "ASSIGNING"
+    RECONCILING = "RECONCILING"
+
+    @property
+    def is_inactive(self) -> bool:
+        """Whether no member can be there: the group is empty, or does not exist."""
+        return self in {GroupState.EMPTY, GroupState.DEAD}
+
+
+GroupKind = Literal["classic", "consumer", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupListing:
+    """A group as the cluster lists it; `kind` is the protocol it uses."""
+
+    group: str
+    state: GroupState
+    kind: GroupKind
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMember:
+    """A living member of a group."""
+
+    member_id: str
+    client_id: str
+    host: str
+
+    def __str__(self) -> str:
+        return f"{self.client_id or self.member_id} on {self.host}"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDescription:
+    """A group's state and living members; one that does not exist is `DEAD` without members."""
+
+    group: str
+    state: GroupState
+    members: tuple[GroupMember, ...] = ()
+
+    @property
+    def is_active(self) -> bool:
+        """Whether somebody reads, or might: only a group that is known to be empty or not there is not active."""
+        return bool(self.members) or not self.state.is_inactive
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedOffset:
+    """The next record that a group will read, with the text its consumer left beside it."""
+
+    offset: int
+    metadata: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordPrint:
+    """A record: its offset, the SHA-256 (hex) of key, value, headers and timestamp, and its timestamp.
+
+    `timestamp_ms` is -1 where a record has none.
+    """
+
+    offset: int
+    digest: str
+    timestamp_ms: int
+
+    @classmethod
+    def of(
+        cls,
+        offset: int,
+        key: bytes | None,
+        value: bytes | None,
+        headers: Iterable[tuple[str, bytes | None]],
+        timestamp_ms: int,
+    ) -> RecordPrint:
+        """Return the print of a record; a missing key, value or header value is not an empty one."""
+        named = [field for name, content in headers for field in (name.encode(), content)]
+        timestamp = max(timestamp_ms, -1)
+        parts = b"".join(_encoded(field) for field in (key, value, *named))
+        digest = hashlib.sha256(timestamp.to_bytes(8, "big", signed=True) + parts).hexdigest()
+        return cls(offset, digest, timestamp)
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterFacts:
     """Who the cluster is, and how many brokers it has."""
 
     cluster_id: str
     brokers: int
+
+
+def _encoded(field: bytes | None) -> bytes:
+    """Return a text that no other field, and no two fields, encode to: a null flag, the length, the bytes."""
+    return b"\x00" if field is None else b"\x01" + len(field).to_bytes(8, "big") + field
 
 
 class KafkaCluster(Protocol):
@@ -89,3 +188,33 @@ class KafkaCluster(Protocol):
 
     def probe(self, start: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
         """Return what a reader starting at these offsets meets first; a partition without an answer is missing."""
+
+    def list_groups(self) -> tuple[GroupListing, ...]:
+        """Return every consumer group that the client may see, sorted by name."""
+
+    def describe_groups(self, groups: Collection[str]) -> Mapping[str, GroupDescription]:
+        """Return state and members of every one of the groups."""
+
+    def committed_offsets(
+        self, group: str, partitions: Collection[TopicPartition] | None = None
+    ) -> Mapping[TopicPartition, CommittedOffset]:
+        """Return what a group committed on these partitions (`None`: on all); never committed is missing."""
+
+    def alter_offsets(self, group: str, offsets: Mapping[TopicPartition, CommittedOffset]) -> None:
+        """Set the offsets of an empty group; one that does not exist is made.
+
+        Raises `Refused`: `GROUP_ACTIVE` when the group has members, `OFFSETS_NOT_WRITTEN` with one finding per
+        partition that was denied.
+        """
+
+    def records_at(self, offsets: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, RecordPrint | None]:
+        """Return the first visible record at or after each offset; `None` where the end was met first.
+
+        A partition without an answer in time is missing.
+        """
+
+    def count_visible(self, start: Offsets, end: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, int]:
+        """Return the number of visible records in [start, end) per partition; both name the same partitions.
+
+        Raises `TransientError` when reading takes too long: part of a count is no count.
+        """

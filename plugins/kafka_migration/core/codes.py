@@ -103,6 +103,53 @@ class Code(StrEnum):
         "TARGET_TOPIC_RECREATED",
         "A target topic has another topic id than when it was copied.",
     )
+    # Moving the consumer groups
+    ALREADY_CUT_OVER = (
+        "ALREADY_CUT_OVER",
+        "The migration was cut over: its consumers read on the target; only mode validate is allowed.",
+    )
+    FENCE_MOVING = "FENCE_MOVING", "Records still arrived at the source after its producers should have stopped."
+    FENCE_OPEN_TRANSACTION = (
+        "FENCE_OPEN_TRANSACTION",
+        "A transaction is still open on a source partition that should stand still.",
+    )
+    GROUP_ACTIVE = "GROUP_ACTIVE", "A consumer group still has members, so its offsets cannot be moved."
+    GROUPS_NOT_DRAINED = (
+        "GROUPS_NOT_DRAINED",
+        "Consumer groups did not finish reading on the source within cutover.drain_groups.",
+    )
+    OFFSET_NEVER_COMMITTED = (
+        "OFFSET_NEVER_COMMITTED",
+        "A group committed nothing on a partition; it is left unset on the target.",
+    )
+    OFFSET_BEYOND_END = "OFFSET_BEYOND_END", "A group committed an offset beyond the end of the source partition."
+    OFFSET_AHEAD_OF_COPY = (
+        "OFFSET_AHEAD_OF_COPY",
+        "A group has read further on the source than the copy reaches.",
+    )
+    OFFSET_UNPROVED = (
+        "OFFSET_UNPROVED",
+        "It could not be proved that a group goes on with the same record on the target.",
+    )
+    OFFSETS_NOT_WRITTEN = (
+        "OFFSETS_NOT_WRITTEN",
+        "The target did not take a group's offsets, or holds others than were written.",
+    )
+    TARGET_OFFSETS_CHANGED = (
+        "TARGET_OFFSETS_CHANGED",
+        "A group's offsets on the target are neither those recorded before nor the proposed ones.",
+    )
+    APPROVAL_REFUSED = "APPROVAL_REFUSED", "A person rejected the plan; nothing was written."
+    APPROVAL_TIMED_OUT = "APPROVAL_TIMED_OUT", "Nobody answered in time; that is no approval."
+    APPROVAL_STALE = (
+        "APPROVAL_STALE",
+        "The plan changed after the approval was asked for; the question shows another plan.",
+    )
+    EVIDENCE_CHANGED = (
+        "EVIDENCE_CHANGED",
+        "The clusters changed after the approval; what would be written is not what was approved.",
+    )
+    FOUR_EYES = "FOUR_EYES", "The person who approved is the one who triggered the run."
     # Runs and evidence
     EVIDENCE_MISSING = "EVIDENCE_MISSING", "A document that an earlier task should have written is not there."
     TASK_NOT_SUCCESSFUL = (

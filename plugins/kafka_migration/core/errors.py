@@ -4,6 +4,7 @@
     ├── Refused           bad input or a failed check: nothing was started; never retried
     ├── MirrorFailed      MirrorMaker died, stalled or lost records; the teardown stops it; never retried
     ├── ValidationFailed  the copy was read and is wrong, or cannot be vouched for; never retried
+    ├── OffsetsNotMoved   no group could be moved to its planned offsets; never retried
     ├── TransientError    a transport failed; the same call may succeed later
     └── OutcomeUnknown    an act may or may not have happened; a machine must not try again
 
@@ -65,6 +66,10 @@ class MirrorFailed(FindingsError):
 
 class ValidationFailed(FindingsError):
     """The copy was compared with its source and the verdict is FAIL or NOT_VERIFIABLE."""
+
+
+class OffsetsNotMoved(FindingsError):
+    """Groups were planned and approved, and none of them stands at its planned offsets."""
 
 
 class TransientError(MigrationError):

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+from kafka_migration.core.run_groups import group_rows
+
 RUN_SCHEMA = 1
 
 
@@ -27,6 +29,11 @@ class Kind(StrEnum):
     VALIDATION_REQUEST = "validation-request"
     VALIDATION_RESULT = "validation-result"
     JUDGE = "judge"
+    OFFSETS_PLAN = "offsets-plan"
+    APPROVE = "approve"
+    OFFSETS_BEFORE = "offsets-before"
+    OFFSETS_RESULT = "offsets-result"
+    CUTOVER = "cutover"
     FINISH = "finish"
     REFUSAL = "refusal"
 
@@ -72,6 +79,7 @@ def assemble_run(
 ) -> dict[str, Any]:
     """Assemble `run.json` from the newest document of each kind and all refusals of the attempt."""
     judged = documents.get(Kind.JUDGE, {})
+    planned, written = documents.get(Kind.OFFSETS_PLAN, {}), documents.get(Kind.OFFSETS_RESULT)
     return {
         "schema": RUN_SCHEMA,
         "migration": migration,
@@ -87,6 +95,7 @@ def assemble_run(
         "verdict": judged.get("verdict"),
         "records": judged.get("records", {}),
         "topics": judged.get("topics", []),
+        "groups": group_rows(planned.get("plan"), written, has_begun=Kind.OFFSETS_BEFORE in documents),
         "findings": [f for refusal in refusals for f in refusal["findings"]],
         "warnings": [w for document in documents.values() for w in document.get("warnings", [])],
         "tasks": dict(tasks),
@@ -94,4 +103,16 @@ def assemble_run(
     }
 
 
-_STEP_KINDS = {Kind.PREFLIGHT, Kind.PLAN, Kind.TOPICS, Kind.START, Kind.WATCH, Kind.STOP}
+_STEP_KINDS = {
+    Kind.PREFLIGHT,
+    Kind.PLAN,
+    Kind.TOPICS,
+    Kind.START,
+    Kind.WATCH,
+    Kind.STOP,
+    Kind.OFFSETS_PLAN,
+    Kind.APPROVE,
+    Kind.OFFSETS_BEFORE,
+    Kind.OFFSETS_RESULT,
+    Kind.CUTOVER,
+}

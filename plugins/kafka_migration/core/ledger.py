@@ -59,6 +59,39 @@ class CreatedTopic:
 
 
 @dataclass(frozen=True, slots=True)
+class CutOver:
+    """The cutover: which groups now stand on the target, and whether others were left behind."""
+
+    run: str
+    at: str
+    groups: tuple[str, ...]
+    topics: tuple[str, ...]
+    partly: bool
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the ledger entry."""
+        return {
+            "kind": "cut-over",
+            "run": self.run,
+            "at": self.at,
+            "groups": list(self.groups),
+            "topics": list(self.topics),
+            "partly": self.partly,
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> CutOver:
+        """Read the ledger entry back."""
+        return cls(
+            document["run"],
+            document["at"],
+            tuple(document["groups"]),
+            tuple(document["topics"]),
+            document["partly"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Ledger:
     """What all runs of a migration did, in order."""
 
@@ -66,6 +99,7 @@ class Ledger:
     generations: tuple[Generation, ...] = ()
     judgements: tuple[Judgement, ...] = ()
     topics: Mapping[str, CreatedTopic] = field(default_factory=dict)
+    cut_over: CutOver | None = None
 
     @property
     def last_generation(self) -> Generation | None:
@@ -93,6 +127,11 @@ class Ledger:
         last = self.last_generation
         return last if last is not None and last.stop is None else None
 
+    @property
+    def pending_generations(self) -> tuple[Generation, ...]:
+        """Stopped generations whose windows no run at all has judged."""
+        return self.pending_for("")
+
     def pending_for(self, run: str) -> tuple[Generation, ...]:
         """Stopped generations that no *other* run has judged: a cleared run measures its own windows again."""
         others = (j for j in self.judgements if not is_same_run(j.run, run))
@@ -111,7 +150,12 @@ class Ledger:
 
 def is_same_run(one: str, other: str) -> bool:
     """Tell whether two holders (`dag_id/run_id#attempt`) are attempts of one run."""
-    return one.rpartition("#")[0] == other.rpartition("#")[0]
+    return _run_of(one) == _run_of(other)
+
+
+def _run_of(holder: str) -> str:
+    run, divider, attempt = holder.rpartition("#")
+    return run if divider else attempt
 
 
 def fold(entries: Iterable[Mapping[str, Any]]) -> Ledger:
@@ -151,11 +195,16 @@ def _fold_judged(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
     return replace(ledger, judgements=(*others, judgement))
 
 
+def _fold_cut_over(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    return replace(ledger, phase=Phase.CUT_OVER, cut_over=CutOver.from_document(entry))
+
+
 _FOLDS = {
     "topics-created": _fold_created,
     "generation-started": _fold_started,
     "generation-stopped": _fold_stopped,
     "judged": _fold_judged,
+    "cut-over": _fold_cut_over,
 }
 
 
@@ -183,7 +232,8 @@ def delta_windows(generations: Iterable[Generation]) -> tuple[Window, ...]:
 def whole_windows(ledger: Ledger, topics: Iterable[str], target_end_offsets: Offsets) -> tuple[Window, ...]:
     """Return one window per partition over all that was ever copied, up to the target's present end.
 
-    The present end, because a whole re-reading must also see what is there and should not be.
+    The present end, because a whole re-reading must also see what is there and should not be. After the cutover
+    the target has producers of its own: what they append belongs to no copy, so the recorded end is the end.
     """
     wanted = set(topics)
     first: dict[TopicPartition, Window] = {}
@@ -197,8 +247,9 @@ def whole_windows(ledger: Ledger, topics: Iterable[str], target_end_offsets: Off
                 generation=generation.number,
                 target_end=window.target_end,
             )
+    ends = {} if ledger.phase is Phase.CUT_OVER else target_end_offsets
     return tuple(
-        replace(window, target_end=max(window.target_start, target_end_offsets.get(partition, window.target_end)))
+        replace(window, target_end=max(window.target_start, ends.get(partition, window.target_end)))
         for partition, window in sorted(first.items())
         if window.topic in wanted
     )

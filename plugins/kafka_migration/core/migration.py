@@ -54,6 +54,26 @@ class ValidationSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class CutoverSettings:
+    """How the consumers are moved; times in seconds.
+
+    `groups` are regular expressions on a group's whole name. `near_offsets` is how close the copy must be,
+    in offsets summed over the partitions, before the producers are asked to stop; the source must then stand still
+    for `fence_quiet_s`, within `fence_wait_s`. `drain_groups_s` is how long the groups may take to finish reading
+    on the source (`None`: they need not). `approvers` are Airflow user ids; none means everybody who may.
+    """
+
+    groups: tuple[str, ...]
+    near_offsets: int
+    fence_quiet_s: int
+    fence_wait_s: int
+    drain_groups_s: int | None
+    approval_time_limit_s: int
+    approvers: tuple[str, ...]
+    four_eyes: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Migration:
     """One migration, as frozen at the start of a run; `digest` is the SHA-256 of the file's text."""
 
@@ -65,6 +85,7 @@ class Migration:
     mirror: MirrorSettings
     watch: WatchSettings
     validation: ValidationSettings
+    cutover: CutoverSettings
     digest: str
 
     def limited_to(self, topics: tuple[str, ...]) -> Migration:
@@ -73,15 +94,31 @@ class Migration:
 
 
 class Mode(StrEnum):
-    """What a run does: `sync` mirrors, stops and validates the delta; `validate` re-reads the whole copy."""
+    """What a run does.
 
+    `sync` mirrors, stops and validates the delta; `validate` re-reads the whole copy; `rehearse` is a sync that
+    also plans the groups' offsets and writes none; `cutover` waits for the producers to stop and moves the groups.
+    """
+
+    REHEARSE = "rehearse"
     SYNC = "sync"
     VALIDATE = "validate"
+    CUTOVER = "cutover"
 
     @property
     def mirrors(self) -> bool:
         """Whether a run of this mode starts MirrorMaker."""
-        return self is Mode.SYNC
+        return self is not Mode.VALIDATE
+
+    @property
+    def plans_groups(self) -> bool:
+        """Whether a run of this mode plans the groups' offsets."""
+        return self in {Mode.REHEARSE, Mode.CUTOVER}
+
+    @property
+    def moves_groups(self) -> bool:
+        """Whether a run of this mode writes the groups' offsets on the target."""
+        return self is Mode.CUTOVER
 
 
 class Phase(StrEnum):
@@ -89,6 +126,7 @@ class Phase(StrEnum):
 
     NEW = "new"
     SYNCING = "syncing"
+    CUT_OVER = "cut_over"
 
 
 @dataclass(frozen=True, slots=True)

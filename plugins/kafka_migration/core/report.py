@@ -8,7 +8,7 @@ from typing import Any
 
 def render_report(run: Mapping[str, Any]) -> str:
     """Return the Markdown report of an assembled run."""
-    sections = [_headline(run), _findings(run), _topics(run), _mirror(run), _tasks(run)]
+    sections = [_headline(run), _findings(run), _topics(run), _groups(run), _next_steps(run), _mirror(run), _tasks(run)]
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
@@ -50,6 +50,30 @@ def _topics(run: Mapping[str, Any]) -> str:
     ]
     header = ("Topic", "Verdict of this run", "Source records", "Target records", "Whole topic")
     return "## Validation\n\n" + table(header, rows)
+
+
+def _groups(run: Mapping[str, Any]) -> str:
+    if not run["groups"]:
+        return ""
+    rows = [
+        (
+            group["group"] if group["group"].isprintable() else repr(group["group"]),
+            group["verdict"],
+            group["outcome"].replace("_", " "),
+            f"{group['partitions']:,}",
+            f"{group['delivered_again']:,}",
+            "; ".join(group["reasons"]) or "–",
+        )
+        for group in run["groups"]
+    ]
+    header = ("Group", "Plan", "On the target", "Partitions", "Delivered again", "Reasons")
+    return "## Consumer groups\n\n" + table(header, rows)
+
+
+def _next_steps(run: Mapping[str, Any]) -> str:
+    cutover = run["steps"].get("cutover")
+    lines = [f"{number}. {text}" for number, text in enumerate(cutover["next_steps"], start=1)] if cutover else []
+    return "## What to do next\n\n" + "\n".join(lines) if lines else ""
 
 
 def _mirror(run: Mapping[str, Any]) -> str:

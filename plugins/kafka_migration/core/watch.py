@@ -10,8 +10,8 @@ from typing import Any
 from kafka_migration.core.codes import Code
 from kafka_migration.core.drain import Drain, PartitionReading, drain_of, gap_findings, lag_of
 from kafka_migration.core.errors import Finding
-from kafka_migration.core.lag import Lag, Unknown, total
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.lag import Known, Lag, Unknown, total
+from kafka_migration.core.offsets import Offsets, TopicPartition, to_document
 from kafka_migration.core.progress import ProgressMeter, progress_line
 
 # Two passes in a row, so that one reading taken between two flushes cannot end the watch.
@@ -19,14 +19,35 @@ DRAINED_PASSES = 2
 
 
 @dataclass(frozen=True, slots=True)
+class Aim:
+    """What a poll is measured against.
+
+    `goals` are source ends; reaching them ends the watch only where `is_final`. `stage` is told in every progress
+    line, and `doing`, where given, in place of the watch's own words. `unread` are partitions whose end could not be
+    read just now: their goal is an earlier one and proves nothing. `findings` end the watch.
+    """
+
+    goals: Offsets
+    is_final: bool = True
+    stage: str = ""
+    doing: str = ""
+    unread: tuple[TopicPartition, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Poll:
-    """Everything one poll saw. `unreachable` holds the reason when something could not be asked."""
+    """Everything one poll saw. `unreachable` holds the reason when something could not be asked.
+
+    `aim` is what the readings were taken for; `None` where it is still that of the poll before.
+    """
 
     readings: Mapping[TopicPartition, PartitionReading]
     process_alive: bool | None
     process_text: str = ""
     failed_tasks: tuple[str, ...] = ()
     unreachable: str | None = None
+    aim: Aim | None = None
 
 
 class Outcome(StrEnum):
@@ -38,11 +59,16 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WatchResult:
-    """The end of a watch: outcome, the last progress line, proved offsets are the goals when drained."""
+    """The end of a watch: outcome, the last progress line, and when drained the goals that were proved.
+
+    `fence` is the document of the fence proof, where the goals are fenced ends.
+    """
 
     outcome: Outcome
     progress: str
     findings: tuple[Finding, ...] = ()
+    goals: Offsets = field(default_factory=dict)
+    fence: Mapping[str, Any] | None = None
 
     def to_document(self) -> dict[str, Any]:
         """Return the trigger event's payload."""
@@ -50,6 +76,8 @@ class WatchResult:
             "outcome": str(self.outcome),
             "progress": self.progress,
             "findings": [finding.to_document() for finding in self.findings],
+            "goals": to_document(self.goals),
+            **({} if self.fence is None else {"fence": dict(self.fence)}),
         }
 
 
@@ -57,39 +85,51 @@ class WatchResult:
 class Watch:
     """The bookkeeping between polls: movement per partition, passes in a row, progress.
 
+    `goals` are what it begins with; a poll's `aim` may bring new ones.
+
     All times are monotonic seconds of one process; a restarted watcher starts its stall clocks anew, while
     the deadline is absolute and lies with the caller.
     """
 
-    start_positions: Mapping[TopicPartition, int]
-    goals: Mapping[TopicPartition, int]
+    start_positions: Offsets
+    goals: Offsets
     stall_after_s: float
     started_s: float
     meter: ProgressMeter = field(init=False)
+    aim: Aim = field(init=False)
+    lag: Lag = field(init=False, default=Unknown("nothing was read yet"))
     passes: int = 0
     progress: str = ""
     _moved: dict[TopicPartition, tuple[int, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.meter = ProgressMeter(
-            sum(max(0, goal - self.start_positions.get(p, goal)) for p, goal in self.goals.items())
-        )
+        self.aim = Aim(self.goals)
+        self.meter = ProgressMeter(self._total())
 
     def take(self, poll: Poll, now_s: float) -> WatchResult | None:
         """Take one poll in; return the result when the watch is over."""
-        lag = total(lag_of(reading) for reading in poll.readings.values())
-        if poll.unreachable is not None:
-            lag = Unknown(poll.unreachable)
-        elif isinstance(lag, Unknown):
-            pass
-        else:
-            self.meter.add(now_s, self.meter.total - min(lag.offsets, self.meter.total))
-        self.progress = progress_line(self.meter, lag, now_s - self.started_s, self._state(poll, lag))
-        findings = self._findings(poll, now_s)
+        self._aim_at(poll.aim or self.aim)
+        self.lag = _lag(poll)
+        if isinstance(self.lag, Known):
+            self.meter.add(now_s, self.meter.total - min(self.lag.offsets, self.meter.total))
+        self.progress = progress_line(self.meter, self.lag, now_s - self.started_s, self._state(poll))
+        findings = (*self.aim.findings, *self._findings(poll, now_s))
         if findings:
             return WatchResult(Outcome.FAILED, self.progress, findings)
-        self.passes = self.passes + 1 if self._all_drained(poll) else 0
-        return WatchResult(Outcome.DRAINED, self.progress) if self.passes >= DRAINED_PASSES else None
+        self.passes = self.passes + 1 if self.aim.is_final and self._all_drained(poll) else 0
+        if self.passes < DRAINED_PASSES:
+            return None
+        return WatchResult(Outcome.DRAINED, self.progress, goals=self.goals)
+
+    def _aim_at(self, aim: Aim) -> None:
+        if aim.goals != self.goals:
+            self.passes = 0
+        self.aim, self.goals = aim, aim.goals
+        self.meter.total = self._total()
+
+    def _total(self) -> int:
+        # A partition that the start did not know was added since: all of it is to be copied.
+        return sum(max(0, goal - self.start_positions.get(p, 0)) for p, goal in self.goals.items())
 
     def needs_probe(self, partition: TopicPartition, expected_next: int) -> bool:
         """A probe is worth its cost only where the position stood still since the last poll."""
@@ -102,16 +142,20 @@ class Watch:
             and all(drain_of(reading) is Drain.DRAINED for reading in poll.readings.values())
         )
 
-    def _state(self, poll: Poll, lag: Lag) -> str:
+    def _state(self, poll: Poll) -> str:
+        words = self._words(poll)
+        return f"{self.aim.stage}, {words}" if self.aim.stage else words
+
+    def _words(self, poll: Poll) -> str:
         if poll.unreachable is not None:
             return f"waiting, {poll.unreachable}"
-        if isinstance(lag, Unknown):
-            return f"waiting, {lag.reason}"
-        if lag.offsets == 0:
+        if self.aim.doing:
+            return self.aim.doing
+        if isinstance(self.lag, Unknown):
+            return f"waiting, {self.lag.reason}"
+        if self.lag.offsets == 0:
             return "at the goal, confirming"
-        if self.meter.copied == 0:
-            return "waiting for the first records"
-        return "mirroring"
+        return "waiting for the first records" if self.meter.copied == 0 else "mirroring"
 
     def _findings(self, poll: Poll, now_s: float) -> tuple[Finding, ...]:
         gaps = gap_findings(
@@ -126,11 +170,18 @@ class Watch:
             if reading.expected_next is None:
                 continue
             position, since_s = self._moved.get(partition, (None, now_s))
-            if position != reading.expected_next:
+            # At its goal a partition may rest for as long as it likes; its clock starts when a later goal comes.
+            if position != reading.expected_next or drain_of(reading) is Drain.DRAINED:
                 self._moved[partition] = (reading.expected_next, now_s)
-            elif now_s - since_s >= self.stall_after_s and drain_of(reading) is not Drain.DRAINED:
+            elif now_s - since_s >= self.stall_after_s:
                 findings.append(_stalled(partition, reading, now_s - since_s))
         return tuple(findings)
+
+
+def _lag(poll: Poll) -> Lag:
+    if poll.unreachable is not None:
+        return Unknown(poll.unreachable)
+    return total(lag_of(reading) for reading in poll.readings.values())
 
 
 def _stalled(partition: TopicPartition, reading: PartitionReading, still_s: float) -> Finding:

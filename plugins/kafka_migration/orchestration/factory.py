@@ -17,23 +17,35 @@ from airflow.sdk import DAG, Param, get_parsing_context
 from kafka_migration.core.errors import FindingsError
 from kafka_migration.core.migration import Migration, Mode
 from kafka_migration.orchestration import settings
+from kafka_migration.orchestration.operators.approve import ApproveOperator
+from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
 from kafka_migration.orchestration.operators.finish import FinishOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan import PlanOperator
+from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
 from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
 from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator
+from kafka_migration.orchestration.run import DEFAULT_MODE
+from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
 from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
-from kafka_migration.spec.loading import load_migration, read_migration_text
+from kafka_migration.spec.loading import load_migration_file
 
-_FILE_STEM = re.compile(r"^[a-z0-9][a-z0-9-]{0,62}$")
+_NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9_.-]")
 # Transport errors pass by themselves; refusals never retry whatever this says.
 RETRIES: dict[str, Any] = {"retries": 2, "retry_delay": timedelta(seconds=15)}
 # Stopping is worth more tries than anything else.
 STOP_RETRIES: dict[str, Any] = {"retries": 5, "retry_delay": timedelta(seconds=15)}
+_MODES = {
+    Mode.REHEARSE: "mirror, stop, validate, and show where each group would go on; no group is touched",
+    Mode.SYNC: "mirror what is new, stop, validate it",
+    Mode.VALIDATE: "read the whole copy again, start no MirrorMaker",
+    Mode.CUTOVER: "the same to the end, after the producers stopped; on approval, move the groups",
+}
 
 
 def migration_dags(folder: Path | None = None) -> dict[str, DAG]:
@@ -44,8 +56,9 @@ def migration_dags(folder: Path | None = None) -> dict[str, DAG]:
     wanted = get_parsing_context().dag_id
     dags = {}
     for path in sorted((folder or settings.migrations_folder()).glob("*.yaml")):
-        dag_id = f"kafka_migration__{path.stem}"
-        if _FILE_STEM.match(path.stem) and wanted in (None, dag_id):
+        # A file with a name that no migration may have still gives its DAG, which says so.
+        dag_id = f"kafka_migration__{_NOT_IN_AN_ID.sub('_', path.stem)}"
+        if wanted in (None, dag_id):
             dags[dag_id] = migration_dag(dag_id, path)
     return dags
 
@@ -69,7 +82,7 @@ def migration_dag(dag_id: str, path: Path) -> DAG:
 
 
 def _tasks(name: str) -> None:
-    """Lay the tasks out in the order of a run; see ADR 0003 for the shape."""
+    """Lay the tasks out in the order of a run; see ADR 0003 for the shape, ADR 0004 for the modes."""
     preflight = PreflightOperator(task_id="preflight", migration=name)
     reserve = ReserveOperator(task_id="reserve", migration=name).as_setup()
     plan = PlanOperator(task_id="plan", migration=name)
@@ -79,19 +92,26 @@ def _tasks(name: str) -> None:
     stop_mirror = StopMirrorOperator(task_id="stop_mirror", migration=name, **STOP_RETRIES)
     validate_topics = ValidateTopicsOperator(task_id="validate_topics", migration=name)
     judge = JudgeOperator(task_id="judge", migration=name)
+    drain_groups = DrainGroupsSensor(task_id="drain_groups", migration=name)
+    plan_offsets = PlanOffsetsOperator(task_id="plan_offsets", migration=name)
+    approve = ApproveOperator(task_id="approve", migration=name)
+    sync_offsets = SyncOffsetsOperator(task_id="sync_offsets", migration=name)
+    confirm_cutover = ConfirmCutoverOperator(task_id="confirm_cutover", migration=name)
     finish = FinishOperator(task_id="finish", migration=name, **STOP_RETRIES)
 
     preflight >> reserve >> plan >> create_topics >> start_mirror >> watch_lag >> stop_mirror
     stop_mirror.as_teardown(setups=reserve)
     [watch_lag, stop_mirror] >> validate_topics >> judge
+    moving = [drain_groups, plan_offsets, approve, sync_offsets, confirm_cutover]
+    judge >> drain_groups >> plan_offsets >> approve >> sync_offsets >> confirm_cutover
     # No arrow from reserve: it would become finish's setup, and a refusal in preflight would leave finish unrun.
-    [preflight, plan, create_topics, start_mirror, watch_lag, stop_mirror, validate_topics, judge] >> finish
+    [preflight, plan, create_topics, start_mirror, watch_lag, stop_mirror, validate_topics, judge, *moving] >> finish
     finish.as_teardown(on_failure_fail_dagrun=True)
 
 
 def _read(path: Path) -> tuple[Migration | None, str]:
     try:
-        return load_migration(read_migration_text(path), where=path.name), ""
+        return load_migration_file(path)[1], ""
     except FindingsError as error:
         return None, str(error)
     except Exception as error:
@@ -103,13 +123,10 @@ def _form(migration: Migration | None) -> dict[str, Param]:
     topics = list(migration.topics) if migration else []
     return {
         "mode": Param(
-            str(Mode.SYNC),
+            str(DEFAULT_MODE),
             type="string",
             enum=[str(mode) for mode in Mode],
-            values_display={
-                str(Mode.SYNC): "sync: mirror what is new, stop, validate it",
-                str(Mode.VALIDATE): "validate: read the whole copy again, start no MirrorMaker",
-            },
+            values_display={str(mode): f"{mode}: {text}" for mode, text in _MODES.items()},
             title="Mode",
             description="What the run does. Nothing is ever written to the source cluster.",
         ),
@@ -120,7 +137,14 @@ def _form(migration: Migration | None) -> dict[str, Param]:
             items={"type": "string", "enum": topics} if topics else {"type": "string"},
             examples=topics,
             title="Topics",
-            description="Only these topics; none chosen means all of the migration file.",
+            description="Only these topics; none chosen means all of the migration file. A cutover takes all.",
+        ),
+        "groups": Param(
+            None,
+            type=["null", "array"],
+            items={"type": "string"},
+            title="Consumer groups",
+            description="Only these groups (rehearse and cutover); none given means all that cutover.groups names.",
         ),
         "note": Param(None, type=["null", "string"], maxLength=500, title="Note", description="Kept in the evidence."),
     }
@@ -132,10 +156,11 @@ def _doc(name: str, migration: Migration | None, problem: str) -> str:
         return (
             f"### The migration file `{name}.yaml` is invalid\n\nEvery run is refused until it is mended:\n\n{findings}"
         )
+    modes = "\n".join(f"- `{mode}`: {text}" for mode, text in _MODES.items())
     return (
         f"### Migration `{name}`\n\n"
         f"Moves {len(migration.topics)} topics from `{migration.source.connection}` to "
         f"`{migration.target.connection}`: {', '.join(f'`{t}`' for t in migration.topics)}.\n\n"
-        "Trigger it with mode `sync` to mirror and validate what is new, or `validate` to read the whole copy "
-        "again. Every run leaves its evidence in the evidence root; the last task's log names the folder."
+        f"Trigger it with one of these modes:\n\n{modes}\n\nEvery run leaves its evidence in the "
+        "evidence root; the last task's log names the folder."
     )

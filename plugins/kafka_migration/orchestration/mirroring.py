@@ -11,7 +11,7 @@ from kafka_migration.core.errors import TransientError
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import Generation, StopCertificate
 from kafka_migration.core.host import HostReply
-from kafka_migration.core.offsets import Offsets, TopicPartition
+from kafka_migration.core.offsets import Offsets, TopicPartition, from_document
 from kafka_migration.core.watch import Outcome
 from kafka_migration.engines import mirrormaker2
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
@@ -87,6 +87,6 @@ def proved_ends(run: MigrationRun, generation: int) -> Offsets:
     MirrorMaker's own position stays behind where only transaction markers or holes follow.
     """
     watch = run.evidence.newest(Kind.WATCH)
-    if watch is None or watch.get("generation") != generation or watch["outcome"] != Outcome.DRAINED:
+    if watch is None or watch.get("generation") != generation or watch.get("outcome") != Outcome.DRAINED:
         return {}
-    return run.plan_offsets().goals
+    return from_document(watch["goals"])

@@ -25,6 +25,7 @@ from kafka_migration.orchestration import settings
 from kafka_migration.spec.loading import load_migration
 
 Side = Literal["source", "target"]
+DEFAULT_MODE = Mode.REHEARSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +40,12 @@ class PlanOffsets:
 class RunRequest:
     """What the person who triggered the run asked for, on the form or in `conf`."""
 
-    mode: Mode = Mode.SYNC
+    mode: Mode = DEFAULT_MODE
     topics: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
     note: str = ""
 
-    FIELDS = ("mode", "topics", "note")
+    FIELDS = ("mode", "topics", "groups", "note")
 
     @classmethod
     def from_params(cls, params: Mapping[str, Any]) -> RunRequest:
@@ -55,20 +57,24 @@ class RunRequest:
             _conf_finding(name, "an unknown field", f"one of {', '.join(cls.FIELDS)}")
             for name in sorted(set(params) - set(cls.FIELDS))
         ]
-        mode, topics, note = (
-            params.get("mode", Mode.SYNC),
-            params.get("topics") or [],
-            params.get("note") or "",
-        )
+        mode, note = params.get("mode", DEFAULT_MODE), params.get("note") or ""
         if mode not in set(Mode):
             findings.append(_conf_finding("mode", repr(mode), f"one of {', '.join(Mode)}"))
-        if not isinstance(topics, list) or not all(isinstance(t, str) for t in topics):
-            findings.append(_conf_finding("topics", repr(topics), "a list of topic names"))
+        topics, groups = (_names(params, field, findings) for field in ("topics", "groups"))
         if not isinstance(note, str):
             findings.append(_conf_finding("note", repr(note), "a text"))
         if findings:
             raise Refused(findings)
-        return cls(Mode(mode), tuple(topics), note)
+        return cls(Mode(mode), topics, groups, note)
+
+
+def _names(params: Mapping[str, Any], field: str, findings: list[Finding]) -> tuple[str, ...]:
+    """Return the names given in a field of the conf; anything but a list of texts is added to the findings."""
+    names = params.get(field) or []
+    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
+        findings.append(_conf_finding(field, repr(names), f"a list of {field.removesuffix('s')} names"))
+        return ()
+    return tuple(names)
 
 
 def _conf_finding(name: str, found: str, expected: str) -> Finding:
@@ -156,6 +162,11 @@ def identity_of(context: Context) -> RunIdentity:
     return RunIdentity(dag_run.dag_id, dag_run.run_id, (dag_run.clear_number or 0) + 1)
 
 
+def triggered_by(context: Context) -> str | None:
+    """Return the name of the user who triggered the run; `None` where Airflow knows of none."""
+    return getattr(context["dag_run"], "triggering_user_name", None) or None
+
+
 def connection_config(connection_id: str) -> dict[str, Any]:
     """Return the librdkafka settings of a `kafka` connection, the provider's callbacks included."""
     config: dict[str, Any] = KafkaAdminClientHook(kafka_config_id=connection_id)._build_config()
@@ -166,6 +177,12 @@ def cluster(side: Side, connection_id: str) -> KafkaCluster:
     """Return the cluster behind an Airflow connection."""
     config = connection_config(connection_id)
     return ConfluentCluster(f"{side} ({connection_id}, {config['bootstrap.servers']})", config)
+
+
+def cluster_at(connection_id: str) -> KafkaCluster:
+    """Return the cluster behind an Airflow connection that is no side of a migration."""
+    config = connection_config(connection_id)
+    return ConfluentCluster(f"{connection_id} ({config['bootstrap.servers']})", config)
 
 
 def partitions_of(descriptions: Mapping[str, TopicDescription]) -> tuple[TopicPartition, ...]:

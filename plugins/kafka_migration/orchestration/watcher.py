@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any, Protocol
 
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.cluster import KafkaCluster
@@ -12,11 +13,56 @@ from kafka_migration.core.codes import Code
 from kafka_migration.core.drain import Drain, PartitionReading, Probe, drain_of, expected_next
 from kafka_migration.core.errors import Finding, FindingsError, OutcomeUnknown, TransientError
 from kafka_migration.core.host import HostReply, MirrorHost
+from kafka_migration.core.lag import Lag
 from kafka_migration.core.migration import Migration
 from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.watch import Outcome, Poll, Watch, WatchResult
+from kafka_migration.core.watch import Aim, Outcome, Poll, Watch, WatchResult
 from kafka_migration.engines import mirrormaker2
 from kafka_migration.orchestration.run import PlanOffsets
+
+
+class Guide(Protocol):
+    """Tells the watcher what to aim at; the one thing in which a sync and a cutover differ."""
+
+    @property
+    def stage(self) -> str:
+        """The stage's name in the progress line; empty where there is but one."""
+
+    def aim(self) -> Aim | None:
+        """Return what this poll is measured against; `None`: what the one before was.
+
+        Raises `TransientError` when the source cannot be asked.
+        """
+
+    def took(self, lag: Lag) -> None:
+        """Learn the lag of a poll after which the watch goes on."""
+
+    def proof(self) -> Mapping[str, Any] | None:
+        """Return the document of the fence that the goals rest on, if they do."""
+
+    def take_notices(self) -> list[str]:
+        """Return what a person must be told since the last call."""
+
+
+class PlanGuide:
+    """The guide of a sync: the goals are those of the plan, from the first poll to the last."""
+
+    stage = ""
+
+    def aim(self) -> Aim | None:
+        """Change nothing."""
+        return None
+
+    def took(self, lag: Lag) -> None:
+        """Need no lag."""
+
+    def proof(self) -> Mapping[str, Any] | None:
+        """Return none: nobody was told to stop."""
+        return None
+
+    def take_notices(self) -> list[str]:
+        """Return nothing."""
+        return []
 
 
 @dataclass(eq=False)
@@ -32,6 +78,7 @@ class MirrorWatcher:
     host: MirrorHost
     clock: Clock
     deadline: datetime
+    guide: Guide = field(default_factory=PlanGuide)
     watch: Watch = field(init=False)
 
     def __post_init__(self) -> None:
@@ -44,6 +91,10 @@ class MirrorWatcher:
         """The progress line of the last poll."""
         return self.watch.progress
 
+    def take_notices(self) -> list[str]:
+        """Return what a person must be told since the last call."""
+        return self.guide.take_notices()
+
     def poll(self) -> WatchResult | None:
         """Ask host and clusters once; return the result when the watch is over.
 
@@ -53,32 +104,40 @@ class MirrorWatcher:
             result = self.watch.take(self._poll(), self.clock.monotonic_s())
         except FindingsError as error:
             return WatchResult(Outcome.FAILED, self.progress, error.findings)
-        if result is None and self.clock.now() >= self.deadline:
+        if result is not None:
+            return replace(result, fence=self.guide.proof())
+        if self.clock.now() >= self.deadline:
             return WatchResult(Outcome.FAILED, self.progress, (self._too_late(),))
-        return result
+        self.guide.took(self.watch.lag)
+        return None
 
     def _poll(self) -> Poll:
         try:
             reply = self.host.renew(self.holder, self.generation)
             failed = self._failed_tasks()
-            readings = self._readings()
+            aim = self.guide.aim() or self.watch.aim
+            readings = self._readings(aim)
         except (TransientError, OutcomeUnknown) as error:
-            return Poll(readings={}, process_alive=None, unreachable=str(error))
-        return Poll(readings, reply.is_running, _ending(reply), failed)
+            aim = replace(self.watch.aim, stage=self.guide.stage)
+            return Poll(readings={}, process_alive=None, unreachable=str(error), aim=aim)
+        return Poll(readings, reply.is_running, _ending(reply), failed, aim=aim)
 
     def _failed_tasks(self) -> tuple[str, ...]:
         topics = mirrormaker2.InternalTopics.of(self.migration, self.generation)
         health = mirrormaker2.health(self.target.read_table(topics.status))
         return tuple(f"{task.name}: {task.causes}" for task in health.failed)
 
-    def _readings(self) -> Mapping[TopicPartition, PartitionReading]:
+    def _readings(self, aim: Aim) -> Mapping[TopicPartition, PartitionReading]:
         topics = mirrormaker2.InternalTopics.of(self.migration, self.generation)
         stored = mirrormaker2.stored_positions(self.target.read_table(topics.offsets), self.migration)
-        positions = expected_next(self.plan.positions, stored, {})
-        log_start = self.source.log_start_offsets(tuple(self.plan.goals))
+        # A partition that the plan did not know was added since, and begins at offset 0.
+        positions = expected_next({p: self.plan.positions.get(p, 0) for p in aim.goals}, stored, {})
+        log_start = self.source.log_start_offsets(tuple(aim.goals))
         readings = {
-            partition: PartitionReading(goal, log_start.get(partition), positions.get(partition))
-            for partition, goal in self.plan.goals.items()
+            partition: PartitionReading(
+                goal, None if partition in aim.unread else log_start.get(partition), positions.get(partition)
+            )
+            for partition, goal in aim.goals.items()
         }
         probes = self._probes(readings)
         return {

@@ -24,7 +24,10 @@ class Connections(Protocol):
 
 @dataclass(eq=False)
 class Subject:
-    """What is checked. Clusters and host are made on first use, so that a missing connection is found first."""
+    """What is checked. Clusters and host are made on first use, so that a missing connection is found first.
+
+    `migration` is limited to the topics that were asked for; `file_topics` are all of the file.
+    """
 
     migration: Migration
     mode: Mode
@@ -34,6 +37,8 @@ class Subject:
     make_target: Callable[[], KafkaCluster]
     make_host: Callable[[], MirrorHost]
     requested_topics: tuple[str, ...] = field(default=())
+    requested_groups: tuple[str, ...] = field(default=())
+    file_topics: tuple[str, ...] = field(default=())
 
     @cached_property
     def source(self) -> KafkaCluster:

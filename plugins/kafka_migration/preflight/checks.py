@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from kafka_migration.preflight import clusters, connections, host, topics
+from kafka_migration.preflight import clusters, connections, groups, host, phase, topics
 
-CHECKS = (connections.CHECK, clusters.CHECK, topics.CHECK, host.CHECK)
+CHECKS = (connections.CHECK, phase.CHECK, clusters.CHECK, topics.CHECK, groups.CHECK, host.CHECK)

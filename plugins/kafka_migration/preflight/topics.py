@@ -12,6 +12,7 @@ from kafka_migration.preflight.check import Check, Subject
 
 def _check(subject: Subject) -> Iterable[Finding]:
     yield from _unknown_requested(subject)
+    yield from _limited_cutover(subject)
     yield from missing_topic_findings(subject.migration, subject.source_topics)
     if not subject.mode.mirrors:
         return
@@ -33,6 +34,19 @@ def _unknown_requested(subject: Subject) -> Iterable[Finding]:
                 f"topics of the migration: {', '.join(subject.migration.topics)}",
                 "Correct the field and trigger the run again; nothing was started.",
             )
+
+
+def _limited_cutover(subject: Subject) -> Iterable[Finding]:
+    left_out = sorted(set(subject.file_topics) - set(subject.migration.topics))
+    if subject.mode.moves_groups and left_out:
+        yield Finding(
+            Code.RUN_CONF_INVALID,
+            "run conf field topics",
+            f"a cutover without {', '.join(left_out)}",
+            "all topics of the migration",
+            "After a cutover nothing is mirrored any more, so topics left out would stay behind for good. Choose none, "
+            "which means all, or move these topics with a migration file of their own.",
+        )
 
 
 CHECK = Check("topics", _check, needs=("clusters",))

@@ -16,6 +16,7 @@ from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.migration import (
     Cluster,
+    CutoverSettings,
     Migration,
     MirrorSettings,
     ValidationSettings,
@@ -76,6 +77,19 @@ def load_migration(text: str, *, where: str) -> Migration:
     return _freeze(model, hashlib.sha256(text.encode()).hexdigest())
 
 
+def load_migration_file(path: Path) -> tuple[str, Migration]:
+    """Read and check a migration file; return its text and the frozen migration.
+
+    Raises `Refused`, also when the file is not named after its migration: the name of the DAG, of the evidence and
+    of MirrorMaker's internal topics would then belong to different migrations.
+    """
+    text = read_migration_text(path)
+    migration = load_migration(text, where=path.name)
+    if migration.name != path.stem:
+        raise Refused([_invalid(f"{path.name}: name", repr(migration.name), f"{path.stem!r}, as the file is called")])
+    return text, migration
+
+
 def _parse_yaml(text: str, where: str) -> Any:
     try:
         # The loader is a SafeLoader: no tag of the file can make it build anything but plain values.
@@ -124,7 +138,7 @@ def _fields_at(location: tuple[int | str, ...]) -> set[str]:
 
 
 def _freeze(model: MigrationModel, digest: str) -> Migration:
-    mirror, watch = model.mirror, model.watch
+    mirror, watch, cutover = model.mirror, model.watch, model.cutover
     return Migration(
         name=model.name,
         source=Cluster(model.source.connection, f"{model.name}-source"),
@@ -144,5 +158,15 @@ def _freeze(model: MigrationModel, digest: str) -> Migration:
         ),
         watch=WatchSettings(watch.poll_interval, watch.stall_after, watch.time_limit),
         validation=ValidationSettings(model.validation.spark_connection, model.validation.block_records),
+        cutover=CutoverSettings(
+            groups=tuple(cutover.groups),
+            near_offsets=cutover.near,
+            fence_quiet_s=cutover.fence_quiet,
+            fence_wait_s=cutover.fence_wait,
+            drain_groups_s=cutover.drain_groups,
+            approval_time_limit_s=cutover.approval_time_limit,
+            approvers=tuple(cutover.approvers),
+            four_eyes=cutover.four_eyes,
+        ),
         digest=digest,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator
 
 _DURATION = re.compile(r"^(\d{1,6})(s|m|h|d)$")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -18,12 +18,22 @@ def _duration_s(value: Any) -> int:
     return int(match[1]) * _SECONDS[match[2]]
 
 
-Duration = Annotated[int, BeforeValidator(_duration_s), Field(ge=1)]
+def _regular_expression(value: str) -> str:
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise ValueError(f"a regular expression: {error}") from None
+    return value
+
+
+Duration = Annotated[int, BeforeValidator(_duration_s), Field(ge=1, json_schema_extra={"format": "duration"})]
 """Seconds, written as `90s`, `10m`, `6h` or `2d`."""
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 ConnectionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,200}$")]
 TopicName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
+Pattern = Annotated[str, StringConstraints(min_length=1, max_length=500), AfterValidator(_regular_expression)]
+UserId = Annotated[str, StringConstraints(min_length=1, max_length=250)]
 HostPath = Annotated[str, StringConstraints(pattern=r"^/[A-Za-z0-9._/+-]{0,500}$")]
 
 
@@ -77,6 +87,34 @@ class ValidationModel(Strict):
     block_records: int = Field(65536, ge=1024, le=1048576, description="Records of one digest block.")
 
 
+# Console consumers are throw-away, Connect's groups belong to their connectors, `__` is Kafka's own prefix.
+ALL_USUAL_GROUPS = "(?!console-consumer-|connect-|__).+"
+
+
+class CutoverModel(Strict):
+    """How the consumers are moved."""
+
+    groups: list[Pattern] = Field(
+        [ALL_USUAL_GROUPS],
+        min_length=1,
+        max_length=1000,
+        description="Regular expressions on the whole name of a consumer group; one that matches is enough.",
+    )
+    near: int = Field(
+        10_000, ge=0, description="Offsets still to copy, over all partitions, at which the producers are to stop."
+    )
+    fence_quiet: Duration = Field("60s", validate_default=True, description="The source must stand still so long.")
+    fence_wait: Duration = Field("60m", validate_default=True, description="It must do so within this time.")
+    drain_groups: Duration | None = Field(
+        None, description="If given, groups must finish reading on the source first, within this time."
+    )
+    approval_time_limit: Duration = Field("24h", validate_default=True, description="No answer by then ends the run.")
+    approvers: list[UserId] = Field(
+        [], max_length=100, description="Airflow user ids that may approve; none means everybody who may answer."
+    )
+    four_eyes: bool = Field(False, description="Whether who approves must not be who triggered the run.")
+
+
 class MigrationModel(Strict):
     """One migration file."""
 
@@ -88,6 +126,7 @@ class MigrationModel(Strict):
     mirror: MirrorModel
     watch: WatchModel = WatchModel()
     validation: ValidationModel
+    cutover: CutoverModel = CutoverModel()
 
     @field_validator("topics")
     @classmethod

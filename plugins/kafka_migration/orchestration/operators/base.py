@@ -8,9 +8,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from airflow.sdk import BaseOperator, Context
-from airflow.sdk.exceptions import AirflowFailException
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
-from kafka_migration.core.errors import FindingsError, OutcomeUnknown
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding, FindingsError, OutcomeUnknown, Refused
+from kafka_migration.core.migration import RunIdentity
 from kafka_migration.orchestration.run import MigrationRun
 
 # A short, JSON-safe summary; documents travel through the evidence store, not through XCom.
@@ -55,3 +57,34 @@ def reporting(run: MigrationRun, task_id: str) -> Iterator[None]:
         raise AirflowFailException(f"OUTCOME UNKNOWN: {error} Look before anything is tried again.") from None
     finally:
         run.close()
+
+
+def skip_unless_moving(run: MigrationRun) -> None:
+    """Skip the task in a mode that moves no groups; `finish` knows which skips a mode expects."""
+    if not run.request.mode.moves_groups:
+        raise AirflowSkipException(f"Mode {run.request.mode} moves no consumer groups.")
+
+
+def hold_reservation(run: MigrationRun) -> None:
+    """Make sure that this attempt of the run holds the migration's reservation.
+
+    A cleared task may run before the cleared `reserve` has: what is free, or an earlier attempt's, is taken.
+    Raises `Refused` (`NOT_RESERVED`) when another run holds it.
+    """
+    holder, mine = run.host.status().holder, run.identity
+    if holder == mine.holder:
+        return
+    if holder and not _is_earlier_attempt(RunIdentity.from_holder(holder), mine):
+        finding = Finding(
+            Code.NOT_RESERVED,
+            f"migration {run.name}",
+            f"the reservation is {holder}'s",
+            f"held by {mine.holder}",
+            "Nothing was written. Wait for that run to end, and trigger a new one.",
+        )
+        raise Refused([finding])
+    run.host.reserve(mine.holder, take_over_from=holder or None)
+
+
+def _is_earlier_attempt(other: RunIdentity, mine: RunIdentity) -> bool:
+    return other.is_same_run(mine) and other.attempt < mine.attempt

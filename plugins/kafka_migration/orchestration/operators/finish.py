@@ -14,7 +14,7 @@ from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, FindingsError, Refused, TransientError
 from kafka_migration.core.evidence import Kind, assemble_run
 from kafka_migration.core.report import render_report
-from kafka_migration.core.steps import unsuccessful
+from kafka_migration.core.steps import expected_skips, unsuccessful
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.orchestration.run import MigrationRun
 
@@ -39,11 +39,12 @@ class FinishOperator(MigrationOperator):
         """Free, assemble, raise when work did not happen."""
         release_problem = self._release(run)
         tasks = self._task_states(context)
-        bad = unsuccessful(tasks)
+        bad = unsuccessful(tasks, _expected_skips(run))
         findings = [Finding.from_document(f) for r in run.evidence.of_attempt(Kind.REFUSAL) for f in r["findings"]]
-        outcome = "failed" if bad or release_problem else "success"
+        outcome = "failed" if bad or release_problem else _good_outcome(run)
         path = self._publish(run, tasks, outcome)
-        self.log.info("Evidence: %s", path)
+        judged = run.evidence.newest(Kind.JUDGE) or {}
+        self.log.info("%s, verdict %s. Evidence: %s and report.md beside it", outcome, judged.get("verdict"), path)
         if bad or release_problem:
             raise AirflowFailException(_why(bad, findings, release_problem, path)) from None
         return {"outcome": outcome, "evidence": path}
@@ -87,6 +88,20 @@ class FinishOperator(MigrationOperator):
         )
         run.evidence.publish("report.md", render_report(document))
         return run.evidence.publish("run.json", to_json(document))
+
+
+def _expected_skips(run: MigrationRun) -> frozenset[str]:
+    """Return the tasks that the run's mode skips; a run whose mode cannot be told skips none."""
+    try:
+        return expected_skips(run.request.mode)
+    except Refused:
+        return frozenset()
+
+
+def _good_outcome(run: MigrationRun) -> str:
+    """Tell a run that did everything from a cutover that left groups behind."""
+    result = run.evidence.newest(Kind.OFFSETS_RESULT)
+    return "partly done" if result is not None and result["partly"] else "success"
 
 
 _NOT_OURS = {Code.RESERVED_BY, Code.NOT_RESERVED}

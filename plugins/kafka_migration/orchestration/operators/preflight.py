@@ -8,12 +8,13 @@ from airflow.sdk.exceptions import AirflowNotFoundException
 
 from kafka_migration.core.errors import Refused
 from kafka_migration.core.evidence import Kind
+from kafka_migration.core.migration import Migration
 from kafka_migration.orchestration import settings
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.preflight.check import CheckResult, Subject, run_checks
 from kafka_migration.preflight.checks import CHECKS
-from kafka_migration.spec.loading import load_migration, read_migration_text
+from kafka_migration.spec.loading import load_migration_file
 
 
 class PreflightOperator(MigrationOperator):
@@ -25,11 +26,9 @@ class PreflightOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Freeze, check, refuse or pass."""
-        path = settings.migrations_folder() / f"{run.name}.yaml"
-        text = read_migration_text(path)
-        load_migration(text, where=path.name)
+        text, migration = load_migration_file(settings.migrations_folder() / f"{run.name}.yaml")
         run.evidence.freeze_migration(text)
-        results = run_checks(CHECKS, _subject(run))
+        results = run_checks(CHECKS, _subject(run, migration))
         run.evidence.write(Kind.PREFLIGHT, _document(run, results))
         for result in results:
             self.log.info("%-12s %s", result.name, result.to_document()["state"])
@@ -50,7 +49,7 @@ class AirflowConnections:
             return None
 
 
-def _subject(run: MigrationRun) -> Subject:
+def _subject(run: MigrationRun, whole: Migration) -> Subject:
     return Subject(
         migration=run.migration,
         mode=run.request.mode,
@@ -60,6 +59,8 @@ def _subject(run: MigrationRun) -> Subject:
         make_target=lambda: run.target,
         make_host=lambda: run.host,
         requested_topics=run.request.topics,
+        requested_groups=run.request.groups,
+        file_topics=whole.topics,
     )
 
 

@@ -10,6 +10,7 @@ from kafka_migration.core.errors import Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import GenerationStart, continuity_findings
 from kafka_migration.core.host import HostReply, MirrorLaunch
+from kafka_migration.core.migration import Mode
 from kafka_migration.engines import mirrormaker2
 from kafka_migration.orchestration.mirroring import MirrorState, certify, mirror_state
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
@@ -21,7 +22,7 @@ class StartMirrorOperator(MigrationOperator):
 
     Before the start, with no process alive, positions and target ends go into the ledger; they are compared
     with the last stop certificate, and a gap refuses the start. Where the plan found nothing to copy, nothing
-    is started.
+    is started, but in a cutover: records may arrive until its fence is proved.
 
     What it does not do: wait for anything to be copied; that is the sensor's task.
     """
@@ -29,7 +30,7 @@ class StartMirrorOperator(MigrationOperator):
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Adopt, or close what a dead run left open and start the next generation."""
         plan = run.evidence.require(Kind.PLAN)
-        if not plan["offsets_to_copy"]:
+        if not plan["offsets_to_copy"] and run.request.mode is not Mode.CUTOVER:
             return self._not_started(run)
         reply = self._present(run)
         if reply is None:

@@ -28,6 +28,8 @@ from kafka_migration.orchestration.run import MigrationRun, connection_config, p
 CLIENTS_FILE = "clients.json"
 APPLICATION = "validate_topics.py"
 DIGEST_PACKAGE = "kafka_digest"
+# Spark's own INFO lines would bury what the task says, and its UI ends with the job.
+QUIET = {"spark.log.level": "WARN", "spark.ui.enabled": "false"}
 
 
 class ValidateTopicsOperator(SparkSubmitOperator):
@@ -46,7 +48,7 @@ class ValidateTopicsOperator(SparkSubmitOperator):
 
     def __init__(self, *, migration: str, **kwargs: Any) -> None:
         # Not durable: a retry must measure again, into its own result document.
-        super().__init__(durable=False, **kwargs)
+        super().__init__(durable=False, **{**kwargs, "conf": {**QUIET, **(kwargs.get("conf") or {})}})
         self.migration = migration
 
     def execute(self, context: Context) -> Summary:

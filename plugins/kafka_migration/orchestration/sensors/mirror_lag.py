@@ -1,4 +1,4 @@
-"""`watch_lag`: waits, deferred, until everything below the frozen goals is copied."""
+"""`watch_lag`: waits, deferred, until everything below the goals is copied."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from airflow.sdk import BaseSensorOperator, Context
 
 from kafka_migration.core.errors import Finding, MirrorFailed
 from kafka_migration.core.evidence import Kind
-from kafka_migration.core.watch import Outcome
+from kafka_migration.core.watch import Outcome, WatchResult
 from kafka_migration.orchestration.operators.base import Summary, reporting
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
@@ -20,7 +20,11 @@ TRIGGER_MARGIN = timedelta(minutes=10)
 
 
 class MirrorLagSensor(BaseSensorOperator):
-    """Wait until MirrorMaker has copied everything below the plan's goals, proved per partition.
+    """Wait until MirrorMaker has copied everything below the goals, proved per partition.
+
+    The goals are those of the plan. In a cutover they are the ends of a source whose producers have stopped: once
+    the copy is near (`cutover.near`), the log and the evidence tell to stop them; then every partition must stand
+    still without an open transaction (`FENCE_MOVING`, `FENCE_OPEN_TRANSACTION`), and the ends become the goals.
 
     :param migration: name of the migration. (templated)
 
@@ -44,7 +48,7 @@ class MirrorLagSensor(BaseSensorOperator):
             start = run.evidence.require(Kind.START)
             if not start["started"]:
                 self.log.info("Nothing to watch: %s.", start["reason"])
-                return {"outcome": str(Outcome.DRAINED), "progress": ""}
+                return _already_drained(run)
             limit = timedelta(seconds=run.migration.watch.time_limit_s)
             deadline = (run.clock.now() + limit).isoformat()
         self.defer(
@@ -71,3 +75,10 @@ class MirrorLagSensor(BaseSensorOperator):
             if event["outcome"] != Outcome.DRAINED:
                 raise MirrorFailed(Finding.from_document(finding) for finding in event["findings"])
             return {"outcome": event["outcome"], "progress": event["progress"]}
+
+
+def _already_drained(run: MigrationRun) -> Summary:
+    """Record that the plan's goals were reached before anything was started."""
+    result = WatchResult(Outcome.DRAINED, "", goals=run.plan_offsets().goals)
+    run.evidence.write(Kind.WATCH, {"at": run.now(), **result.to_document(), "generation": None})
+    return {"outcome": str(result.outcome), "progress": result.progress}

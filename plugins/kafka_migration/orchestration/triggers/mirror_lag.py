@@ -10,13 +10,17 @@ from typing import Any
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 from asgiref.sync import sync_to_async
 
-from kafka_migration.core.migration import RunIdentity
+from kafka_migration.core.migration import Mode, RunIdentity
+from kafka_migration.orchestration.cutover_guide import CutoverGuide
 from kafka_migration.orchestration.run import MigrationRun
-from kafka_migration.orchestration.watcher import MirrorWatcher
+from kafka_migration.orchestration.watcher import MirrorWatcher, PlanGuide
 
 
 class MirrorLagTrigger(BaseTrigger):
     """Watch one generation of one migration until it is drained, has failed, or the deadline is over.
+
+    In a cutover the same trigger tells the producers to stop once the copy is near, and awaits the fence, while it
+    goes on to renew the lease.
 
     Holds only ids: the migration is read from the run's evidence, secrets from Airflow's connections. The
     deadline is absolute, so that a restarted triggerer does not start the time anew. Leaving (a triggerer
@@ -68,6 +72,8 @@ class MirrorLagTrigger(BaseTrigger):
             while True:
                 result = await asyncio.to_thread(watcher.poll)
                 self.log.info("%s", watcher.progress)
+                for notice in watcher.take_notices():
+                    self.log.warning("%s", notice)
                 if result is not None:
                     yield TriggerEvent({**result.to_document(), "generation": self.generation})
                     return
@@ -86,4 +92,5 @@ class MirrorLagTrigger(BaseTrigger):
             host=run.host,
             clock=run.clock,
             deadline=datetime.fromisoformat(self.deadline),
+            guide=CutoverGuide(run, self.generation) if run.request.mode is Mode.CUTOVER else PlanGuide(),
         )

@@ -1,0 +1,103 @@
+"""What every call to a Kafka cluster shares: the admin client, time-outs, and the translation of its errors."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding, Refused, TransientError
+
+T = TypeVar("T")
+K = TypeVar("K")
+
+CALL_TIMEOUT_S = 20.0
+# _NOENT is librdkafka's "no leaders found": no partition of the request exists, or none has a leader now.
+_ABSENT = {
+    KafkaError.GROUP_ID_NOT_FOUND,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError._UNKNOWN_TOPIC,
+    KafkaError._UNKNOWN_PARTITION,
+    KafkaError._NOENT,
+}
+_DENIED = {
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError.GROUP_AUTHORIZATION_FAILED,
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+    KafkaError.SASL_AUTHENTICATION_FAILED,
+    KafkaError._AUTHENTICATION,
+}
+
+
+# librdkafka does not call these retriable in an answer, but a moment later the coordinator is there.
+_PASSING = {
+    KafkaError.NOT_COORDINATOR,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.REQUEST_TIMED_OUT,
+    KafkaError.NOT_CONTROLLER,
+}
+
+
+def may_pass(error: KafkaError) -> bool:
+    """Whether the same request may succeed in a moment."""
+    return bool(error.retriable()) or error.code() in _PASSING
+
+
+class ClusterClient:
+    """One cluster, reached with the librdkafka settings of an Airflow connection.
+
+    `name` is what findings call it, for example `source (demo_source)`.
+    """
+
+    def __init__(self, name: str, config: Mapping[str, Any]) -> None:
+        self.name = name
+        self._config = dict(config)
+        self._admin = AdminClient({**self._config, "logger": quiet_logger()})
+
+    def _results(self, futures: Mapping[K, Any]) -> Iterator[tuple[K, Any]]:
+        """Yield (object, result) of a batched call, leaving out what does not exist."""
+        for subject, future in futures.items():
+            try:
+                yield subject, future.result(CALL_TIMEOUT_S)
+            except KafkaException as error:
+                if error.args[0].code() not in _ABSENT:
+                    raise self._translated(error) from error
+            except TimeoutError as error:
+                raise TransientError(f"{self.name} did not answer within {CALL_TIMEOUT_S:.0f} s") from error
+
+    def _call(self, call: Callable[[], T]) -> T:
+        try:
+            return call()
+        except KafkaException as error:
+            raise self._translated(error) from error
+        except TimeoutError as error:
+            raise TransientError(f"{self.name} did not answer within {CALL_TIMEOUT_S:.0f} s") from error
+
+    def _translated(self, exception: KafkaException) -> Exception:
+        """Turn a client error into ours: denied is a refusal, everything else may pass by itself."""
+        error = exception.args[0]
+        if error.code() in _DENIED:
+            return Refused(
+                [
+                    Finding(
+                        Code.CONNECTION_INVALID,
+                        self.name,
+                        error.str(),
+                        "a login that may describe, read and (on the target) create and write the topics",
+                        "Correct the credentials in the Airflow connection, or grant the missing right.",
+                    )
+                ]
+            )
+        return TransientError(f"{self.name}: {error.str()}")
+
+
+def quiet_logger() -> Any:
+    """Return a logger that keeps librdkafka's connection chatter out of task logs; errors come as exceptions."""
+    logger = logging.getLogger("kafka_migration.librdkafka")
+    logger.setLevel(logging.CRITICAL)
+    return logger

@@ -1,0 +1,164 @@
+"""Consumer groups of a Kafka cluster over its admin client."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from confluent_kafka import ConsumerGroupTopicPartitions, ConsumerGroupType, KafkaError, KafkaException
+from confluent_kafka import TopicPartition as ClientPartition
+
+from kafka_migration.adapters.kafka_client import CALL_TIMEOUT_S, ClusterClient, may_pass
+from kafka_migration.core.cluster import (
+    CommittedOffset,
+    GroupDescription,
+    GroupListing,
+    GroupMember,
+    GroupState,
+)
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding, Refused, TransientError
+from kafka_migration.core.offsets import TopicPartition
+
+# How the coordinator says that a group has members, depending on its state and protocol.
+_ACTIVE = {
+    KafkaError.NON_EMPTY_GROUP,
+    KafkaError.UNKNOWN_MEMBER_ID,
+    KafkaError.REBALANCE_IN_PROGRESS,
+    KafkaError.ILLEGAL_GENERATION,
+    KafkaError.STALE_MEMBER_EPOCH,
+}
+RETRY_PAUSE_S = 0.2
+
+
+class GroupCalls(ClusterClient):
+    """The part of `core.cluster.KafkaCluster` that looks after consumer groups."""
+
+    def list_groups(self) -> tuple[GroupListing, ...]:
+        """Return every consumer group that the client may see, sorted by name."""
+        result = self._call(
+            lambda: self._admin.list_consumer_groups(request_timeout=CALL_TIMEOUT_S).result(CALL_TIMEOUT_S)
+        )
+        if result.errors:
+            # A list without the groups of one broker would pass for the whole.
+            raise self._translated(result.errors[0])
+        listings = (
+            GroupListing(
+                listing.group_id,
+                _state(listing),
+                "consumer" if getattr(listing, "type", None) == ConsumerGroupType.CONSUMER else "classic",
+            )
+            for listing in result.valid
+        )
+        return tuple(sorted(listings, key=lambda listing: listing.group))
+
+    def describe_groups(self, groups: Collection[str]) -> Mapping[str, GroupDescription]:
+        """Return state and members of every one of the groups."""
+        if not groups:
+            return {}
+        futures = self._call(
+            lambda: self._admin.describe_consumer_groups(sorted(set(groups)), request_timeout=CALL_TIMEOUT_S)
+        )
+        found = {group: _description(group, description) for group, description in self._results(futures)}
+        return {group: found.get(group, GroupDescription(group, GroupState.DEAD)) for group in groups}
+
+    def committed_offsets(
+        self, group: str, partitions: Collection[TopicPartition] | None = None
+    ) -> Mapping[TopicPartition, CommittedOffset]:
+        """Return what a group committed on these partitions (`None`: on all); never committed is missing.
+
+        Offsets that a transaction is about to commit are waited for.
+        """
+        if partitions is not None and not partitions:
+            return {}
+        deadline = time.monotonic() + CALL_TIMEOUT_S
+        while (found := self._stable_offsets(group, partitions)) is None:
+            if time.monotonic() > deadline:
+                raise TransientError(f"{self.name}: offsets of group {group!r} hang in an open transaction")
+            time.sleep(RETRY_PAUSE_S)
+        return found
+
+    def _stable_offsets(
+        self, group: str, partitions: Collection[TopicPartition] | None
+    ) -> dict[TopicPartition, CommittedOffset] | None:
+        """Return the committed offsets; `None` while a transaction is about to change one."""
+        wanted = None if partitions is None else [ClientPartition(*p) for p in sorted(partitions)]
+        futures = self._call(
+            lambda: self._admin.list_consumer_group_offsets(
+                [ConsumerGroupTopicPartitions(group, wanted)], require_stable=True, request_timeout=CALL_TIMEOUT_S
+            )
+        )
+        found = {}
+        for answer in (p for _, result in self._results(futures) for p in result.topic_partitions):
+            if answer.error is not None and answer.error.code() == KafkaError.UNSTABLE_OFFSET_COMMIT:
+                return None
+            if answer.error is not None:
+                raise self._translated(KafkaException(answer.error))
+            if answer.offset >= 0:
+                partition = TopicPartition(answer.topic, answer.partition)
+                found[partition] = CommittedOffset(answer.offset, answer.metadata or "")
+        return found
+
+    def alter_offsets(self, group: str, offsets: Mapping[TopicPartition, CommittedOffset]) -> None:
+        """Set the offsets of an empty group; one that does not exist is made."""
+        if not offsets:
+            return
+        # The source's leader epoch means nothing here, so none is written.
+        wanted = [ClientPartition(p.topic, p.partition, c.offset, c.metadata) for p, c in sorted(offsets.items())]
+        futures = self._call(
+            lambda: self._admin.alter_consumer_group_offsets(
+                [ConsumerGroupTopicPartitions(group, wanted)], request_timeout=CALL_TIMEOUT_S
+            )
+        )
+        denied = [
+            (f"{answer.topic}[{answer.partition}]", answer.error)
+            for answer in self._alter_answers(group, futures)
+            if answer.error is not None
+        ]
+        if any(error.code() in _ACTIVE for _, error in denied):
+            raise Refused([self._active_finding(group, next(e for _, e in denied if e.code() in _ACTIVE))])
+        passing = next((error for _, error in denied if may_pass(error)), None)
+        if passing is not None:
+            raise self._translated(KafkaException(passing))
+        if denied:
+            raise Refused(self._denied_finding(group, partition, error) for partition, error in denied)
+
+    def _alter_answers(self, group: str, futures: Mapping[str, Any]) -> list[Any]:
+        """Return the answers per partition; an answer about the whole group is raised."""
+        try:
+            return [p for future in futures.values() for p in future.result(CALL_TIMEOUT_S).topic_partitions]
+        except KafkaException as error:
+            if error.args[0].code() in _ACTIVE:
+                raise Refused([self._active_finding(group, error.args[0])]) from error
+            raise self._translated(error) from error
+        except TimeoutError as error:
+            raise TransientError(f"{self.name} did not answer within {CALL_TIMEOUT_S:.0f} s") from error
+
+    def _active_finding(self, group: str, error: KafkaError) -> Finding:
+        return Finding(
+            Code.GROUP_ACTIVE,
+            f"group {group}",
+            f"{self.name} answers: {error.str()}",
+            "a group without members",
+            "Stop the group's consumers on this cluster; Kafka takes offsets only for an empty group.",
+        )
+
+    def _denied_finding(self, group: str, partition: str, error: KafkaError) -> Finding:
+        return Finding(
+            Code.OFFSETS_NOT_WRITTEN,
+            f"group {group}, {partition}",
+            f"{self.name} answers: {error.str()}",
+            "a written offset",
+            "Correct what the broker names (a missing right on the group or the topic, a metadata text too long).",
+        )
+
+
+def _state(described: Any) -> GroupState:
+    name = getattr(getattr(described, "state", None), "name", "")
+    return GroupState(name) if name in set(GroupState) else GroupState.UNKNOWN
+
+
+def _description(group: str, description: Any) -> GroupDescription:
+    members = tuple(GroupMember(m.member_id, m.client_id or "", m.host or "") for m in description.members)
+    return GroupDescription(group, _state(description), members)

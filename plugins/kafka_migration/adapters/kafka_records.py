@@ -1,0 +1,125 @@
+"""Reading records of a Kafka cluster with a throw-away consumer that belongs to no group."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message
+from confluent_kafka import TopicPartition as ClientPartition
+
+from kafka_migration.adapters.kafka_client import ClusterClient, quiet_logger
+from kafka_migration.core.cluster import RecordPrint
+from kafka_migration.core.drain import Probe
+from kafka_migration.core.errors import TransientError
+from kafka_migration.core.migration import IsolationLevel
+from kafka_migration.core.offsets import Offsets, TopicPartition
+
+READ_TIMEOUT_S = 60.0
+PROBE_TIMEOUT_S = 10.0
+BATCH_RECORDS = 1000
+
+
+class RecordReads(ClusterClient):
+    """The part of `core.cluster.KafkaCluster` that reads records."""
+
+    def probe(self, start: Mapping[TopicPartition, int], isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
+        """Return what a reader starting at these offsets meets first; a partition without an answer is missing."""
+        met = self._met_first(start, isolation)
+        return {partition: Probe(message.offset(), message.error() is not None) for partition, message in met.items()}
+
+    def records_at(self, offsets: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, RecordPrint | None]:
+        """Return the first visible record at or after each offset; `None` where the end was met first."""
+        met = self._met_first(offsets, isolation)
+        return {partition: None if message.error() else _print(message) for partition, message in met.items()}
+
+    def count_visible(self, start: Offsets, end: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, int]:
+        """Return the number of visible records in [start, end) per partition; both name the same partitions.
+
+        Raises `TransientError` when no record comes for a while, or when the log no longer begins at or before a start.
+        """
+        counts = dict.fromkeys(start, 0)
+        wanted = {partition: offset for partition, offset in start.items() if offset < end[partition]}
+        with closing(self._reader(wanted, isolation, {"auto.offset.reset": "error"})) as consumer:
+            for message in self._read_to(consumer, {partition: end[partition] for partition in wanted}):
+                counts[TopicPartition(message.topic(), message.partition())] += 1
+        return counts
+
+    def _met_first(self, start: Offsets, isolation: IsolationLevel) -> dict[TopicPartition, Message]:
+        """Return the first event of each partition: a record, or one with an error, the end of the partition."""
+        met: dict[TopicPartition, Message] = {}
+        deadline = time.monotonic() + PROBE_TIMEOUT_S
+        with closing(self._reader(start, isolation)) as consumer:
+            while len(met) < len(start) and time.monotonic() < deadline:
+                message = consumer.poll(0.2)
+                if message is None:
+                    continue
+                self._raise_unless_end(message)
+                partition = TopicPartition(message.topic(), message.partition())
+                met.setdefault(partition, message)
+                consumer.pause([ClientPartition(*partition)])
+        return met
+
+    def _reader(
+        self, start: Mapping[TopicPartition, int], isolation: IsolationLevel, settings: Mapping[str, Any] | None = None
+    ) -> Consumer:
+        consumer = Consumer(
+            {
+                **self._config,
+                "group.id": f"kafka-migration-reader-{uuid.uuid4()}",
+                "enable.auto.commit": False,
+                "enable.partition.eof": True,
+                "auto.offset.reset": "earliest",
+                "isolation.level": isolation,
+                "logger": quiet_logger(),
+                **(settings or {}),
+            }
+        )
+        consumer.assign([ClientPartition(p.topic, p.partition, offset) for p, offset in start.items()])
+        return consumer
+
+    def _read_to(self, consumer: Consumer, ends: Offsets) -> Iterator[Message]:
+        """Yield every record before the ends, in order per partition.
+
+        Raises `TransientError` when nothing comes for `READ_TIMEOUT_S`, or when a partition ends before its end.
+        """
+        unread = dict(ends)
+        deadline = time.monotonic() + READ_TIMEOUT_S
+        while unread:
+            messages = consumer.consume(BATCH_RECORDS, 0.5)
+            if messages:
+                deadline = time.monotonic() + READ_TIMEOUT_S
+            elif time.monotonic() > deadline:
+                raise TransientError(f"{self.name}: nothing came of {sorted(unread)[0]} for {READ_TIMEOUT_S:.0f} s")
+            for message in messages:
+                yield from self._before_end(consumer, message, unread)
+
+    def _before_end(self, consumer: Consumer, message: Message, unread: dict[TopicPartition, int]) -> Iterator[Message]:
+        """Yield the message if it is a record before its end; forget and pause a partition that is read to its end."""
+        self._raise_unless_end(message)
+        partition = TopicPartition(message.topic(), message.partition())
+        end = unread.get(partition)
+        if end is None:
+            return
+        is_record = message.error() is None
+        if is_record and message.offset() < end:
+            yield message
+        if message.offset() + is_record >= end:
+            del unread[partition]
+            consumer.pause([ClientPartition(*partition)])
+        elif not is_record:
+            raise TransientError(f"{self.name}: {partition} ends at {message.offset():,}, before {end:,}")
+
+    def _raise_unless_end(self, message: Message) -> None:
+        """Raise for a message that is an error; the end of a partition is none."""
+        error = message.error()
+        if error is not None and error.code() != KafkaError._PARTITION_EOF:
+            raise self._translated(KafkaException(error))
+
+
+def _print(message: Message) -> RecordPrint:
+    _, timestamp_ms = message.timestamp()
+    return RecordPrint.of(message.offset(), message.key(), message.value(), message.headers() or (), timestamp_ms)

@@ -1,0 +1,204 @@
+"""The approval of a plan: which answers count, and for what.
+
+An answer is bound to the digest of the plan that was shown. Airflow keeps the text of a run's first question,
+so a run that has asked once never asks about another plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.group_offsets import GroupPlan, OffsetsPlan, group_subject
+from kafka_migration.core.offsets import Offsets
+
+APPROVE = "Approve"
+_NOTHING_WRITTEN = "Nothing was written: the consumers and the truth stay on the source."
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question that was put to people: about which plan, when, to whom, for how long, and what came of it.
+
+    `chosen` is the option that was taken; `None` with `answered_at` set means that time ran out.
+    """
+
+    digest: str
+    asked_at: str
+    time_limit_s: int
+    approvers: tuple[str, ...] = ()
+    answered_at: str | None = None
+    chosen: str | None = None
+    user_id: str | None = None
+    user_name: str | None = None
+
+    @property
+    def is_approved(self) -> bool:
+        """Whether a person said yes."""
+        return self.chosen == APPROVE and self.user_id is not None
+
+    @property
+    def who(self) -> str:
+        """Who answered, in words."""
+        known = [text for text in (self.user_name, self.user_id) if text]
+        return known[0] if known else "nobody that Airflow names"
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the ask as an evidence document."""
+        return {
+            "digest": self.digest,
+            "asked_at": self.asked_at,
+            "time_limit_s": self.time_limit_s,
+            "approvers": list(self.approvers),
+            "answered_at": self.answered_at,
+            "chosen": self.chosen,
+            "responded_by": {"id": self.user_id, "name": self.user_name},
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Ask:
+        """Read the document back."""
+        return cls(
+            document["digest"],
+            document["asked_at"],
+            document["time_limit_s"],
+            tuple(document["approvers"]),
+            document["answered_at"],
+            document["chosen"],
+            document["responded_by"]["id"],
+            document["responded_by"]["name"],
+        )
+
+
+def stale_asks(asks: Iterable[Ask], digest: str) -> tuple[Finding, ...]:
+    """Refuse to ask about a plan when the run has asked about another one before."""
+    other = next((ask for ask in asks if ask.digest != digest), None)
+    if other is None:
+        return ()
+    return (
+        _stale(
+            f"plan {digest[:12]}, while the question of {other.asked_at} shows plan {other.digest[:12]}",
+            "the plan that was asked about; Airflow would show the old text again",
+        ),
+    )
+
+
+def unapproved(ask: Ask | None, digest: str) -> tuple[Finding, ...]:
+    """Refuse to write a plan unless the newest question was about just this plan and was answered with yes."""
+    if ask is None:
+        return (_stale("no approval", f"an approval of plan {digest[:12]}"),)
+    if ask.digest != digest:
+        return (_stale(f"an approval of plan {ask.digest[:12]}", f"one of plan {digest[:12]}, the newest of this run"),)
+    if not ask.is_approved:
+        found = f"the answer {ask.chosen} of {ask.who}" if ask.chosen else "a question without an answer"
+        return (_stale(found, f"an approval of plan {digest[:12]} by a person"),)
+    return ()
+
+
+def four_eyes(ask: Ask, triggered_by: str | None) -> tuple[Finding, ...]:
+    """Refuse an approval by the one who triggered the run, or where it cannot be told that they are two."""
+    if triggered_by and ask.user_id and triggered_by not in {ask.user_id, ask.user_name}:
+        return ()
+    return (
+        Finding(
+            Code.FOUR_EYES,
+            "the approval",
+            f"triggered by {triggered_by or 'a user that Airflow does not name'}, approved by {ask.who}",
+            "two different people (cutover.four_eyes)",
+            f"{_NOTHING_WRITTEN} Clear approve with downstream, and let another person answer.",
+        ),
+    )
+
+
+def rejected(ask: Ask) -> Finding:
+    """Say that a person said no, and what that means."""
+    return Finding(
+        Code.APPROVAL_REFUSED,
+        f"plan {ask.digest[:12]}",
+        f"the answer {ask.chosen} of {ask.who} at {ask.answered_at}",
+        "an approval",
+        f"{_NOTHING_WRITTEN} Producers may start there again. Trigger a new cutover when the reason is gone.",
+    )
+
+
+def timed_out(ask: Ask) -> Finding:
+    """Say that nobody answered, which is no approval."""
+    return Finding(
+        Code.APPROVAL_TIMED_OUT,
+        f"plan {ask.digest[:12]}",
+        f"no answer within {ask.time_limit_s:,} s (cutover.approval_time_limit), asked at {ask.asked_at}",
+        "an approval",
+        f"{_NOTHING_WRITTEN} Producers may start there again. Trigger a new cutover when somebody can answer.",
+    )
+
+
+def evidence_changed(changes: Iterable[str], *, has_written: bool) -> Finding:
+    """Say what is no longer as it was approved; `has_written` tells that an earlier try may have moved groups."""
+    earlier = (
+        "This try wrote nothing, but an earlier one may have moved groups: compare with offsets-before-target.csv."
+    )
+    return Finding(
+        Code.EVIDENCE_CHANGED,
+        "the approved plan",
+        _some(tuple(changes)) or "another digest",
+        "both clusters as they were when the plan was approved",
+        f"{earlier if has_written else _NOTHING_WRITTEN} Find out who still writes or commits, and trigger a new "
+        "cutover.",
+    )
+
+
+def plan_changes(approved: OffsetsPlan, live: OffsetsPlan) -> Iterator[str]:
+    """Say in words where the plan that the clusters give now differs from the approved one."""
+    yield from _moved_ends("source", approved.source_end_offsets, live.source_end_offsets)
+    yield from _moved_ends("target", approved.target_end_offsets, live.target_end_offsets)
+    now = {group.group: group for group in live.groups}
+    then = {group.group: group for group in approved.groups}
+    for name in sorted(now | then):
+        yield from _changed_group(group_subject(name), then.get(name), now.get(name))
+
+
+def _moved_ends(side: str, then: Offsets, now: Offsets) -> Iterator[str]:
+    for partition in sorted(set(then) | set(now)):
+        if then.get(partition) != now.get(partition):
+            yield f"{side} end of {partition}: {_number(then.get(partition))} then, {_number(now.get(partition))} now"
+
+
+def _changed_group(subject: str, then: GroupPlan | None, now: GroupPlan | None) -> Iterator[str]:
+    if then is None or now is None:
+        yield f"{subject}: {'not there any more' if now is None else 'new'}"
+        return
+    if (codes := _codes(now)) != _codes(then):
+        yield f"{subject}: {', '.join(codes) or 'may be moved'} now, {', '.join(_codes(then)) or 'may be moved'} then"
+    before, after = then.source_commits, now.source_commits
+    for partition in sorted(set(before) & set(after)):
+        if before[partition] != after[partition]:
+            offsets = f"{before[partition].offset:,} then, {after[partition].offset:,} now"
+            yield f"{subject}, {partition}: committed on the source {offsets}"
+    if codes == _codes(then) and set(before) != set(after):
+        yield f"{subject}: partitions with commits: {len(before)} then, {len(after)} now"
+
+
+def _codes(group: GroupPlan) -> tuple[str, ...]:
+    return tuple(sorted({str(finding.code) for finding in group.refusals}))
+
+
+def _number(offset: int | None) -> str:
+    return "unknown" if offset is None else f"{offset:,}"
+
+
+def _some(texts: tuple[str, ...], limit: int = 10) -> str:
+    more = f"; and {len(texts) - limit} more" if len(texts) > limit else ""
+    return "; ".join(texts[:limit]) + more
+
+
+def not_final(plan: OffsetsPlan) -> tuple[Finding, ...]:
+    """Refuse a plan that was made in a rehearsal: it holds for no fenced end."""
+    return () if plan.is_final else (_stale("a rehearsal's plan", "one that was made after the fence"),)
+
+
+def _stale(found: str, expected: str) -> Finding:
+    remedy = f"{_NOTHING_WRITTEN} Trigger a new cutover; its plan is asked about anew."
+    return Finding(Code.APPROVAL_STALE, "the approval", found, expected, remedy)

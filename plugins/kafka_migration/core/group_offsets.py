@@ -1,0 +1,298 @@
+"""The plan of the consumer groups' offsets: its values, its document and its digest.
+
+The rules that make it are in `core.translation`, its text for people in `core.offsets_report`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from kafka_migration.core.cluster import CommittedOffset, GroupDescription, GroupListing
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.offsets import Offsets, TopicPartition, from_document, to_document
+
+Commits = Mapping[TopicPartition, CommittedOffset]
+"""Committed offsets of one group; a missing partition was never committed."""
+
+
+class GroupVerdict(StrEnum):
+    """What the plan says of a group.
+
+    `ready`: proved; its offsets may be written. `provisional`: a rehearsal, in which the group still reads or has
+    read further than the copy reaches. `left out`: nothing is written for it; the refusals say why.
+    """
+
+    READY = "ready"
+    PROVISIONAL = "provisional"
+    LEFT_OUT = "left out"
+
+
+class Proof(StrEnum):
+    """How a planned offset was proved.
+
+    `record`: the first record from the offset on is the same on both sides. `end`: nothing unread is left on either
+    side. `none`: the copy does not reach the offset yet (a rehearsal only).
+    """
+
+    RECORD = "record"
+    END = "end"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedGroup:
+    """A group as both clusters know it, with its commits on the migration's partitions.
+
+    `commits_elsewhere` tells whether it committed on topics that are not the migration's.
+    """
+
+    source: GroupDescription
+    target: GroupDescription
+    source_commits: Commits
+    target_commits: Commits
+    commits_elsewhere: bool = False
+
+    @property
+    def group(self) -> str:
+        """The group's name."""
+        return self.source.group
+
+    @property
+    def is_concerned(self) -> bool:
+        """Whether the group may read the migration's topics: only commits on other topics alone speak against it."""
+        return bool(self.source_commits) or not self.commits_elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedOffset:
+    """Where a group goes on in one partition, on either side.
+
+    `target_before` is the group's present offset on the target. `delivered_again` counts the records that it has
+    read on the source and will read again; a count that could not be exact is the most it can be.
+    """
+
+    partition: TopicPartition
+    source_offset: int
+    target_before: int | None
+    target_offset: int
+    delivered_again: int
+    proof: Proof
+    metadata: str = ""
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the offset as plain JSON values."""
+        return {
+            "topic": self.partition.topic,
+            "partition": self.partition.partition,
+            "source_offset": self.source_offset,
+            "target_before": self.target_before,
+            "target_offset": self.target_offset,
+            "delivered_again": self.delivered_again,
+            "proof": str(self.proof),
+            "metadata": self.metadata,
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> PlannedOffset:
+        """Read back what `to_document` wrote."""
+        return cls(
+            TopicPartition(document["topic"], document["partition"]),
+            document["source_offset"],
+            document["target_before"],
+            document["target_offset"],
+            document["delivered_again"],
+            Proof(document["proof"]),
+            document["metadata"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPlan:
+    """What is planned for one group.
+
+    `unset` are the partitions of its topics on which it never committed; they stay unset. With `refusals` the group
+    is left out: nothing is written for it, and it has no planned offsets.
+    """
+
+    group: str
+    offsets: tuple[PlannedOffset, ...] = ()
+    unset: tuple[TopicPartition, ...] = ()
+    warnings: tuple[Finding, ...] = ()
+    refusals: tuple[Finding, ...] = ()
+    is_active_on_source: bool = False
+
+    @property
+    def verdict(self) -> GroupVerdict:
+        """What the plan says of the group."""
+        if self.refusals:
+            return GroupVerdict.LEFT_OUT
+        is_provisional = self.is_active_on_source or any(o.proof is Proof.NONE for o in self.offsets)
+        return GroupVerdict.PROVISIONAL if is_provisional else GroupVerdict.READY
+
+    @property
+    def delivered_again(self) -> int:
+        """Records that the group will read again."""
+        return sum(offset.delivered_again for offset in self.offsets)
+
+    @property
+    def source_commits(self) -> dict[TopicPartition, CommittedOffset]:
+        """What the group committed on the source, on the planned partitions."""
+        return {o.partition: CommittedOffset(o.source_offset, o.metadata) for o in self.offsets}
+
+    @property
+    def proposed(self) -> dict[TopicPartition, CommittedOffset]:
+        """What is to be written on the target: the translated offsets with the source's metadata."""
+        return {o.partition: CommittedOffset(o.target_offset, o.metadata) for o in self.offsets}
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the group's plan as plain JSON values."""
+        return {
+            "group": self.group,
+            "verdict": str(self.verdict),
+            "delivered_again": self.delivered_again,
+            "active_on_source": self.is_active_on_source,
+            "offsets": [offset.to_document() for offset in self.offsets],
+            "unset": [[p.topic, p.partition] for p in self.unset],
+            "warnings": [finding.to_document() for finding in self.warnings],
+            "refusals": [finding.to_document() for finding in self.refusals],
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> GroupPlan:
+        """Read back what `to_document` wrote."""
+        return cls(
+            document["group"],
+            tuple(PlannedOffset.from_document(offset) for offset in document["offsets"]),
+            tuple(TopicPartition(topic, partition) for topic, partition in document["unset"]),
+            tuple(Finding.from_document(finding) for finding in document["warnings"]),
+            tuple(Finding.from_document(finding) for finding in document["refusals"]),
+            document["active_on_source"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsPlan:
+    """The plan for all groups, and the ends of both sides that it was made at.
+
+    `is_final` is false in a rehearsal. `mirror_positions` are the source offsets that the copy reaches; `unconcerned`
+    counts the groups that committed on other topics only.
+    """
+
+    at: str
+    is_final: bool
+    source_end_offsets: Offsets
+    mirror_positions: Offsets
+    target_end_offsets: Offsets
+    groups: tuple[GroupPlan, ...]
+    unconcerned: int = 0
+
+    @property
+    def planned(self) -> tuple[GroupPlan, ...]:
+        """The groups that have planned offsets."""
+        return tuple(group for group in self.groups if group.verdict is not GroupVerdict.LEFT_OUT)
+
+    @property
+    def left_out(self) -> tuple[GroupPlan, ...]:
+        """The groups for which nothing is written."""
+        return tuple(group for group in self.groups if group.verdict is GroupVerdict.LEFT_OUT)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hex) over everything that the approval is bound to.
+
+        The target's present offsets of the groups are not in it: they change with the first write of the plan
+        itself, and each is compared right before its group is written.
+        """
+        content = {
+            "source_end_offsets": to_document(self.source_end_offsets),
+            "target_end_offsets": to_document(self.target_end_offsets),
+            "groups": {group.group: _approved_content(group) for group in self.planned},
+            "left_out": {group.group: sorted({f.code for f in group.refusals}) for group in self._left_out_on_purpose},
+        }
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def _left_out_on_purpose(self) -> Iterable[GroupPlan]:
+        # Kafka forgets an empty group without offsets by itself; its end changes nothing of what is approved.
+        return (g for g in self.left_out if any(f.code is not Code.OFFSET_NEVER_COMMITTED for f in g.refusals))
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the plan as plain JSON values."""
+        return {
+            "at": self.at,
+            "final": self.is_final,
+            "digest": self.digest,
+            "source_end_offsets": to_document(self.source_end_offsets),
+            "mirror_positions": to_document(self.mirror_positions),
+            "target_end_offsets": to_document(self.target_end_offsets),
+            "groups": [group.to_document() for group in self.groups],
+            "unconcerned": self.unconcerned,
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> OffsetsPlan:
+        """Read back what `to_document` wrote; the digest is computed anew."""
+        return cls(
+            document["at"],
+            document["final"],
+            from_document(document["source_end_offsets"]),
+            from_document(document["mirror_positions"]),
+            from_document(document["target_end_offsets"]),
+            tuple(GroupPlan.from_document(group) for group in document["groups"]),
+            document["unconcerned"],
+        )
+
+    def uncopied_findings(self) -> tuple[Finding, ...]:
+        """Name every partition whose source goes on behind the copy: nobody would read those records any more."""
+        return tuple(
+            Finding(
+                Code.FENCE_MOVING,
+                str(partition),
+                f"source end {end:,}",
+                f"{self.mirror_positions.get(partition, 0):,}, up to where it was copied",
+                "Something wrote to the source after its end was fenced. Stop it and trigger a new cutover; nothing "
+                "was written to any group.",
+            )
+            for partition, end in sorted(self.source_end_offsets.items())
+            if end > self.mirror_positions.get(partition, 0)
+        )
+
+
+def _approved_content(group: GroupPlan) -> dict[str, Any]:
+    offsets = {
+        f"{o.partition.topic}/{o.partition.partition}": [o.source_offset, o.target_offset, o.metadata]
+        for o in group.offsets
+    }
+    return {"offsets": offsets, "unset": [[p.topic, p.partition] for p in group.unset]}
+
+
+def which_groups(
+    listings: Iterable[GroupListing], patterns: Collection[str], chosen: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Return the names of the consumer groups whose whole name matches one of the regular expressions, sorted.
+
+    `chosen` limits them to these names; none chosen means all. Groups that are no consumer groups are left out.
+    """
+    expressions = [re.compile(pattern, re.DOTALL) for pattern in patterns]
+    return tuple(
+        sorted(
+            listing.group
+            for listing in listings
+            if listing.kind != "other"
+            and (not chosen or listing.group in chosen)
+            and any(expression.fullmatch(listing.group) for expression in expressions)
+        )
+    )
+
+
+def group_subject(group: str) -> str:
+    """Return how findings name a group; a name with control characters is shown escaped."""
+    return f"group {group}" if group.isprintable() and group else f"group {group!r}"

@@ -1,0 +1,219 @@
+"""Which consumer groups may move, and to which offsets: the rules of the plan, over what both clusters said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from kafka_migration.core.cluster import CommittedOffset, GroupDescription
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.group_offsets import CommittedGroup, GroupPlan, PlannedOffset, Proof, group_subject
+from kafka_migration.core.ledger import Ledger
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.translation import PartitionCopy, Position, Prints, Translation, within
+from kafka_migration.core.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """Everything that was read and computed about the committed positions.
+
+    `target_probes` names per position where its next record must be on the target; a position is missing where
+    there is nothing to look for.
+    """
+
+    copies: Mapping[TopicPartition, PartitionCopy]
+    translations: Mapping[Position, Translation]
+    source_prints: Prints
+    target_probes: Mapping[Position, Position]
+    target_prints: Prints
+
+
+def plan_groups(groups: Iterable[CommittedGroup], translated: Translated, *, is_final: bool) -> tuple[GroupPlan, ...]:
+    """Return the plan of every group that the migration concerns, sorted by name.
+
+    In a rehearsal (`is_final` false) a group may still read on the source, also further than the copy reaches.
+    """
+    concerned = sorted((group for group in groups if group.is_concerned), key=lambda group: group.group)
+    return tuple(_plan_group(group, translated, is_final) for group in concerned)
+
+
+def _plan_group(group: CommittedGroup, translated: Translated, is_final: bool) -> GroupPlan:
+    unset = _unset(group, translated.copies)
+    ahead = _ahead_findings(group, translated.copies)
+    refusals = (
+        *_active_findings(group, is_final),
+        *(() if group.source_commits else [_no_commit_finding(group)]),
+        *_beyond_end_findings(group, translated.copies),
+        *(ahead if is_final else ()),
+        *_unproved_findings(group, translated),
+    )
+    if refusals:
+        return GroupPlan(group.group, refusals=refusals, is_active_on_source=group.source.is_active)
+    return GroupPlan(
+        group.group,
+        tuple(_planned(group, p, commit, translated) for p, commit in sorted(group.source_commits.items())),
+        unset,
+        (*(_unset_finding(group, p) for p in unset), *(() if is_final else ahead)),
+        is_active_on_source=group.source.is_active,
+    )
+
+
+def _planned(
+    group: CommittedGroup, partition: TopicPartition, commit: CommittedOffset, translated: Translated
+) -> PlannedOffset:
+    position = Position(partition, commit.offset)
+    before = group.target_commits.get(partition)
+    translation = translated.translations.get(position)
+    if translation is None:
+        copy = translated.copies[partition]
+        offset, again, proof = copy.target_end, commit.offset - copy.mirror_position, Proof.NONE
+    else:
+        offset, again = translation.target_offset, translation.delivered_again
+        proof = Proof.END if _source_record(position, translated) is None else Proof.RECORD
+    return PlannedOffset(
+        partition, commit.offset, before.offset if before else None, offset, again, proof, commit.metadata
+    )
+
+
+def _unset(group: CommittedGroup, copies: Mapping[TopicPartition, PartitionCopy]) -> tuple[TopicPartition, ...]:
+    topics = {partition.topic for partition in group.source_commits}
+    return tuple(p for p in sorted(copies) if p.topic in topics and p not in group.source_commits)
+
+
+def _source_record(position: Position, translated: Translated) -> str | None:
+    """Return the digest of the next unread record on the source; `None` where all is read."""
+    if position not in translated.target_probes:
+        return None
+    probe = Position(position.partition, translated.translations[position].source_probe)
+    found = within(translated.source_prints[probe], translated.copies[position.partition].mirror_position)
+    return found.digest if found else None
+
+
+def _target_record(position: Position, translated: Translated) -> str | None:
+    """Return the digest of the record that should be the same on the target; `None` where the copy has ended."""
+    probe = translated.target_probes.get(position)
+    if probe is None:
+        return None
+    found = within(translated.target_prints[probe], translated.copies[position.partition].target_end)
+    return found.digest if found else None
+
+
+def _active_findings(group: CommittedGroup, is_final: bool) -> Iterable[Finding]:
+    if group.target.is_active:
+        yield _active(group.target, "target", "Stop these consumers: Kafka takes offsets only for an empty group.")
+    if is_final and group.source.is_active:
+        yield _active(group.source, "source", "Stop these consumers: what they read now would be read again.")
+
+
+def _active(description: GroupDescription, side: str, remedy: str) -> Finding:
+    members = ", ".join(str(member) for member in description.members) or "no member listed"
+    return Finding(
+        Code.GROUP_ACTIVE,
+        group_subject(description.group),
+        f"state {description.state} on the {side}: {members}",
+        f"a group without members on the {side}",
+        f"{remedy} Then trigger a new cutover for the group.",
+    )
+
+
+def _no_commit_finding(group: CommittedGroup) -> Finding:
+    return Finding(
+        Code.OFFSET_NEVER_COMMITTED,
+        group_subject(group.group),
+        "no committed offset on any topic",
+        "at least one offset to translate",
+        "Nothing has to be moved: on the target it begins where its auto.offset.reset says, as on the source.",
+    )
+
+
+def _unset_finding(group: CommittedGroup, partition: TopicPartition) -> Finding:
+    return Finding(
+        Code.OFFSET_NEVER_COMMITTED,
+        f"{group_subject(group.group)}, {partition}",
+        "no committed offset",
+        "an offset to translate",
+        "It stays unset: there the group begins where its auto.offset.reset says, as on the source.",
+    )
+
+
+def _beyond_end_findings(group: CommittedGroup, copies: Mapping[TopicPartition, PartitionCopy]) -> Iterable[Finding]:
+    for partition, commit in sorted(group.source_commits.items()):
+        end = copies[partition].source_end
+        if commit.offset > end:
+            yield Finding(
+                Code.OFFSET_BEYOND_END,
+                f"{group_subject(group.group)}, {partition}",
+                f"committed offset {commit.offset:,}",
+                f"at most {end:,}, the end of the source partition",
+                "The topic was probably deleted and created anew after the commit. Set the group's offset on the "
+                "source to where it shall go on, then plan again.",
+            )
+
+
+def _ahead_findings(group: CommittedGroup, copies: Mapping[TopicPartition, PartitionCopy]) -> tuple[Finding, ...]:
+    return tuple(
+        Finding(
+            Code.OFFSET_AHEAD_OF_COPY,
+            f"{group_subject(group.group)}, {partition}",
+            f"committed offset {commit.offset:,}",
+            f"at most {copies[partition].mirror_position:,}, up to where the source was copied",
+            "In a rehearsal this is normal: the group read on after the copy had stopped. A cutover copies up to the "
+            "end first; if it says this, something wrote to the source after its producers were to stop.",
+        )
+        for partition, commit in sorted(group.source_commits.items())
+        if copies[partition].mirror_position < commit.offset <= copies[partition].source_end
+    )
+
+
+def _unproved_findings(group: CommittedGroup, translated: Translated) -> Iterable[Finding]:
+    for partition, commit in sorted(group.source_commits.items()):
+        position = Position(partition, commit.offset)
+        probe = translated.target_probes.get(position)
+        source, target = _source_record(position, translated), _target_record(position, translated)
+        if probe is None or source == target:
+            continue
+        source_probe = translated.translations[position].source_probe
+        yield Finding(
+            Code.OFFSET_UNPROVED,
+            f"{group_subject(group.group)}, {partition}",
+            f"{_record(source)} from source offset {source_probe:,} on, {_record(target)} from target offset "
+            f"{probe.offset:,} on",
+            "the same record on both sides",
+            "Records were deleted or compacted on one side since they were copied, or the target was written to. "
+            "Validate the whole copy (mode validate), and move this group by hand if that passes.",
+        )
+
+
+def _record(digest: str | None) -> str:
+    return "the end" if digest is None else f"record {digest[:12]}"
+
+
+def unproved_copy_findings(ledger: Ledger, topics: Iterable[str]) -> tuple[Finding, ...]:
+    """Name every topic of which something was copied that is not, as a whole, known to be good.
+
+    A rank is only as good as the windows before it, whichever run copied them.
+    """
+    pending = {p.topic for g in ledger.pending_generations if g.stop is not None for p in g.stop.mirror_positions}
+    copied = {p.topic for g in ledger.generations for p in g.start.mirror_positions}
+    return tuple(
+        _unproved_copy(topic, None if topic in pending else ledger.topic_verdict(topic))
+        for topic in topics
+        if topic in pending or (topic in copied and not _is_good(ledger.topic_verdict(topic)))
+    )
+
+
+def _is_good(verdict: Verdict | None) -> bool:
+    return verdict is not None and verdict.is_good
+
+
+def _unproved_copy(topic: str, verdict: Verdict | None) -> Finding:
+    return Finding(
+        Code.COPY_DIFFERS if verdict is Verdict.FAIL else Code.RECORDS_NOT_VERIFIABLE,
+        f"topic {topic}",
+        f"verdict {verdict} on the whole topic" if verdict else "records that were copied and not validated",
+        "verdict PASS on everything that was ever copied of the topic",
+        "Offsets can only be translated over a copy that is proved. Run mode validate over the topic; if the verdict "
+        "stays, copy the topic anew, or leave it out of the run.",
+    )

@@ -1,0 +1,172 @@
+"""The plan of the groups' offsets as Markdown: what a person approves."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.group_offsets import GroupPlan, GroupVerdict, OffsetsPlan, PlannedOffset, Proof
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.report import table
+
+# The text is stored with the question and shown in a browser; the whole plan lies in the evidence.
+MAX_ROWS = 300
+MAX_ROWS_OF_GROUP = 50
+MAX_FINDINGS_OF_GROUP = 10
+MAX_GROUPS = 200
+_PLAIN = re.compile(r"[A-Za-z0-9@:/.][A-Za-z0-9@:/._-]*")
+# Whatever begins markup or a link inside a line; an underscore within a word does not.
+_MARKUP = re.compile(r"[\\`*\[\]<>|~&@$]|:(?=//)|(?<=www)\.|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", re.IGNORECASE)
+_INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+_PROOFS = {Proof.RECORD: "same record", Proof.END: "all read", Proof.NONE: "not yet"}
+
+
+def render_plan(plan: OffsetsPlan, migration: str) -> str:
+    """Return the plan: what happens, the groups at a glance, then every group with its partitions."""
+    sections = [
+        _headline(plan, migration),
+        _groups_table(plan),
+        *_group_sections(plan),
+        _left_out(plan),
+        _last_word(plan),
+    ]
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _headline(plan: OffsetsPlan, migration: str) -> str:
+    what = (
+        "Approving writes these offsets to the consumer groups on the target. Nothing has been written so far."
+        if plan.is_final
+        else "A rehearsal: nothing is written, and groups and topics may move on until the cutover."
+    )
+    unconcerned = (
+        f"\n- Not concerned: {plan.unconcerned:,} groups that read other topics only" if plan.unconcerned else ""
+    )
+    return (
+        f"## Consumer groups of migration {shown(migration)}\n\n{what}\n\n"
+        f"- Planned: {len(plan.planned):,} groups, left out: {len(plan.left_out):,}\n"
+        f"- Skipped records: 0, {_proved(plan.planned)}; delivered again: {_total(plan.planned):,}\n"
+        f"- Made at {plan.at}, plan `{plan.digest}`{unconcerned}"
+    )
+
+
+def _proved(groups: Iterable[GroupPlan]) -> str:
+    proofs = [offset.proof for group in groups for offset in group.offsets]
+    unproved = proofs.count(Proof.NONE)
+    return (
+        f"proved for {len(proofs) - unproved:,} of {len(proofs):,} offsets" if unproved else "proved for every offset"
+    )
+
+
+def _total(groups: Iterable[GroupPlan]) -> int:
+    return sum(group.delivered_again for group in groups)
+
+
+def _groups_table(plan: OffsetsPlan) -> str:
+    if not plan.groups:
+        return "No consumer group is concerned."
+    rows = [
+        (
+            shown(group.group),
+            str(group.verdict),
+            f"{len(group.offsets):,}",
+            f"{len(group.unset):,}",
+            f"{group.delivered_again:,}" if group.offsets else "–",
+            ", ".join(sorted({f.code for f in (*group.refusals, *group.warnings)})) or "–",
+        )
+        for group in plan.groups[:MAX_GROUPS]
+    ]
+    header = ("Group", "Verdict", "Offsets", "Never committed", "Delivered again", "Codes")
+    return f"### All groups\n\n{table(header, rows)}{_more(len(plan.groups) - MAX_GROUPS, 'groups')}"
+
+
+def _group_sections(plan: OffsetsPlan) -> Iterable[str]:
+    left = MAX_ROWS
+    for group in plan.planned[:MAX_GROUPS]:
+        rows = min(left, MAX_ROWS_OF_GROUP)
+        if rows == 0:
+            return
+        left -= min(rows, len(group.offsets))
+        yield _group_section(group, rows)
+
+
+def _group_section(group: GroupPlan, max_rows: int) -> str:
+    header = ("Partition", "Source committed", "Target before", "Target proposed", "Delivered again", "Proof")
+    rows = [_row(offset) for offset in group.offsets[:max_rows]]
+    parts = [
+        f"### {shown(group.group)}: {group.verdict}",
+        f"{table(header, rows)}{_more(len(group.offsets) - max_rows, 'partitions')}" if rows else "",
+        "It still reads on the source: these offsets are those of this moment." if group.is_active_on_source else "",
+        _findings(group.warnings),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _row(offset: PlannedOffset) -> tuple[str, ...]:
+    return (
+        _partition(offset.partition),
+        f"{offset.source_offset:,}",
+        "none" if offset.target_before is None else f"{offset.target_before:,}",
+        f"{offset.target_offset:,}",
+        f"{offset.delivered_again:,}",
+        _PROOFS[offset.proof],
+    )
+
+
+def _partition(partition: TopicPartition) -> str:
+    return f"{shown(partition.topic)} {partition.partition}"
+
+
+def _left_out(plan: OffsetsPlan) -> str:
+    if not plan.left_out:
+        return ""
+    groups = "\n\n".join(
+        f"#### {shown(group.group)}\n\n{_findings(group.refusals)}" for group in plan.left_out[:MAX_GROUPS]
+    )
+    return f"### Left out: nothing is written for these groups\n\n{groups}"
+
+
+def _findings(findings: tuple[Finding, ...]) -> str:
+    lines = [
+        f"- **{f.code}** · {escaped(f.subject)}: found {escaped(f.found)}; expected {escaped(f.expected)}. "
+        f"{escaped(f.remedy)}"
+        for f in findings[:MAX_FINDINGS_OF_GROUP]
+    ]
+    return "\n".join(lines) + _more(len(findings) - MAX_FINDINGS_OF_GROUP, "findings") if lines else ""
+
+
+def _more(count: int, what: str) -> str:
+    return f"\n\n… and {count:,} more {what}; the evidence holds the whole plan." if count > 0 else ""
+
+
+def _last_word(plan: OffsetsPlan) -> str:
+    verdicts = {group.verdict for group in plan.groups}
+    provisional = (
+        "Provisional groups become exact in the cutover, when they and the producers have stopped. "
+        if GroupVerdict.PROVISIONAL in verdicts
+        else ""
+    )
+    reversible = (
+        "This approval is the last step before anything changes for the consumers. Written offsets are saved before, "
+        "and the way back stays open until the first consumer commits or the first producer writes on the target. "
+        "Offsets of a group that nobody joins expire after the target's `offsets.retention.minutes` (7 days unless "
+        "set otherwise)."
+    )
+    return f"{provisional}{reversible if plan.is_final else ''}".strip()
+
+
+def shown(name: str) -> str:
+    """Return any name so that Markdown shows it as it is: a plain one as code, every other one escaped.
+
+    Names of groups and clients are whatever somebody chose.
+    """
+    return f"`{name}`" if _PLAIN.fullmatch(name) else escaped(name) or "(empty)"
+
+
+def escaped(text: str) -> str:
+    """Return any text on one line and without markup; invisible characters are written as `\\n` or `\\u202e`."""
+    visible = "".join(c if unicodedata.category(c) not in _INVISIBLE else ascii(c)[1:-1] for c in text)
+    # Character references are never markup, also within a table.
+    return _MARKUP.sub(lambda match: f"&#{ord(match[0])};", visible)

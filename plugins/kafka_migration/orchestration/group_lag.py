@@ -1,0 +1,150 @@
+"""One look at the lag of consumer groups: what the trigger does in a thread, over the Protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from kafka_migration.core.clock import Clock
+from kafka_migration.core.cluster import KafkaCluster, TopicDescription
+from kafka_migration.core.drain import Probe
+from kafka_migration.core.errors import FindingsError, TransientError
+from kafka_migration.core.group_lag import (
+    LagPolicy,
+    LagPolicyState,
+    LagSample,
+    behind_text,
+    next_to_read,
+    partition_lag,
+)
+from kafka_migration.core.lag import Lag
+from kafka_migration.core.offsets import Offsets, TopicPartition
+
+GroupTopics = Mapping[str, Iterable[str] | None]
+"""The topics to look at per group; `None` means every topic in which the group committed anything."""
+
+# How many partitions of a group the event names before it only counts them.
+NAMED_PARTITIONS = 10
+
+
+class LagOutcome(StrEnum):
+    """How waiting for groups ended."""
+
+    CAUGHT_UP = "caught_up"
+    TIMED_OUT = "timed_out"
+    FAILED = "failed"
+
+
+@dataclass(eq=False)
+class GroupLagReader:
+    """Reads samples. Ends are read after the committed offsets, so that a lag is never understated.
+
+    Only partitions that are behind, and where the group stood still since the last sample, are probed.
+    """
+
+    cluster: KafkaCluster
+    groups: GroupTopics
+    policy: LagPolicy
+    clock: Clock
+    _positions: dict[str, Offsets] = field(default_factory=dict)
+
+    def read(self) -> LagSample:
+        """Read every group once. Raises `TransientError`, `Refused`."""
+        at_s = self.clock.monotonic_s()
+        committed = {
+            group: {p: commit.offset for p, commit in self.cluster.committed_offsets(group).items()}
+            for group in self.groups
+        }
+        partitions = self._partitions(committed)
+        every = sorted({p for mine in partitions.values() for p in mine})
+        log_start = self.cluster.log_start_offsets(every)
+        ends = self.cluster.log_end_offsets(every, "read_committed")
+        return LagSample(
+            at_s,
+            {group: self._lags(group, mine, committed[group], log_start, ends) for group, mine in partitions.items()},
+        )
+
+    def _partitions(self, committed: Mapping[str, Offsets]) -> dict[str, list[TopicPartition]]:
+        topics = {
+            group: sorted({p.topic for p in committed[group]} if wanted is None else set(wanted))
+            for group, wanted in self.groups.items()
+        }
+        described = self.cluster.describe_topics(sorted({topic for mine in topics.values() for topic in mine}))
+        return {group: [p for topic in mine for p in _all_of(topic, described)] for group, mine in topics.items()}
+
+    def _lags(
+        self, group: str, partitions: Iterable[TopicPartition], committed: Offsets, log_start: Offsets, ends: Offsets
+    ) -> dict[TopicPartition, Lag]:
+        lags = {p: partition_lag(committed.get(p), log_start.get(p), ends.get(p)) for p in partitions}
+        probes = self._probes(group, lags, {p: next_to_read(committed.get(p), log_start[p]) for p in log_start})
+        return {
+            p: partition_lag(committed.get(p), log_start.get(p), ends.get(p), probes.get(p)) if p in probes else lag
+            for p, lag in lags.items()
+        }
+
+    def _probes(
+        self, group: str, lags: Mapping[TopicPartition, Lag], positions: Offsets
+    ) -> Mapping[TopicPartition, Probe]:
+        before, self._positions[group] = self._positions.get(group, {}), positions
+        start = {
+            p: positions[p]
+            for p, lag in lags.items()
+            if not self.policy.is_within(lag) and p in positions and before.get(p) == positions[p]
+        }
+        return self.cluster.probe(start, "read_committed") if start else {}
+
+
+def _all_of(topic: str, described: Mapping[str, TopicDescription]) -> tuple[TopicPartition, ...]:
+    """Return the topic's partitions; of a topic that is not there one, whose lag then is not known."""
+    description = described.get(topic)
+    return description.topic_partitions if description else (TopicPartition(topic, 0),)
+
+
+@dataclass(eq=False)
+class GroupLagWatcher:
+    """Polls until the groups have caught up or the deadline is over. Not thread-safe: one poll at a time."""
+
+    reader: GroupLagReader
+    clock: Clock
+    deadline: datetime
+    state: LagPolicyState = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.state = LagPolicyState(self.reader.policy)
+
+    @property
+    def progress(self) -> str:
+        """The progress line of the last poll."""
+        return self.state.progress
+
+    def poll(self) -> dict[str, Any] | None:
+        """Take one sample; return the event's payload when the wait is over.
+
+        A cluster that does not answer is waited for; one that denies the request ends the wait.
+        """
+        try:
+            if self._has_caught_up():
+                return self._event(LagOutcome.CAUGHT_UP)
+        except FindingsError as error:
+            return {**self._event(LagOutcome.FAILED), "findings": [f.to_document() for f in error.findings]}
+        return self._event(LagOutcome.TIMED_OUT) if self.clock.now() >= self.deadline else None
+
+    def _has_caught_up(self) -> bool:
+        try:
+            sample = self.reader.read()
+        except TransientError as error:
+            self.state.miss(f"waiting, {error}")
+            return False
+        return self.state.take(sample, self.clock.monotonic_s())
+
+    def _event(self, outcome: LagOutcome) -> dict[str, Any]:
+        behind = self.state.behind
+        return {
+            "outcome": str(outcome),
+            "progress": self.progress,
+            "behind": {group: behind_text(lags, NAMED_PARTITIONS) for group, lags in behind.items()},
+            "findings": [],
+        }

@@ -1,0 +1,134 @@
+"""Reading both clusters for the plan of the groups' offsets; the rules themselves are in core."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import TypeVar
+
+from kafka_migration.core.cluster import KafkaCluster, RecordPrint
+from kafka_migration.core.errors import TransientError
+from kafka_migration.core.group_offsets import Commits, CommittedGroup, OffsetsPlan, which_groups
+from kafka_migration.core.group_rules import Translated, plan_groups
+from kafka_migration.core.migration import IsolationLevel
+from kafka_migration.core.offsets import Offsets, TopicPartition
+from kafka_migration.core.translation import (
+    OffsetRange,
+    PartitionCopy,
+    Position,
+    Prints,
+    committed_positions,
+    copies_of,
+    counts_needed,
+    source_probes,
+    target_probes,
+    translate,
+)
+from kafka_migration.orchestration.mirroring import every_offset
+from kafka_migration.orchestration.run import MigrationRun, partitions_of
+
+T = TypeVar("T")
+
+
+def make_offsets_plan(run: MigrationRun, *, final: bool) -> OffsetsPlan:
+    """Return the plan that both clusters give now, every planned offset proved; nothing is changed.
+
+    `final` means that it is meant to be written: what a rehearsal only warns of then leaves a group out. Raises
+    `TransientError` when something could not be read: what is not known is not planned.
+    """
+    at = run.now()
+    partitions = partitions_of(run.describe("source"))
+    # Commits before ends: a group that reads on meanwhile must not seem to be beyond the end.
+    groups = _committed_groups(run, partitions)
+    source_ends = every_offset(run.source.log_end_offsets(partitions, "read_uncommitted"), partitions, "source end")
+    target_ends = _target_ends(run, partitions)
+    log_start = every_offset(run.source.log_start_offsets(partitions), partitions, "source log start")
+    copies = copies_of(run.ledger.read(), log_start, source_ends, target_ends)
+    translated = _translated(run, copies, committed_positions(groups))
+    return OffsetsPlan(
+        at=at,
+        is_final=final,
+        source_end_offsets=source_ends,
+        mirror_positions={partition: copy.mirror_position for partition, copy in copies.items()},
+        target_end_offsets=target_ends,
+        groups=plan_groups(groups, translated, is_final=final),
+        unconcerned=sum(not group.is_concerned for group in groups),
+    )
+
+
+def _committed_groups(run: MigrationRun, partitions: Collection[TopicPartition]) -> tuple[CommittedGroup, ...]:
+    """Return the groups that the migration file and the run name, as both sides know them."""
+    names = which_groups(run.source.list_groups(), run.migration.cutover.groups, run.request.groups)
+    source, target = run.source.describe_groups(names), run.target.describe_groups(names)
+    wanted, groups = set(partitions), []
+    for name in names:
+        commits = run.source.committed_offsets(name)
+        mine = _only(wanted, commits)
+        groups.append(
+            CommittedGroup(
+                source[name],
+                target[name],
+                mine,
+                _only(wanted, run.target.committed_offsets(name)),
+                commits_elsewhere=len(mine) < len(commits),
+            )
+        )
+    return tuple(groups)
+
+
+def _only(wanted: Collection[TopicPartition], commits: Commits) -> Commits:
+    return {partition: commit for partition, commit in commits.items() if partition in wanted}
+
+
+def _target_ends(run: MigrationRun, partitions: Collection[TopicPartition]) -> Offsets:
+    """Return the target's ends; a partition that is not there yet has none."""
+    there = tuple(sorted(set(partitions) & set(partitions_of(run.describe("target")))))
+    return every_offset(run.target.log_end_offsets(there, "read_uncommitted"), there, "target end")
+
+
+def _translated(
+    run: MigrationRun, copies: Mapping[TopicPartition, PartitionCopy], positions: Collection[Position]
+) -> Translated:
+    """Count, translate, and look at the next record on both sides of every translated position."""
+    isolation = run.migration.mirror.isolation_level
+    counts = _counts(run.source, counts_needed(copies, positions), isolation)
+    translations = translate(copies, positions, counts)
+    source_prints = _prints(run.source, source_probes(copies, translations), isolation, "source")
+    probes = target_probes(copies, translations, source_prints)
+    target_prints = _prints(run.target, frozenset(probes.values()), isolation, "target")
+    return Translated(copies, translations, source_prints, probes, target_prints)
+
+
+def _counts(source: KafkaCluster, ranges: Iterable[OffsetRange], isolation: IsolationLevel) -> dict[OffsetRange, int]:
+    counts: dict[OffsetRange, int] = {}
+    for round_ in _rounds(ranges, lambda range_: range_.partition):
+        start = {partition: range_.start for partition, range_ in round_.items()}
+        end = {partition: range_.end for partition, range_ in round_.items()}
+        found = every_offset(source.count_visible(start, end, isolation), start, "number of records")
+        counts |= {range_: found[partition] for partition, range_ in round_.items()}
+    return counts
+
+
+def _prints(cluster: KafkaCluster, positions: Iterable[Position], isolation: IsolationLevel, side: str) -> Prints:
+    prints: dict[Position, RecordPrint | None] = {}
+    for round_ in _rounds(sorted(positions), lambda position: position.partition):
+        found = cluster.records_at({partition: position.offset for partition, position in round_.items()}, isolation)
+        missing = sorted(set(round_) - set(found))
+        if missing:
+            raise TransientError(
+                f"the record at {side} offset {round_[missing[0]].offset:,} of {missing[0]} cannot be read now "
+                f"({len(missing)} partition(s))"
+            )
+        prints |= {position: found[partition] for partition, position in round_.items()}
+    return prints
+
+
+def _rounds(items: Iterable[T], partition_of: Callable[[T], TopicPartition]) -> Iterator[Mapping[TopicPartition, T]]:
+    """Yield the items in as few rounds as possible, each with at most one item per partition.
+
+    A reader stands at one offset of a partition at a time; groups stand at several.
+    """
+    waiting: dict[TopicPartition, list[T]] = {}
+    for item in items:
+        waiting.setdefault(partition_of(item), []).append(item)
+    for number in range(max(map(len, waiting.values()), default=0)):
+        yield {partition: mine[number] for partition, mine in waiting.items() if number < len(mine)}

@@ -1,0 +1,104 @@
+"""`approve`: a person looks at the plan of the groups' offsets and says yes or no."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from airflow.providers.standard.exceptions import HITLRejectException, HITLTimeoutError
+from airflow.providers.standard.operators.hitl import ApprovalOperator
+from airflow.sdk import Context
+
+from kafka_migration.core.approval import Ask, four_eyes, not_final, rejected, stale_asks, timed_out
+from kafka_migration.core.errors import Refused
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.group_offsets import OffsetsPlan
+from kafka_migration.core.offsets_writing import nothing_to_move_findings
+from kafka_migration.orchestration.operators.base import (
+    Summary,
+    hold_reservation,
+    reporting,
+    skip_unless_moving,
+)
+from kafka_migration.orchestration.run import MigrationRun, triggered_by
+
+
+class ApproveOperator(ApprovalOperator):
+    """Ask for the approval of the newest plan of the groups' offsets (Airflow's *Required Actions*).
+
+    :param migration: name of the migration. (templated)
+
+    The task waits in state `awaiting_input` without a slot, at most `cutover.approval_time_limit`; only
+    `cutover.approvers` may answer, if the file names any. Nothing is chosen by default: no answer and *Reject* both
+    end the run without anything written. What is approved is the plan's digest, recorded before asking; asked
+    again about another plan, the task refuses (`APPROVAL_STALE`), because Airflow would show the first plan's text.
+    """
+
+    # Not the provider's own: the body holds names of groups and topics, which are no templates.
+    template_fields: Sequence[str] = ("migration",)
+
+    def __init__(self, *, migration: str, **kwargs: Any) -> None:
+        # The real texts are set when the plan is known.
+        super().__init__(subject=f"Move the consumer groups of {migration}", fail_on_reject=True, **kwargs)
+        self.migration = migration
+
+    def execute(self, context: Context) -> None:
+        """Record what is asked, then ask; never returns, the answer resumes the task."""
+        run = MigrationRun.from_context(context, self.migration)
+        with reporting(run, self.task_id):
+            skip_unless_moving(run)
+            document = run.evidence.require(Kind.OFFSETS_PLAN)
+            self._record(run, OffsetsPlan.from_document(document["plan"]))
+            self._word(run, document["markdown"])
+        super().execute(context)
+
+    def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
+        """Record the answer; raise unless it is an approval that counts."""
+        run = MigrationRun.from_context(context, self.migration)
+        with reporting(run, self.task_id):
+            ask = _answered(run, event)
+            run.evidence.write(Kind.APPROVE, ask.to_document())
+            try:
+                super().execute_complete(context, dict(event))
+            except HITLRejectException:
+                raise Refused([rejected(ask)]) from None
+            except HITLTimeoutError:
+                raise Refused([timed_out(ask)]) from None
+            if run.migration.cutover.four_eyes and (findings := four_eyes(ask, triggered_by(context))):
+                raise Refused(findings)
+            self.log.info("Approved by %s at %s.", ask.who, ask.answered_at)
+            return {"chosen": ask.chosen, "by": ask.who, "at": ask.answered_at, "digest": ask.digest}
+
+    def _record(self, run: MigrationRun, plan: OffsetsPlan) -> None:
+        asks = (Ask.from_document(document) for document in run.evidence.of_run(Kind.APPROVE))
+        findings = not_final(plan) or stale_asks(asks, plan.digest)
+        if not plan.planned:
+            findings = findings or nothing_to_move_findings(plan.left_out)
+        if findings:
+            raise Refused(findings)
+        hold_reservation(run)
+        cutover = run.migration.cutover
+        ask = Ask(plan.digest, run.now(), cutover.approval_time_limit_s, cutover.approvers)
+        run.evidence.write(Kind.APPROVE, ask.to_document())
+
+    def _word(self, run: MigrationRun, markdown: str) -> None:
+        cutover = run.migration.cutover
+        self.body = markdown
+        self.response_timeout = timedelta(seconds=cutover.approval_time_limit_s)
+        self.assigned_users = [{"id": user, "name": user} for user in cutover.approvers] or None
+
+
+def _answered(run: MigrationRun, event: Mapping[str, Any]) -> Ask:
+    """Return what was asked last, with the answer that the event carries; a time-out chose nothing."""
+    ask = Ask.from_document(run.evidence.require(Kind.APPROVE))
+    user = event.get("responded_by_user") or {}
+    answered_at = event.get("responded_at")
+    return replace(
+        ask,
+        answered_at=answered_at.isoformat(timespec="seconds") if answered_at else run.now(),
+        chosen=next(iter(event.get("chosen_options") or ()), None),
+        user_id=user.get("id"),
+        user_name=user.get("name"),
+    )

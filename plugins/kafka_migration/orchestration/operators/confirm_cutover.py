@@ -1,0 +1,82 @@
+"""`confirm_cutover`: says to everybody that the consumers now read on the target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow.providers.apache.kafka.assets.kafka import create_asset
+from airflow.sdk import AssetAlias, Context
+
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.ledger import CutOver
+from kafka_migration.core.migration import RunIdentity
+from kafka_migration.core.next_steps import next_steps
+from kafka_migration.orchestration.operators.base import (
+    MigrationOperator,
+    Summary,
+    hold_reservation,
+    skip_unless_moving,
+)
+from kafka_migration.orchestration.run import MigrationRun, connection_config
+
+
+class ConfirmCutoverOperator(MigrationOperator):
+    """Write the cutover into the ledger, send an Asset event per moved topic, and say what to do next.
+
+    From the ledger's entry on, only mode `validate` is allowed for this migration. The events go to the assets
+    `kafka://<bootstrap server of the target>/<topic>` through the alias `kafka_migration__<migration>`, so that a
+    DAG can be scheduled on either. Tried again, it writes no second entry; Airflow sends the events once, when the
+    task has succeeded.
+    """
+
+    def __init__(self, *, migration: str, **kwargs: Any) -> None:
+        self.alias = AssetAlias(f"kafka_migration__{migration}")
+        super().__init__(migration=migration, outlets=[self.alias, *kwargs.pop("outlets", ())], **kwargs)
+
+    def step(self, run: MigrationRun, context: Context) -> Summary:
+        """Add to the ledger, add the events, write the next steps."""
+        skip_unless_moving(run)
+        result = run.evidence.require(Kind.OFFSETS_RESULT)
+        cut_over = self._recorded(run, result)
+        self._announce(run, context, cut_over)
+        document = {**cut_over.to_document(), "next_steps": _next_steps(run, cut_over, result)}
+        run.evidence.write(Kind.CUTOVER, document)
+        for number, text in enumerate(document["next_steps"], start=1):
+            self.log.info("%d. %s", number, text)
+        return {"groups": list(cut_over.groups), "topics": list(cut_over.topics), "partly": cut_over.partly}
+
+    @staticmethod
+    def _recorded(run: MigrationRun, result: dict[str, Any]) -> CutOver:
+        """Return the ledger's entry of this run, made now or by an earlier try."""
+        known = run.ledger.read().cut_over
+        if known is not None and RunIdentity.from_holder(known.run).is_same_run(run.identity):
+            return known
+        hold_reservation(run)
+        topics = run.migration.topics
+        cut_over = CutOver(run.identity.holder, run.now(), tuple(result["moved"]), topics, result["partly"])
+        run.ledger.append(cut_over.to_document())
+        return cut_over
+
+    def _announce(self, run: MigrationRun, context: Context, cut_over: CutOver) -> None:
+        server = str(connection_config(run.migration.target.connection)["bootstrap.servers"]).partition(",")[0].strip()
+        events = context["outlet_events"][self.alias]
+        extra = {"migration": run.name, "run": cut_over.run, "groups": list(cut_over.groups)}
+        for topic in cut_over.topics:
+            events.add(create_asset(server=server, topic=topic), extra=extra)
+
+
+def _next_steps(run: MigrationRun, cut_over: CutOver, result: dict[str, Any]) -> list[str]:
+    left_behind = {
+        group: tuple(Finding.from_document(finding) for finding in findings)
+        for group, findings in result["left_behind"].items()
+    }
+    steps = next_steps(
+        source=run.migration.source.connection,
+        target=run.migration.target.connection,
+        moved=cut_over.groups,
+        left_behind=left_behind,
+        topics=cut_over.topics,
+        folder=str(run.evidence.folder.parent),
+    )
+    return list(steps)

@@ -1,0 +1,110 @@
+"""`drain_groups`: waits, deferred, until the consumer groups have read the source to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from airflow.sdk import BaseSensorOperator, Context
+from airflow.sdk.exceptions import AirflowSkipException
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding, Refused
+from kafka_migration.core.group_lag import LagPolicy
+from kafka_migration.core.group_offsets import group_subject, which_groups
+from kafka_migration.core.migration import Mode
+from kafka_migration.orchestration.group_lag import LagOutcome
+from kafka_migration.orchestration.operators.base import Summary, reporting
+from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.sensors.group_lag import TRIGGER_MARGIN, lag_trigger
+
+# A sample may miss some polls of a busy cluster before it is stale.
+FRESH_POLLS = 4
+MIN_FRESHNESS_S = 60.0
+
+
+class DrainGroupsSensor(BaseSensorOperator):
+    """Wait until every group of the migration has read the fenced source to its end, if the file asks for it.
+
+    :param migration: name of the migration. (templated)
+
+    Waits in mode `cutover` with `cutover.drain_groups` only. In a rehearsal, or where the file does not ask for it,
+    it returns at once; in a mode that plans no groups it is skipped, and what follows with it. Waited for are the
+    groups that `cutover.groups` names, on those of the migration's topics on which they committed anything.
+
+    What it does not do: stop the groups' consumers, or tell whether any run.
+    """
+
+    template_fields: Sequence[str] = ("migration",)
+
+    def __init__(self, *, migration: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.migration = migration
+
+    def execute(self, context: Context) -> Summary | None:
+        """Defer to the trigger, unless there is nothing to wait for."""
+        run = MigrationRun.from_context(context, self.migration)
+        with reporting(run, self.task_id):
+            limit_s = _time_limit_s(run)
+            groups = _groups_with_topics(run) if limit_s is not None else {}
+            if limit_s is None or not groups:
+                self.log.info("No group is waited for: %s.", "not asked for" if limit_s is None else "none has commits")
+                return {"outcome": str(LagOutcome.CAUGHT_UP), "progress": ""}
+            self.log.info("Waiting for %s.", ", ".join(groups))
+            limit, poll_interval_s = timedelta(seconds=limit_s), run.migration.watch.poll_interval_s
+            trigger = lag_trigger(
+                run.migration.source.connection,
+                groups,
+                LagPolicy(freshness_s=max(MIN_FRESHNESS_S, FRESH_POLLS * poll_interval_s)),
+                poll_interval_s,
+                run.clock.now() + limit,
+            )
+        self.defer(trigger=trigger, method_name="execute_complete", timeout=limit + TRIGGER_MARGIN)
+        return None
+
+    def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
+        """Return the last progress line; refuse when a group has not read everything."""
+        run = MigrationRun.from_context(context, self.migration)
+        with reporting(run, self.task_id):
+            self.log.info("%s", event["progress"])
+            if event["outcome"] == LagOutcome.FAILED:
+                raise Refused(Finding.from_document(finding) for finding in event["findings"])
+            if event["outcome"] == LagOutcome.TIMED_OUT:
+                raise Refused(_not_drained(run, event))
+            return {"outcome": event["outcome"], "progress": event["progress"]}
+
+
+def _time_limit_s(run: MigrationRun) -> int | None:
+    """Return how long the groups may take; `None` when they are not waited for."""
+    mode = run.request.mode
+    if not mode.plans_groups:
+        raise AirflowSkipException(f"Mode {mode} plans no consumer groups.")
+    return run.migration.cutover.drain_groups_s if mode is Mode.CUTOVER else None
+
+
+def _groups_with_topics(run: MigrationRun) -> dict[str, list[str] | None]:
+    """Return the migration's groups with those of its topics on which they committed anything."""
+    names = which_groups(run.source.list_groups(), run.migration.cutover.groups, run.request.groups)
+    committed = {name: {p.topic for p in run.source.committed_offsets(name)} for name in names}
+    return {
+        name: sorted(topics.intersection(run.migration.topics))
+        for name, topics in committed.items()
+        if topics.intersection(run.migration.topics)
+    }
+
+
+def _not_drained(run: MigrationRun, event: Mapping[str, Any]) -> list[Finding]:
+    behind = event["behind"] or {"": event["progress"]}
+    limit_s = run.migration.cutover.drain_groups_s or 0
+    return [
+        Finding(
+            Code.GROUPS_NOT_DRAINED,
+            group_subject(group) if group else "the groups of the migration",
+            text,
+            f"lag 0, known, on every partition within {limit_s:,} s (cutover.drain_groups)",
+            "Let its consumers read on at the source and trigger the cutover again; or take the group out of "
+            "cutover.groups; or cut over without cutover.drain_groups: it goes on at the target where it stopped.",
+        )
+        for group, text in behind.items()
+    ]

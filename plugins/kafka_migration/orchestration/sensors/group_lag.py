@@ -1,0 +1,113 @@
+"""A sensor for any consumer groups on any cluster: waits, deferred, until they have caught up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from airflow.sdk import BaseSensorOperator, Context
+from airflow.sdk.exceptions import AirflowFailException, AirflowSensorTimeout
+
+from kafka_migration.adapters.clock import SystemClock
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.group_lag import LagPolicy
+from kafka_migration.orchestration.group_lag import LagOutcome
+from kafka_migration.orchestration.operators.base import Summary
+from kafka_migration.orchestration.triggers.group_lag import ConsumerGroupLagTrigger
+
+# The trigger ends by itself at its deadline; Airflow's own limit is only the net below it.
+TRIGGER_MARGIN = timedelta(minutes=10)
+
+
+class ConsumerGroupLagSensor(BaseSensorOperator):
+    """Wait until consumer groups have read everything, or nearly: proved per partition, never summed up.
+
+    :param kafka_conn_id: the Airflow connection (type `kafka`) of the cluster. (templated)
+    :param group_ids: the groups, all of which must have caught up. (templated)
+    :param topics: only these topics; without them every topic in which a group committed anything. (templated)
+    :param limit_offsets: the lag that each partition may have.
+    :param samples: so many samples in a row must be within the limit.
+    :param freshness_s: seconds after which a sample is stale: slower readings count for nothing, longer pauses
+        begin the count anew.
+    :param poll_interval_s: seconds between two samples; less than `freshness_s`.
+
+    Always deferrable: one trigger for all groups, no worker slot. `timeout` and `soft_fail` are those of every
+    sensor. The end of a partition is its last stable offset. A partition on which a group committed nothing has an
+    unknown lag, unless there is nothing to read; unknown never counts as zero. Where a group stands still short of
+    the end, a throw-away reader proves whether only transaction markers follow.
+
+    What it does not do: tell whether a group's consumers run, or change anything.
+
+    Known limitation: without `topics` a topic that a group subscribes to, but never committed in, is not looked at.
+    """
+
+    template_fields: Sequence[str] = ("kafka_conn_id", "group_ids", "topics")
+
+    def __init__(
+        self,
+        *,
+        kafka_conn_id: str,
+        group_ids: Sequence[str],
+        topics: Sequence[str] | None = None,
+        limit_offsets: int = 0,
+        samples: int = 3,
+        freshness_s: float = 60.0,
+        poll_interval_s: float = 15.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        if not 0 < poll_interval_s < freshness_s:
+            raise ValueError(f"0 < poll_interval_s < freshness_s is needed, got {poll_interval_s} and {freshness_s}")
+        self.kafka_conn_id = kafka_conn_id
+        self.group_ids = group_ids
+        self.topics = topics
+        self.policy = LagPolicy(limit_offsets, samples, freshness_s)
+        self.poll_interval_s = poll_interval_s
+
+    def execute(self, context: Context) -> None:
+        """Defer to the trigger."""
+        if not self.group_ids:
+            raise AirflowFailException("group_ids is empty: there is no group to wait for")
+        topics = None if self.topics is None else list(self.topics)
+        limit = timedelta(seconds=self.timeout)
+        self.defer(
+            trigger=lag_trigger(
+                self.kafka_conn_id,
+                dict.fromkeys(self.group_ids, topics),
+                self.policy,
+                self.poll_interval_s,
+                SystemClock().now() + limit,
+            ),
+            method_name="execute_complete",
+            timeout=limit + TRIGGER_MARGIN,
+        )
+
+    def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
+        """Return the last progress line; raise when not every group has caught up."""
+        self.log.info("%s", event["progress"])
+        if event["outcome"] == LagOutcome.FAILED:
+            raise AirflowFailException("\n".join(str(Finding.from_document(f)) for f in event["findings"]))
+        if event["outcome"] == LagOutcome.TIMED_OUT:
+            behind = "; ".join(f"group {group}: {text}" for group, text in event["behind"].items())
+            raise AirflowSensorTimeout(f"not caught up within {self.timeout:,.0f} s: {behind or event['progress']}")
+        return {"outcome": event["outcome"], "progress": event["progress"]}
+
+
+def lag_trigger(
+    kafka_conn_id: str,
+    groups: dict[str, list[str] | None],
+    policy: LagPolicy,
+    poll_interval_s: float,
+    deadline: datetime,
+) -> ConsumerGroupLagTrigger:
+    """Return the trigger that waits for these groups under this rule."""
+    return ConsumerGroupLagTrigger(
+        kafka_conn_id=kafka_conn_id,
+        groups=groups,
+        limit_offsets=policy.limit_offsets,
+        samples=policy.samples,
+        freshness_s=policy.freshness_s,
+        poll_interval_s=poll_interval_s,
+        deadline=deadline.isoformat(),
+    )

@@ -1,0 +1,96 @@
+"""Driving a trigger from its first poll to its event, in no time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from types import ModuleType
+from typing import Any
+
+import pytest
+from airflow.sdk import BaseSensorOperator
+from airflow.sdk.exceptions import TaskDeferred
+from airflow.triggers.base import BaseTrigger
+
+A_DAY_S = 24 * 3600
+
+
+@dataclass
+class FakeClock:
+    """`core.clock.Clock` that stands still until it is told to go on."""
+
+    elapsed_s: float = 0.0
+
+    def now(self) -> datetime:
+        """Return the present time."""
+        return datetime(2030, 1, 1, tzinfo=UTC) + timedelta(seconds=self.elapsed_s)
+
+    def monotonic_s(self) -> float:
+        """Return the present second; its zero is not that of `now`."""
+        return 1000 + self.elapsed_s
+
+
+@dataclass
+class TriggerLog:
+    """The log of a trigger; each message has one argument."""
+
+    infos: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def info(self, form: str, text: str) -> None:
+        """Take a line."""
+        self.infos.append(form % text)
+
+    def warning(self, form: str, text: str) -> None:
+        """Take a warning."""
+        self.warnings.append(form % text)
+
+    @property
+    def states(self) -> list[str]:
+        """Return what the progress lines told as state, each once."""
+        return list(dict.fromkeys(line.partition("State: ")[2].partition("; ETA")[0] for line in self.infos))
+
+
+def let_time_pass(
+    monkeypatch: pytest.MonkeyPatch, module: ModuleType, clock: FakeClock, meanwhile: Callable[[], None]
+) -> None:
+    """Let the trigger of a module sleep on this clock; `meanwhile` is what the world does before each next poll."""
+
+    class Time:
+        to_thread = staticmethod(asyncio.to_thread)
+
+        @staticmethod
+        async def sleep(seconds: float) -> None:
+            clock.elapsed_s += seconds
+            assert clock.elapsed_s < A_DAY_S, "the trigger does not end"
+            meanwhile()
+
+    monkeypatch.setattr(module, "asyncio", Time)
+
+
+def deferred_by(sensor: BaseSensorOperator, context: Any) -> TaskDeferred:
+    """Return what a sensor defers with."""
+    with pytest.raises(TaskDeferred) as deferred:
+        sensor.execute(context)
+    return deferred.value
+
+
+def revived(trigger: BaseTrigger) -> BaseTrigger:
+    """Return the trigger as another triggerer makes it from Airflow's database."""
+    path, arguments = trigger.serialize()
+    assert path == f"{type(trigger).__module__}.{type(trigger).__qualname__}"
+    return type(trigger)(**json.loads(json.dumps(arguments)))
+
+
+def event_of(trigger: BaseTrigger) -> dict[str, Any]:
+    """Run the trigger to its one event; return the payload as it comes out of Airflow's database."""
+
+    async def run() -> Any:
+        (event,) = [event async for event in trigger.run()]
+        return event.payload
+
+    payload: dict[str, Any] = json.loads(json.dumps(asyncio.run(run())))
+    return payload

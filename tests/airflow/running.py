@@ -1,0 +1,87 @@
+"""Running the steps of a migration in the small world, and doing what MirrorMaker and Spark do between them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from airflow.sdk import BaseOperator
+
+from kafka_migration.core.cluster import NewTopic
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.validation import ValidationRequest, empty_result
+from kafka_migration.engines import mirrormaker2
+from kafka_migration.orchestration.operators.finish import FinishOperator
+from kafka_migration.orchestration.operators.plan import PlanOperator
+from kafka_migration.orchestration.operators.preflight import PreflightOperator
+from kafka_migration.orchestration.operators.reserve import ReserveOperator
+from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
+from tests.airflow.conftest import World
+
+BEFORE_START = (PreflightOperator, ReserveOperator, PlanOperator, CreateTopicsOperator)
+
+
+def do(world: World, *operators: type[BaseOperator]) -> dict[str, Any]:
+    """Run operators in order and return the last one's summary."""
+    summary: dict[str, Any] = {}
+    for operator in operators:
+        summary = operator(task_id=operator.__name__, migration="shop").execute(world.context())  # type: ignore[arg-type]
+    return summary
+
+
+def mirror(world: World, copied: dict[TopicPartition, int]) -> None:
+    """Do what MirrorMaker does: copy records and store the offset of the last one."""
+    topics = mirrormaker2.InternalTopics.of(world.run.migration, 1)
+    world.target.create_topics([NewTopic(topics.offsets, 1, 1, {})])
+    for partition, count in copied.items():
+        log = world.source.topics[partition.topic].partitions[partition.partition]
+        stored = len(world.target.topics[partition.topic].partitions[partition.partition].records)
+        world.target.produce(partition.topic, partition.partition, *log.records[stored : stored + count])
+        source = {"cluster": "shop-source", "partition": partition.partition, "topic": partition.topic}
+        key = json.dumps(["MirrorSourceConnector", source]).encode()
+        world.target.produce(topics.offsets, 0, (key, json.dumps({"offset": stored + count - 1}).encode()))
+
+
+def validated(world: World, equal: bool = True) -> None:
+    """Write request and result as `validate_topics` and Spark do, with all windows equal or none."""
+    from kafka_migration.orchestration.operators.validate import _request
+
+    request = _request(world.run)
+    empty = ValidationRequest(request.migration, request.run, 1024, "read_committed", ())
+    result = empty_result(empty, "t").to_document()
+    side = {"records": 1, "key_value_bytes": 2, "first_offset": 0, "last_offset": 0}
+    result["partitions"] = [
+        {
+            **window.to_document(),
+            "source": side,
+            "target": side,
+            "equal": equal,
+            "blocks": 1,
+            "differing_blocks": int(not equal),
+            "source_unreadable": None,
+            "target_unreadable": None,
+            "first_difference": None,
+        }
+        for window in request.windows
+    ]
+    world.run.evidence.write(Kind.VALIDATION_REQUEST, request.to_document())
+    world.run.evidence.write(Kind.VALIDATION_RESULT, result)
+
+
+class _Dag:
+    """The one thing that finish asks of its DAG."""
+
+    def __init__(self, *task_ids: str) -> None:
+        self._tasks = [type("Task", (), {"task_id": task_id}) for task_id in task_ids]
+
+    def topological_sort(self) -> list[Any]:
+        """Return the tasks in order."""
+        return self._tasks
+
+
+def finish(world: World, **states: str | None) -> dict[str, Any]:
+    """Run finish after tasks that ended in these states."""
+    world.task_instance.task_states = states
+    context = {**world.context(), "dag": _Dag(*states, "finish")}
+    return FinishOperator(task_id="finish", migration="shop").execute(context)  # type: ignore[arg-type]

@@ -1,0 +1,144 @@
+"""Rules of a cutover whose process dies anywhere and is tried again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from airflow.sdk.exceptions import AirflowFailException
+
+from kafka_migration.adapters import evidence
+from kafka_migration.core.evidence import Kind
+from kafka_migration.orchestration.operators.approve import ApproveOperator
+from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
+from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
+from kafka_migration.orchestration.operators.sync_offsets import SOURCE_CSV, TARGET_CSV, SyncOffsetsOperator
+from tests.airflow.conftest import World
+from tests.airflow.cutover import (
+    BILLING,
+    REPORTING,
+    answer,
+    approved,
+    ask,
+    target_offsets,
+)
+from tests.airflow.running import do
+
+pytestmark = pytest.mark.airflow
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+def _kill_at_write(world: World, monkeypatch: pytest.MonkeyPatch, number: int, when: str) -> None:
+    """Let the process end right before, or right after, a write to a group."""
+    write, groups = world.target.alter_offsets, []
+
+    def dies(group: str, offsets: Any) -> None:
+        groups.append(group)
+        if (len(groups), when) == (number, "before"):
+            raise Killed
+        write(group, offsets)
+        if (len(groups), when) == (number, "after"):
+            raise Killed
+
+    monkeypatch.setattr(world.target, "alter_offsets", dies)
+
+
+def _end_state(world: World) -> dict[str, Any]:
+    cut_over = world.run.ledger.read().cut_over
+    assert cut_over is not None
+    return {
+        "target": target_offsets(world),
+        "moved": sorted(cut_over.groups),
+        "partly": cut_over.partly,
+        "before": world.run.evidence.require(Kind.OFFSETS_BEFORE)["target"],
+    }
+
+
+EXPECTED_END = {
+    "target": {"billing": BILLING, "reporting": REPORTING},
+    "moved": ["billing", "reporting"],
+    "partly": False,
+    "before": {"billing": {}, "reporting": {}},
+}
+
+
+@pytest.mark.parametrize("number", [1, 2])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_killed_between_writes_and_tried_again(scene: World, monkeypatch: pytest.MonkeyPatch, number: int, when: str):
+    """Wherever the process dies between two groups, another try comes to the same end, from the same saved offsets."""
+    approved(scene)
+    with monkeypatch.context() as patch:
+        _kill_at_write(scene, patch, number, when)
+        with pytest.raises(Killed):
+            do(scene, SyncOffsetsOperator)
+
+    do(scene, SyncOffsetsOperator, ConfirmCutoverOperator)
+
+    assert EXPECTED_END == _end_state(scene)
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize(
+    "document",
+    [
+        Kind.OFFSETS_PLAN,
+        Kind.APPROVE,
+        Kind.OFFSETS_BEFORE,
+        Kind.OFFSETS_RESULT,
+        Kind.CUTOVER,
+        "ledger",
+        SOURCE_CSV,
+        TARGET_CSV,
+    ],
+)
+def test_killed_around_any_document_and_tried_again(
+    scene: World, monkeypatch: pytest.MonkeyPatch, document: str, when: str
+):
+    """Wherever the process dies from plan to confirm, the task tried again comes to the same end."""
+    original = evidence.write_whole
+    name = {"ledger": "cut-over"}.get(document, str(document))
+
+    def dies(path: Any, text: str) -> None:
+        is_here = name in path.name and not killed
+        if is_here:
+            killed.append(path.name)
+        if not is_here or when == "after":
+            original(path, text)
+        if is_here:
+            raise Killed
+
+    killed: list[str] = []
+    monkeypatch.setattr(evidence, "write_whole", dies)
+    for step in (PlanOffsetsOperator, ApproveOperator, SyncOffsetsOperator, ConfirmCutoverOperator):
+        try:
+            _do_step(scene, step)
+        except Killed:
+            _do_step(scene, step)
+
+    assert len(killed) == 1
+    assert EXPECTED_END == _end_state(scene)
+    assert len([e for e in scene.run.ledger.folder.iterdir() if "cut-over" in e.name]) == 1
+
+
+def _do_step(world: World, step: Any) -> None:
+    if step is ApproveOperator:
+        ask(world)
+        answer(world)
+    else:
+        do(world, step)
+
+
+def test_earlier_try_that_wrote_is_not_denied(scene: World, monkeypatch: pytest.MonkeyPatch):
+    """When the clusters change after a first write, the refusal does not say that nothing was written."""
+    approved(scene)
+    with monkeypatch.context() as patch:
+        _kill_at_write(scene, patch, 1, "after")
+        with pytest.raises(Killed):
+            do(scene, SyncOffsetsOperator)
+    scene.source.produce("orders", 0, (b"late", b"v"))
+
+    with pytest.raises(AirflowFailException, match=r"EVIDENCE_CHANGED .*an earlier one may have moved groups"):
+        do(scene, SyncOffsetsOperator)

@@ -1,0 +1,126 @@
+"""A partition copied by MirrorMaker, as plain lists, and groups that committed on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from kafka_migration.core.cluster import (
+    CommittedOffset,
+    GroupDescription,
+    GroupMember,
+    GroupState,
+    RecordPrint,
+)
+from kafka_migration.core.group_offsets import (
+    CommittedGroup,
+    GroupPlan,
+)
+from kafka_migration.core.group_rules import Translated, plan_groups
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.translation import (
+    OffsetRange,
+    PartitionCopy,
+    Position,
+    counts_needed,
+    source_probes,
+    target_probes,
+    translate,
+)
+from kafka_migration.core.validation import Window
+
+P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
+HOLE = None
+Log = list[str | None]
+
+
+@dataclass
+class CopiedPartition:
+    """A partition on both sides: its logs as lists (`None` is a hole), cut into generations at source offsets.
+
+    Each generation appends the visible records of its range to the target, as MirrorMaker does.
+    """
+
+    source: Log
+    cuts: tuple[int, ...]
+    target: Log = field(default_factory=list)
+    windows: list[Window] = field(default_factory=list)
+    log_start: int = 0
+
+    def __post_init__(self) -> None:
+        for number, (start, end) in enumerate(zip(self.cuts, self.cuts[1:], strict=False), start=1):
+            target_start = len(self.target)
+            self.target += [record for record in self.source[start:end] if record is not HOLE]
+            self.windows.append(Window(number, "orders", "orders", 0, start, end, target_start, len(self.target)))
+
+    @property
+    def copy(self) -> PartitionCopy:
+        """The copy as the ledger and the source tell it."""
+        return PartitionCopy(tuple(self.windows), self.log_start, len(self.source))
+
+    def purge(self, log_start: int) -> None:
+        """Let the source delete everything before an offset."""
+        self.source[:log_start] = [HOLE] * log_start
+        self.log_start = log_start
+
+    def count(self, wanted: OffsetRange) -> int:
+        """Count the visible records of a range; reading what is deleted is an error."""
+        assert wanted.start >= self.log_start
+        return sum(record is not HOLE for record in self.source[wanted.start : wanted.end])
+
+    def translated(self, *offsets: int) -> Translated:
+        """Do with the lists what the plan does with clusters."""
+        copies, positions = {P0: self.copy}, [Position(P0, offset) for offset in offsets]
+        counts = {wanted: self.count(wanted) for wanted in counts_needed(copies, positions)}
+        translations = translate(copies, positions, counts)
+        source = {p: first_record(self.source, p.offset) for p in source_probes(copies, translations)}
+        probes = target_probes(copies, translations, source)
+        target = {p: first_record(self.target, p.offset) for p in probes.values()}
+        return Translated(copies, translations, source, probes, target)
+
+    def plan(self, offset: int, *, final: bool = True, **group: object) -> GroupPlan:
+        """Plan one group that committed one offset."""
+        made = committed({P0: offset}, **group)
+        (plan,) = plan_groups([made], self.translated(offset), is_final=final)
+        return plan
+
+    def target_offset(self, offset: int) -> int:
+        """Return the proved translation of one offset."""
+        plan = self.plan(offset)
+        assert () == plan.refusals
+        return plan.offsets[0].target_offset
+
+
+def first_record(log: Log, offset: int) -> RecordPrint | None:
+    return next(
+        (RecordPrint(n, record, -1) for n, record in enumerate(log) if n >= offset and record is not HOLE), None
+    )
+
+
+def committed(
+    commits: Mapping[TopicPartition, int],
+    *,
+    name: str = "billing",
+    target: Mapping[TopicPartition, int] | None = None,
+    source_members: Iterable[GroupMember] = (),
+    target_members: Iterable[GroupMember] = (),
+    commits_elsewhere: bool = False,
+) -> CommittedGroup:
+    source_members, target_members = tuple(source_members), tuple(target_members)
+    return CommittedGroup(
+        GroupDescription(name, GroupState.STABLE if source_members else GroupState.EMPTY, source_members),
+        GroupDescription(name, GroupState.STABLE if target_members else GroupState.DEAD, target_members),
+        {p: CommittedOffset(offset, "note") for p, offset in commits.items()},
+        {p: CommittedOffset(offset) for p, offset in (target or {}).items()},
+        commits_elsewhere,
+    )
+
+
+def records(count: int) -> Log:
+    return [f"record {number}" for number in range(count)]
+
+
+DENSE = CopiedPartition(["gone", "gone", *records(8)], cuts=(2, 10))
+HOLEY = CopiedPartition(["a", HOLE, "b", HOLE, "c", "d", HOLE, "e", HOLE, HOLE], cuts=(0, 10))
+SEVERAL = CopiedPartition(["a", "b", HOLE, "c", "d", "e", HOLE, HOLE, "f"], cuts=(0, 3, 6, 6, 9))
+MEMBER = GroupMember("app-1-77", "app-1", "/10.0.0.7")

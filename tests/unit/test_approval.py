@@ -1,0 +1,109 @@
+"""Rules of the approval: which answers count, and for what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kafka_migration.core.approval import Ask, evidence_changed, four_eyes, plan_changes, stale_asks, unapproved
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.group_offsets import GroupPlan, OffsetsPlan, PlannedOffset, Proof
+from kafka_migration.core.offsets import TopicPartition
+
+pytestmark = pytest.mark.unit
+
+ASKED = Ask("plan-a", "12:00", 60)
+APPROVED = replace(ASKED, answered_at="12:01", chosen="Approve", user_id="7", user_name="ada")
+P0 = TopicPartition("orders", 0)
+OFFSET = PlannedOffset(P0, 3, None, 3, 0, Proof.RECORD)
+PLAN = OffsetsPlan("t", True, {P0: 5}, {P0: 5}, {P0: 5}, (GroupPlan("billing", (OFFSET,)),))
+
+
+def codes(findings: tuple[Finding, ...]) -> list[str]:
+    return [str(finding.code) for finding in findings]
+
+
+def test_ask_comes_back_from_its_document():
+    """What was asked and answered is read back as it was written."""
+    assert [ASKED, APPROVED] == [Ask.from_document(ask.to_document()) for ask in (ASKED, APPROVED)]
+
+
+def test_same_plan_may_be_asked_about_again():
+    """A retried question about the same plan shows the same text."""
+    assert () == stale_asks([ASKED, APPROVED], "plan-a")
+
+
+def test_another_plan_is_never_asked_about_in_the_same_run():
+    """Airflow would show the first plan's text, so one earlier ask about another plan refuses."""
+    assert ["APPROVAL_STALE"] == codes(stale_asks([ASKED, replace(ASKED, digest="plan-b")], "plan-b"))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        None,
+        ASKED,
+        replace(APPROVED, digest="plan-b"),
+        replace(APPROVED, chosen="Reject"),
+        replace(APPROVED, chosen=None),
+        replace(APPROVED, user_id=None, user_name=None),
+    ],
+)
+def test_only_a_persons_yes_to_just_this_plan_counts(ask: Ask | None):
+    """No question, no answer, another plan, another answer, or nobody who answered: none is an approval."""
+    assert ["APPROVAL_STALE"] == codes(unapproved(ask, "plan-a"))
+
+
+def test_approval_of_the_plan_counts():
+    """A person's yes to the plan is an approval."""
+    assert () == unapproved(APPROVED, "plan-a")
+
+
+@pytest.mark.parametrize("triggered_by", ["ada", "7", None, ""])
+def test_four_eyes_need_two_known_people(triggered_by: str | None):
+    """The one who triggered, by id or name, cannot approve; nor can anybody when it is not known who triggered."""
+    assert ["FOUR_EYES"] == codes(four_eyes(APPROVED, triggered_by))
+
+
+def test_four_eyes_are_two_people():
+    """Another person may approve."""
+    assert () == four_eyes(APPROVED, "grace")
+
+
+@pytest.mark.parametrize(
+    ("live", "text"),
+    [
+        (replace(PLAN, source_end_offsets={P0: 6}), "source end of orders[0]: 5 then, 6 now"),
+        (replace(PLAN, target_end_offsets={}), "target end of orders[0]: 5 then, unknown now"),
+        (replace(PLAN, groups=()), "group billing: not there any more"),
+        (replace(PLAN, groups=(*PLAN.groups, GroupPlan("audit"))), "group audit: new"),
+        (
+            replace(PLAN, groups=(GroupPlan("billing", (replace(OFFSET, source_offset=4),)),)),
+            "group billing, orders[0]: committed on the source 3 then, 4 now",
+        ),
+        (
+            replace(PLAN, groups=(GroupPlan("billing", refusals=(Finding(Code.GROUP_ACTIVE, "s", "f", "e", "r"),)),)),
+            "group billing: GROUP_ACTIVE now, may be moved then",
+        ),
+        (replace(PLAN, groups=(GroupPlan("billing"),)), "group billing: partitions with commits: 1 then, 0 now"),
+    ],
+)
+def test_what_changed_is_said(live: OffsetsPlan, text: str):
+    """The refusal names the end, the group or the commit that is no longer as it was approved."""
+    assert [text] == list(plan_changes(PLAN, live))
+
+
+def test_nothing_changed_says_nothing():
+    """The same plan has no changes."""
+    assert [] == list(plan_changes(PLAN, replace(PLAN, at="later")))
+
+
+def test_changed_evidence_tells_whether_an_earlier_try_wrote():
+    """After a first write nobody may read that nothing was written."""
+    texts = [evidence_changed(["x"] * 12, has_written=written).remedy for written in (False, True)]
+
+    assert "Nothing was written" in texts[0]
+    assert "may have moved groups" in texts[1]
+    assert "and 2 more" in evidence_changed(["x"] * 12, has_written=False).found

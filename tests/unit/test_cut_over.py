@@ -1,0 +1,109 @@
+"""Rules of a migration that was cut over: its ledger, its report, what to do next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.group_offsets import GroupPlan, PlannedOffset, Proof
+from kafka_migration.core.ledger import CutOver, Ledger, fold, whole_windows
+from kafka_migration.core.migration import Phase
+from kafka_migration.core.next_steps import next_steps
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.offsets_writing import GroupWrite, OffsetsResult, Write
+from kafka_migration.core.run_groups import group_rows
+
+pytestmark = pytest.mark.unit
+
+P0 = TopicPartition("orders", 0)
+ACTIVE = Finding(Code.GROUP_ACTIVE, "group audit", "a member", "none", "Stop it.")
+CUT_OVER = CutOver("dag/run#1", "12:00", ("billing",), ("orders",), partly=False)
+
+
+def _copied() -> list[dict[str, object]]:
+    generation = {"generation": 1, "run": "r", "at": "t"}
+    return [
+        {
+            "kind": "generation-started",
+            **generation,
+            "mirror_positions": {"orders": {"0": 0}},
+            "target_end_offsets": {"orders": {"0": 0}},
+        },
+        {
+            "kind": "generation-stopped",
+            **generation,
+            "graceful": True,
+            "exit_code": 143,
+            "reason": "stopped",
+            "mirror_positions": {"orders": {"0": 5}},
+            "target_end_offsets": {"orders": {"0": 5}},
+        },
+    ]
+
+
+def test_entry_sets_the_phase():
+    """The cutover's entry ends the syncing, and is read back as it was written."""
+    ledger = fold([*_copied(), CUT_OVER.to_document()])
+
+    assert (Phase.CUT_OVER, CUT_OVER) == (ledger.phase, ledger.cut_over)
+    assert (Phase.NEW, None) == (Ledger().phase, Ledger().cut_over)
+
+
+def test_whole_reading_after_the_cutover_ends_where_the_copy_ends():
+    """What producers append to the target after the cutover is no part of the copy; before, it is."""
+    before, after = fold(_copied()), fold([*_copied(), CUT_OVER.to_document()])
+
+    assert [8] == [window.target_end for window in whole_windows(before, ["orders"], {P0: 8})]
+    assert [5] == [window.target_end for window in whole_windows(after, ["orders"], {P0: 8})]
+
+
+PLANNED = GroupPlan("billing", (PlannedOffset(P0, 3, None, 3, 2, Proof.RECORD),)).to_document()
+LEFT_OUT = GroupPlan("audit", refusals=(ACTIVE,)).to_document()
+
+
+def test_rows_of_a_rehearsal_say_that_nothing_was_written():
+    """Without a result every group of the plan is there, not written; without a plan there is no row."""
+    rows = group_rows({"groups": [PLANNED, LEFT_OUT]}, None, has_begun=False)
+
+    assert [("billing", "ready", "not written", 2), ("audit", "left out", "not written", 0)] == [
+        (row["group"], row["verdict"], row["outcome"], row["delivered_again"]) for row in rows
+    ]
+    assert ["GROUP_ACTIVE: a member"] == rows[1]["reasons"]
+    assert [] == group_rows(None, None, has_begun=False)
+
+
+def test_rows_of_an_interrupted_writing_claim_nothing():
+    """Where writing began and left no result, a planned group may be written or not; one left out is not."""
+    rows = group_rows({"groups": [PLANNED, LEFT_OUT]}, None, has_begun=True)
+
+    assert ["unknown", "not written"] == [row["outcome"] for row in rows]
+
+
+def test_rows_of_a_cutover_say_what_became_of_each_group():
+    """The result of the writing is joined to the plan's row, with its reasons."""
+    result = OffsetsResult("d", (GroupWrite("billing", Write.REFUSED, {}, (replace(ACTIVE, found="late"),)),), ())
+    (row,) = group_rows({"groups": [PLANNED]}, result.to_document(), has_begun=True)
+
+    assert ("refused", ["GROUP_ACTIVE: late"]) == (row["outcome"], row["reasons"])
+
+
+def test_next_steps_name_connections_groups_and_the_way_back():
+    """The steps begin with the consumers, name who stays behind and why, and the last reversible step."""
+    steps = next_steps(
+        source="old", target="new", moved=["billing"], left_behind={"audit": (ACTIVE,)}, topics=["orders"], folder="f"
+    )
+
+    assert "billing" in steps[0]
+    assert "`new`" in steps[0]
+    assert any("audit was left behind (GROUP_ACTIVE)" in step for step in steps)
+    assert any("last reversible step" in step for step in steps)
+
+
+def test_next_steps_without_moved_groups_start_no_consumers():
+    """Nobody is told to start consumers that have nothing to go on with."""
+    steps = next_steps(source="old", target="new", moved=[], left_behind={}, topics=["orders"], folder="f")
+
+    assert "producers" in steps[0]

@@ -1,0 +1,176 @@
+"""Rules of the fence: when the producers count as stopped."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.fence import FenceStatus, FenceWatch, SourceEnds
+from kafka_migration.core.offsets import Offsets, TopicPartition
+
+pytestmark = pytest.mark.unit
+
+P0 = TopicPartition("orders", 0)
+P1 = TopicPartition("orders", 1)
+AUDIT = TopicPartition("audit", 0)
+QUIET_S, WAIT_S = 60, 600
+
+
+def a_fence() -> FenceWatch:
+    return FenceWatch(QUIET_S, WAIT_S, announced_s=0)
+
+
+def look(
+    at_s: float, high: Offsets, stable: Offsets | None = None, partitions: set[TopicPartition] | None = None
+) -> SourceEnds:
+    return SourceEnds(at_s, frozenset(partitions or high), high, high if stable is None else stable)
+
+
+def takes(fence: FenceWatch, *looks: SourceEnds) -> list[FenceStatus]:
+    return [fence.take(ends) for ends in looks]
+
+
+def test_fenced_when_every_end_stood_still_long_enough():
+    """The ends are fenced once all of them stood still for the quiet time, not before."""
+    ends = {P0: 10, P1: 0}
+
+    early, almost, fenced = takes(a_fence(), *(look(at_s, ends) for at_s in (5, 64, 65)))
+
+    assert (None, None, ends) == (early.ends, almost.ends, fenced.ends)
+    assert "still for 59 of 60 s" == str(almost)
+
+
+def test_one_moving_partition_keeps_all_from_being_fenced():
+    """A record anywhere starts the quiet time anew, and what moved is told with its offsets."""
+    statuses = takes(a_fence(), look(0, {P0: 10, P1: 5}), look(50, {P0: 10, P1: 125}), look(60, {P0: 10, P1: 125}))
+
+    assert all(status.ends is None for status in statuses)
+    assert {P1: (5, 125)} == {p: (m.before, m.after) for p, m in statuses[2].moving.items()}
+    assert "orders[1] still moves (+120)" == str(statuses[2])
+
+
+def test_stand_still_is_counted_from_the_last_movement():
+    """After the last record the whole quiet time must pass, and then nothing counts as moving."""
+    fence = a_fence()
+    takes(fence, look(0, {P0: 10}), look(50, {P0: 11}))
+
+    assert fence.take(look(109, {P0: 11})).ends is None
+    assert fence.take(look(110, {P0: 11})).ends == {P0: 11}
+
+
+def test_falling_end_is_a_movement():
+    """An end that falls (an unclean election) is no stand-still either."""
+    fence = a_fence()
+    takes(fence, look(0, {P0: 10}), look(30, {P0: 8}))
+
+    assert fence.take(look(60, {P0: 8})).ends is None
+
+
+def test_open_transaction_keeps_the_fence_open():
+    """Ends that stand still are not fenced while a last stable offset lies before one."""
+    fence = a_fence()
+    statuses = takes(fence, look(0, {P0: 10}, {P0: 7}), look(60, {P0: 10}, {P0: 7}), look(70, {P0: 11}, {P0: 11}))
+
+    assert [None, None, None] == [status.ends for status in statuses]
+    assert {P0: (7, 10)} == statuses[1].open_transactions
+    assert "open transaction on orders[0]" == str(statuses[1])
+    assert fence.take(look(130, {P0: 11})).ends == {P0: 11}
+
+
+def test_unreadable_partition_is_not_still():
+    """A partition that could not be read, even once, must stand still for the whole time anew."""
+    fence, both = a_fence(), {P0, P1}
+    takes(fence, look(0, {P0: 10, P1: 5}))
+    lost = fence.take(look(30, {P0: 10}, partitions=both))
+
+    assert (None, (P1,), "orders[1] cannot be read") == (lost.ends, lost.unreadable, str(lost))
+    assert fence.take(look(60, {P0: 10, P1: 5})).ends is None
+    assert fence.take(look(120, {P0: 10, P1: 5})).ends == {P0: 10, P1: 5}
+
+
+@pytest.mark.parametrize("missing", ["high", "stable"])
+def test_both_ends_must_be_read(missing: str):
+    """A high watermark without a last stable offset is not known, and the other way round."""
+    high, stable = ({}, {P0: 1}) if missing == "high" else ({P0: 1}, {})
+    fence = a_fence()
+
+    assert [None, None] == [s.ends for s in takes(fence, *(look(at, high, stable, {P0}) for at in (0, 100)))]
+
+
+def test_nothing_to_look_at_proves_nothing():
+    """Without a partition there is no fence."""
+    assert [None, None] == [s.ends for s in takes(a_fence(), look(0, {}), look(100, {}))]
+
+
+def test_record_between_the_two_looks_is_a_movement_and_no_transaction():
+    """A last stable offset above the high watermark means that records came in between the two calls."""
+    fence = a_fence()
+    takes(fence, look(0, {P0: 10}))
+    status = fence.take(look(60, {P0: 10}, {P0: 12}))
+
+    assert (None, {}) == (status.ends, status.open_transactions)
+    assert (10, 12) == (status.moving[P0].before, status.moving[P0].after)
+
+
+def test_refused_after_the_wait_with_one_finding_per_topic():
+    """What still moves when the time is over is named per topic with its rate; what stands still is not."""
+    fence = a_fence()
+    for at_s in range(0, WAIT_S, 30):
+        assert fence.take(look(at_s, {P0: at_s, P1: 2 * at_s, AUDIT: 7})).findings == ()
+    (finding,) = fence.take(look(WAIT_S, {P0: WAIT_S, P1: 2 * WAIT_S, AUDIT: 7})).findings
+
+    assert (Code.FENCE_MOVING, "topic orders") == (finding.code, finding.subject)
+    assert "orders[0] 540 → 600 (+60, 1.0/s); orders[1] 1,080 → 1,200 (+120, 2.0/s)" == finding.found
+    assert "60 s (cutover.fence_quiet) within 600 s" in finding.expected
+
+
+def test_refused_after_the_wait_for_an_open_transaction():
+    """A transaction that nobody ends is a reason of its own, also beside a topic that moves."""
+    fence = a_fence()
+    takes(fence, *(look(at, {P0: at, AUDIT: 9}, {P0: at, AUDIT: 4}) for at in range(0, WAIT_S, 30)))
+    findings = fence.take(look(WAIT_S, {P0: WAIT_S, AUDIT: 9}, {P0: WAIT_S, AUDIT: 4})).findings
+
+    assert [(Code.FENCE_MOVING, "topic orders"), (Code.FENCE_OPEN_TRANSACTION, "topic audit")] == [
+        (finding.code, finding.subject) for finding in findings
+    ]
+    assert "audit[0] last stable offset 4, end 9" == findings[1].found
+
+
+def test_refused_after_the_wait_for_what_cannot_be_read():
+    """A partition that cannot be read when the time is over is named: unknown is not still."""
+    (finding,) = a_fence().take(look(WAIT_S, {P0: 1}, partitions={P0, P1})).findings
+
+    assert (Code.FENCE_MOVING, "orders[1] cannot be read") == (finding.code, finding.found)
+
+
+def test_many_partitions_are_counted_after_the_first_ten():
+    """A finding names ten partitions of a topic and counts the rest."""
+    (finding,) = (
+        a_fence().take(look(WAIT_S, {P0: 1}, partitions={TopicPartition("orders", n) for n in range(14)})).findings
+    )
+
+    assert finding.found.endswith("orders[10] cannot be read and 3 more")
+
+
+def test_proof_after_the_wait_still_counts():
+    """Ends found fenced at the look after the time are fenced: the time is there to find producers, not to punish."""
+    fence = a_fence()
+    takes(fence, look(0, {P0: 1}), look(WAIT_S - QUIET_S - 1, {P0: 2}))
+
+    assert fence.take(look(WAIT_S + 5, {P0: 2})).ends == {P0: 2}
+
+
+def test_watcher_restarted_at_the_end_may_finish_its_proof():
+    """A restarted watcher that saw nothing move is not refused before the quiet time could pass."""
+    fence = FenceWatch(QUIET_S, WAIT_S, announced_s=-WAIT_S)
+    first, last = takes(fence, look(0, {P0: 5}), look(QUIET_S, {P0: 5}))
+
+    assert ((), {P0: 5}) == (first.findings, last.ends)
+
+
+def test_watcher_restarted_at_the_end_refuses_what_moves():
+    """The time of the announcement holds over a restart: the first movement after it is refused."""
+    fence = FenceWatch(QUIET_S, WAIT_S, announced_s=-WAIT_S)
+    _, second = takes(fence, look(0, {P0: 5}), look(15, {P0: 6}))
+
+    assert [Code.FENCE_MOVING] == [finding.code for finding in second.findings]

@@ -1,0 +1,360 @@
+"""Rules of the translation of committed offsets and of which groups may move."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from kafka_migration.core.cluster import (
+    GroupListing,
+    GroupState,
+    RecordPrint,
+)
+from kafka_migration.core.codes import Code
+from kafka_migration.core.group_offsets import (
+    GroupVerdict,
+    PlannedOffset,
+    Proof,
+    which_groups,
+)
+from kafka_migration.core.group_rules import plan_groups, unproved_copy_findings
+from kafka_migration.core.ledger import Ledger, fold
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.translation import (
+    Position,
+    copies_of,
+    counts_needed,
+    translate,
+)
+from tests.unit.copied_partition import (
+    DENSE,
+    HOLE,
+    HOLEY,
+    MEMBER,
+    P0,
+    P1,
+    SEVERAL,
+    CopiedPartition,
+    Log,
+    committed,
+    records,
+)
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.mark.parametrize(
+    ("partition", "offset", "expected", "proof"),
+    [
+        pytest.param(DENSE, 2, 0, Proof.RECORD, id="start"),
+        pytest.param(DENSE, 7, 5, Proof.RECORD, id="middle"),
+        pytest.param(DENSE, 10, 8, Proof.END, id="end"),
+        pytest.param(DENSE, 0, 0, Proof.RECORD, id="below the first position"),
+        pytest.param(HOLEY, 0, 0, Proof.RECORD, id="holes: start"),
+        pytest.param(HOLEY, 1, 1, Proof.RECORD, id="holes: on a hole, counted from the left"),
+        pytest.param(HOLEY, 2, 1, Proof.RECORD, id="holes: counted from the left"),
+        pytest.param(HOLEY, 5, 3, Proof.RECORD, id="holes: counted from the right"),
+        pytest.param(HOLEY, 7, 4, Proof.RECORD, id="holes: last record"),
+        pytest.param(HOLEY, 8, 5, Proof.END, id="holes: only markers follow"),
+        pytest.param(HOLEY, 10, 5, Proof.END, id="holes: end"),
+        pytest.param(SEVERAL, 2, 2, Proof.RECORD, id="generations: marker before a boundary"),
+        pytest.param(SEVERAL, 3, 2, Proof.RECORD, id="generations: on a boundary"),
+        pytest.param(SEVERAL, 5, 4, Proof.RECORD, id="generations: second, without holes"),
+        pytest.param(SEVERAL, 6, 5, Proof.RECORD, id="generations: behind an empty one"),
+        pytest.param(SEVERAL, 9, 6, Proof.END, id="generations: end"),
+    ],
+)
+def test_offset_becomes_the_copy_of_the_next_record(
+    partition: CopiedPartition, offset: int, expected: int, proof: Proof
+):
+    """The translated offset is that of the next unread record's copy; nothing is delivered again, and it is proved."""
+    plan = partition.plan(offset)
+
+    assert GroupVerdict.READY is plan.verdict
+    assert [PlannedOffset(P0, offset, None, expected, 0, proof, "note")] == list(plan.offsets)
+
+
+def test_translation_equals_brute_force():
+    """On random logs with holes and generations the unread records and what lies behind the offset are the same."""
+    chance = random.Random(4)
+    for _ in range(300):
+        size = chance.randint(1, 14)
+        source: Log = [HOLE if chance.random() < 0.3 else f"r{chance.randint(0, 3)}-{n}" for n in range(size)]
+        cuts = (0, *sorted(chance.randint(0, size) for _ in range(chance.randint(0, 3))), size)
+        partition = CopiedPartition(source, cuts)
+        for offset in range(size + 1):
+            unread = [record for record in source[offset:] if record is not HOLE]
+            assert unread == partition.target[partition.target_offset(offset) :], (source, cuts, offset)
+
+
+def test_nothing_is_counted_where_there_are_no_holes():
+    """Equal spans, the start and the end of a window need no reading."""
+    copies = {P0: DENSE.copy, P1: HOLEY.copy}
+
+    assert () == counts_needed(copies, [Position(P0, n) for n in range(11)])
+    assert () == counts_needed(copies, [Position(P1, 0), Position(P1, 10)])
+
+
+def test_counts_are_from_the_nearer_end_and_never_overlap():
+    """Many groups in one window cost one pass over what lies outside the middle."""
+    positions = [Position(P0, offset) for offset in (2, 3, 7, 8)]
+
+    assert [(0, 2), (2, 3), (7, 8), (8, 10)] == [(r.start, r.end) for r in counts_needed({P0: HOLEY.copy}, positions)]
+
+
+def test_missing_count_is_never_taken_for_zero():
+    """A translation with a part of its counts left out is a fault, not a guess."""
+    with pytest.raises(ValueError, match="leave out"):
+        translate({P0: HOLEY.copy}, [Position(P0, 5)], {})
+
+
+@pytest.mark.parametrize("offset", range(1, 5))
+def test_unread_records_that_the_source_deleted_are_not_skipped_without_holes(offset: int):
+    """Below the source's log start the copy still holds the records: the offset stays exact."""
+    partition = CopiedPartition(records(8), cuts=(0, 8))
+    partition.purge(5)
+
+    assert offset == partition.target_offset(offset)
+
+
+def test_unread_records_that_the_source_deleted_are_not_skipped_with_holes():
+    """With holes the deleted range may have held fewer records: some may be delivered again, none is skipped."""
+    partition = CopiedPartition(["a", "b", HOLE, "c", "d", HOLE, "e"], cuts=(0, 7))
+    partition.purge(4)
+
+    (planned,) = partition.plan(2).offsets
+
+    assert (1, 2) == (planned.target_offset, planned.delivered_again)
+    assert partition.target[2] == "c"
+
+
+def test_source_that_deleted_everything_is_all_read():
+    """A source emptied by retention has no next record; the copy keeps the unread ones."""
+    partition = CopiedPartition(records(4), cuts=(0, 4))
+    partition.purge(4)
+
+    (planned,) = partition.plan(1).offsets
+
+    assert (1, Proof.END) == (planned.target_offset, planned.proof)
+
+
+def test_compaction_since_the_copy_does_no_harm_without_holes():
+    """The next record that the source still has is looked for at its own place on the target."""
+    partition = CopiedPartition(records(6), cuts=(0, 6))
+    partition.source[2] = partition.source[3] = HOLE
+
+    assert 2 == partition.target_offset(2)
+
+
+def test_compaction_that_hides_the_rank_is_refused():
+    """Where records vanished since the copy and had to be counted, the proof fails and the group is left out."""
+    partition = CopiedPartition(["a", HOLE, "b", "c", "d", "e"], cuts=(0, 6))
+    partition.source[5] = HOLE
+
+    assert [Code.OFFSET_UNPROVED] == [f.code for f in partition.plan(4).refusals]
+
+
+@pytest.mark.parametrize("offset", range(4))
+def test_difference_of_the_next_record_is_refused(offset: int):
+    """A target whose next record is another one leaves the group out, and names both places."""
+    partition = CopiedPartition(records(4), cuts=(0, 4))
+    partition.target[:] = ["other"] * 4
+
+    plan = partition.plan(offset)
+
+    assert GroupVerdict.LEFT_OUT is plan.verdict
+    assert () == plan.offsets
+    assert [Code.OFFSET_UNPROVED] == [f.code for f in plan.refusals]
+    assert f"source offset {offset}" in plan.refusals[0].found
+
+
+def test_records_behind_the_copy_are_no_part_of_it():
+    """What came to either side after the stop is neither the next record nor its copy."""
+    partition = CopiedPartition(records(3), cuts=(0, 3))
+    partition.source += ["new"]
+    partition.target += ["foreign"]
+
+    (planned,) = partition.plan(3, final=False).offsets
+
+    assert (3, Proof.END) == (planned.target_offset, planned.proof)
+
+
+def test_commit_beyond_the_end_is_refused():
+    """An offset that the source does not have yet belongs to another topic of that name."""
+    for final in (True, False):
+        (finding,) = DENSE.plan(11, final=final).refusals
+        assert (Code.OFFSET_BEYOND_END, "committed offset 11") == (finding.code, finding.found)
+
+
+def test_group_ahead_of_the_copy_is_provisional_in_a_rehearsal_only():
+    """A rehearsal shows where it would go on now; a cutover leaves the group out."""
+    partition = CopiedPartition(records(5), cuts=(0, 3))
+
+    rehearsed, final = partition.plan(5, final=False), partition.plan(5)
+
+    assert [PlannedOffset(P0, 5, None, 3, 2, Proof.NONE, "note")] == list(rehearsed.offsets)
+    assert (GroupVerdict.PROVISIONAL, [Code.OFFSET_AHEAD_OF_COPY]) == (
+        rehearsed.verdict,
+        [f.code for f in rehearsed.warnings],
+    )
+    assert (GroupVerdict.LEFT_OUT, [Code.OFFSET_AHEAD_OF_COPY]) == (final.verdict, [f.code for f in final.refusals])
+
+
+def test_partition_that_never_was_committed_stays_unset():
+    """It is named and not planned; partitions of topics that the group does not read are not named."""
+    other = TopicPartition("audit", 0)
+    translated = DENSE.translated(5)
+    copies = {**translated.copies, P1: DENSE.copy, other: DENSE.copy}
+    (plan,) = plan_groups([committed({P0: 5})], replace(translated, copies=copies), is_final=True)
+
+    assert (P1,) == plan.unset
+    assert [Code.OFFSET_NEVER_COMMITTED] == [f.code for f in plan.warnings]
+    assert [P0] == list(plan.proposed)
+
+
+def test_group_without_any_commit_is_left_out():
+    """It is listed with the reason; one that committed on other topics only is none of the migration's."""
+    translated = DENSE.translated()
+    groups = [committed({}, name="archive"), committed({}, name="elsewhere", commits_elsewhere=True)]
+
+    (plan,) = plan_groups(groups, translated, is_final=True)
+
+    assert ("archive", [Code.OFFSET_NEVER_COMMITTED]) == (plan.group, [f.code for f in plan.refusals])
+
+
+@pytest.mark.parametrize("final", [True, False])
+def test_group_active_on_the_target_is_left_out_with_its_members(final: bool):
+    """Who reads there, and from where, is in the finding."""
+    (finding,) = DENSE.plan(5, final=final, target_members=[MEMBER]).refusals
+
+    assert finding.code is Code.GROUP_ACTIVE
+    assert "app-1 on /10.0.0.7" in finding.found
+    assert "target" in finding.found
+
+
+def test_group_active_on_the_source_is_provisional_in_a_rehearsal_only():
+    """It goes on reading: a rehearsal shows this moment, a cutover leaves it out."""
+    rehearsed, final = (DENSE.plan(5, final=final, source_members=[MEMBER]) for final in (False, True))
+
+    assert (GroupVerdict.PROVISIONAL, 3) == (rehearsed.verdict, rehearsed.offsets[0].target_offset)
+    assert [Code.GROUP_ACTIVE] == [f.code for f in final.refusals]
+
+
+def test_all_reasons_are_named_together():
+    """A group that is left out for two reasons shows both."""
+    plan = DENSE.plan(11, target_members=[MEMBER])
+
+    assert {Code.GROUP_ACTIVE, Code.OFFSET_BEYOND_END} == {f.code for f in plan.refusals}
+
+
+def test_which_groups_match_the_whole_name():
+    """A pattern that matches a part is not enough; names chosen for the run limit them."""
+    listings = [
+        GroupListing(name, GroupState.EMPTY, kind)
+        for name, kind in [
+            ("billing", "classic"),
+            ("billing-2", "consumer"),
+            ("a\nb", "classic"),
+            ("", "classic"),
+            ("console-consumer-17", "classic"),
+            ("connect-sink", "classic"),
+            ("__internal", "classic"),
+            ("shared", "other"),
+        ]
+    ]
+    usual = ["(?!console-consumer-|connect-|__).+"]
+
+    assert ("a\nb", "billing", "billing-2") == which_groups(listings, usual)
+    assert ("billing",) == which_groups(listings, ["billing", "nothing"])
+    assert ("billing-2",) == which_groups(listings, usual, chosen=["billing-2", "connect-sink"])
+
+
+def test_prints_of_different_records_differ():
+    """Missing is not empty, and no two fields run into each other."""
+    records = [
+        (b"k", b"v", (), 1),
+        (None, b"v", (), 1),
+        (b"", b"v", (), 1),
+        (b"kv", b"", (), 1),
+        (b"k", None, (), 1),
+        (b"k", b"v", (), -1),
+        (b"k", b"v", [("h", None)], 1),
+        (b"k", b"v", [("h", b"")], 1),
+        (b"k", b"v", [("h", b""), ("h", b"")], 1),
+    ]
+
+    assert len(records) == len({RecordPrint.of(0, *record).digest for record in records})
+    assert RecordPrint.of(0, *records[0]).digest == RecordPrint.of(9, *records[0]).digest
+
+
+def _started(positions: dict[str, int]) -> dict[str, object]:
+    return {
+        "kind": "generation-started",
+        "generation": 1,
+        "run": "r",
+        "at": "t",
+        "mirror_positions": {"orders": positions},
+        "target_end_offsets": {"orders": dict.fromkeys(positions, 0)},
+    }
+
+
+def _stopped(positions: dict[str, int], ends: dict[str, int]) -> dict[str, object]:
+    return {
+        "kind": "generation-stopped",
+        "generation": 1,
+        "run": "r",
+        "at": "t",
+        "graceful": True,
+        "exit_code": 143,
+        "reason": "x",
+        "mirror_positions": {"orders": positions},
+        "target_end_offsets": {"orders": ends},
+    }
+
+
+def _judged(verdict: str) -> dict[str, object]:
+    return {
+        "kind": "judged",
+        "run": "r",
+        "at": "t",
+        "whole": False,
+        "generations": [1],
+        "topics": {"orders": verdict},
+        "source_records": {"orders": 1},
+    }
+
+
+def test_copies_come_from_the_ledger():
+    """A partition that no generation knows is an empty copy at its log start; its target end is the present one."""
+    ledger = fold([_started({"0": 2}), _stopped({"0": 10}, {"0": 8})])
+
+    copies = copies_of(ledger, {P0: 4, P1: 7}, {P0: 12, P1: 7}, {P0: 8})
+
+    assert (10, 8, 4, 12) == (
+        copies[P0].mirror_position,
+        copies[P0].target_end,
+        copies[P0].source_log_start,
+        copies[P0].source_end,
+    )
+    assert (7, 0) == (copies[P1].mirror_position, copies[P1].target_end)
+    assert 0 == translate(copies, [Position(P1, 5)], {})[Position(P1, 5)].target_offset
+
+
+@pytest.mark.parametrize(
+    ("judged", "codes"),
+    [
+        ([], [Code.RECORDS_NOT_VERIFIABLE]),
+        ([_judged("PASS")], []),
+        ([_judged("WARN")], []),
+        ([_judged("NOT_VERIFIABLE")], [Code.RECORDS_NOT_VERIFIABLE]),
+        ([_judged("FAIL")], [Code.COPY_DIFFERS]),
+    ],
+)
+def test_plan_needs_a_proved_copy(judged: list[dict[str, object]], codes: list[Code]):
+    """Every topic of which something was copied must be good as a whole, whichever run copied it."""
+    ledger = fold([_started({"0": 0}), _stopped({"0": 3}, {"0": 3}), *judged])
+
+    assert codes == [f.code for f in unproved_copy_findings(ledger, ["orders", "audit"])]
+    assert () == unproved_copy_findings(Ledger(), ["orders"])

@@ -1,0 +1,154 @@
+"""Rules of the plan of the groups' offsets: its document, its digest and its text."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.group_offsets import (
+    GroupPlan,
+    OffsetsPlan,
+    PlannedOffset,
+    Proof,
+)
+from kafka_migration.core.group_rules import plan_groups
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.offsets_report import render_plan
+from tests.unit.copied_partition import (
+    DENSE,
+    MEMBER,
+    P0,
+    P1,
+    committed,
+)
+
+pytestmark = pytest.mark.unit
+
+OFFSET = PlannedOffset(P0, 5, 1, 3, 0, Proof.RECORD, "note")
+LEFT_OUT = DENSE.plan(11, name="late")
+PLAN = OffsetsPlan(
+    at="2026-01-01T00:00:00+00:00",
+    is_final=True,
+    source_end_offsets={P0: 10},
+    mirror_positions={P0: 10},
+    target_end_offsets={P0: 8},
+    groups=(GroupPlan("billing", (OFFSET,), (P1,)), LEFT_OUT),
+)
+
+
+def _with_offset(**changes: object) -> OffsetsPlan:
+    group = replace(PLAN.groups[0], offsets=(replace(OFFSET, **changes),))
+    return replace(PLAN, groups=(group, LEFT_OUT))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        pytest.param(replace(PLAN, source_end_offsets={P0: 11}), id="record on the source"),
+        pytest.param(replace(PLAN, target_end_offsets={P0: 9}), id="record on the target"),
+        pytest.param(_with_offset(source_offset=6), id="commit"),
+        pytest.param(_with_offset(target_offset=4), id="translation"),
+        pytest.param(_with_offset(metadata="other"), id="metadata"),
+        pytest.param(_with_offset(partition=P1), id="partition"),
+        pytest.param(replace(PLAN, groups=(replace(PLAN.groups[0], unset=()), LEFT_OUT)), id="commit where none was"),
+        pytest.param(replace(PLAN, groups=(replace(PLAN.groups[0], group="x"), LEFT_OUT)), id="name"),
+        pytest.param(replace(PLAN, groups=PLAN.groups[:1]), id="group no longer left out"),
+        pytest.param(
+            replace(PLAN, groups=(PLAN.groups[0], DENSE.plan(5, name="late", target_members=[MEMBER]))),
+            id="left out for another reason",
+        ),
+    ],
+)
+def test_digest_changes_with_what_is_approved(changed: OffsetsPlan):
+    """Everything that an approval is bound to is in the digest."""
+    assert changed.digest != PLAN.digest
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        pytest.param(_with_offset(target_before=7), id="present offset on the target"),
+        pytest.param(replace(PLAN, at="later"), id="time"),
+        pytest.param(
+            replace(PLAN, groups=(*PLAN.groups, DENSE.plan(5, name="x", target_members=[]))[:2]), id="same groups"
+        ),
+        pytest.param(
+            replace(
+                PLAN,
+                groups=(*plan_groups([committed({}, name="archive")], DENSE.translated(), is_final=True), *PLAN.groups),
+            ),
+            id="group that never committed, which Kafka forgets by itself",
+        ),
+    ],
+)
+def test_digest_stays_with_what_is_not_approved(same: OffsetsPlan):
+    """What the plan itself changes, or what passes by itself, is not in the digest."""
+    assert same.digest == PLAN.digest
+
+
+HOSTILE = [
+    "a|b`c`",
+    "<script>alert(1)</script>",
+    "two\nlines\r\n# head",
+    '"quoted", and ü',
+    "[x](http://e.vil)",
+    "\u202egnp",
+]
+
+
+def test_document_is_read_back():
+    """Through JSON and back the plan is the same, hostile names included."""
+    groups = tuple(DENSE.plan(5, name=name) for name in HOSTILE)
+    plan = replace(PLAN, groups=(*PLAN.groups, *groups), unconcerned=3)
+    document = json.loads(json.dumps(plan.to_document()))
+
+    assert plan == OffsetsPlan.from_document(document)
+    assert plan.digest == document["digest"]
+
+
+def test_text_shows_what_is_approved():
+    """Before, proposed, delivered again, reasons, digest and the last reversible step are in the text."""
+    text = render_plan(PLAN, "shop")
+
+    assert "| `orders` 0 | 5 | 1 | 3 | 0 | same record |" in text
+    assert "| `billing` | ready | 1 | 1 | 0 |" in text
+    assert "### Left out" in text
+    assert "OFFSET_BEYOND_END" in text
+    assert PLAN.digest in text
+    assert "last step before anything changes" in text
+    assert "A rehearsal" in render_plan(replace(PLAN, is_final=False), "shop")
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_are_no_markup(name: str):
+    """A name makes no line, no cell, no code, no link and no HTML; whoever reads the text sees the name."""
+    plain = render_plan(replace(PLAN, groups=(DENSE.plan(5, name="billing"), DENSE.plan(11, name="late"))), "shop")
+    text = render_plan(replace(PLAN, groups=(DENSE.plan(5, name=name), DENSE.plan(11, name=name))), "shop")
+
+    assert plain.count("\n") == text.count("\n")
+    assert plain.count("|") == text.count("|")
+    assert not {"<", "[", "\r", "\u202e"} & set(text)
+    assert "http://" not in text
+
+
+def test_text_of_many_partitions_is_bounded():
+    """A question that nobody could load helps nobody; what is left out is counted."""
+    offsets = tuple(replace(OFFSET, partition=TopicPartition("orders", n)) for n in range(400))
+    plan = replace(PLAN, groups=tuple(GroupPlan(f"group-{n}", offsets) for n in range(300)))
+
+    text = render_plan(plan, "shop")
+
+    assert len(text) < 100_000
+    assert "and 350 more partitions" in text
+    assert "and 100 more groups" in text
+
+
+def test_records_behind_the_fence_are_named():
+    """A source that goes on behind the copy would leave records that nobody reads."""
+    (finding,) = replace(PLAN, source_end_offsets={P0: 12}).uncopied_findings()
+
+    assert (Code.FENCE_MOVING, "orders[0]", "source end 12") == (finding.code, finding.subject, finding.found)
+    assert () == PLAN.uncopied_findings()

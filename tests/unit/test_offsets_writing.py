@@ -1,0 +1,176 @@
+"""Rules of writing group offsets: what may be written, and what became of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from kafka_migration.core.cluster import CommittedOffset, GroupDescription, GroupMember, GroupState
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.group_offsets import GroupPlan
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.offsets_writing import (
+    GroupWrite,
+    OffsetsResult,
+    Write,
+    after_write,
+    before_write,
+    commits_document,
+    commits_from_document,
+    nothing_to_move_findings,
+    reset_offsets_csv,
+    unknown_write,
+)
+
+pytestmark = pytest.mark.unit
+
+P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
+PROPOSED = {P0: CommittedOffset(5, "m"), P1: CommittedOffset(7)}
+EMPTY = GroupDescription("billing", GroupState.EMPTY)
+DENIED = Finding(Code.GROUP_ACTIVE, "group billing", "a member", "none", "Stop it.")
+
+
+def codes(write: GroupWrite | None) -> list[str]:
+    return [] if write is None else [str(finding.code) for finding in write.findings]
+
+
+@pytest.mark.parametrize("state", [GroupState.EMPTY, GroupState.DEAD])
+@pytest.mark.parametrize("before", [{}, {P0: CommittedOffset(1)}, {P0: CommittedOffset(1), P1: CommittedOffset(2)}])
+def test_group_as_recorded_before_is_written(state: GroupState, before: dict[TopicPartition, CommittedOffset]):
+    """An empty or unknown group whose offsets are those recorded before may be written."""
+    assert before_write(GroupDescription("billing", state), before, before, PROPOSED) is None
+
+
+def test_half_written_group_is_written_again():
+    """Where a part of the partitions stands as proposed and the rest as before, an earlier write is finished."""
+    before = {P0: CommittedOffset(1)}
+
+    assert before_write(EMPTY, {P0: PROPOSED[P0]}, before, PROPOSED) is None
+
+
+def test_group_that_stands_as_proposed_is_not_written_again():
+    """A group that is where it should be has been moved already."""
+    write = before_write(EMPTY, PROPOSED, {}, PROPOSED)
+
+    assert write is not None
+    assert (Write.ALREADY_MOVED, []) == (write.outcome, codes(write))
+
+
+@pytest.mark.parametrize(
+    "state",
+    [GroupState.STABLE, GroupState.UNKNOWN, GroupState.PREPARING_REBALANCING, GroupState.ASSIGNING],
+)
+def test_group_that_may_have_members_is_refused(state: GroupState):
+    """A group that is not known to be empty is never written, and its members are named."""
+    member = GroupMember("id", "app-1", "/10.0.0.7")
+    write = before_write(GroupDescription("billing", state, (member,)), {}, {}, PROPOSED)
+
+    assert write is not None
+    assert (Write.REFUSED, ["GROUP_ACTIVE"]) == (write.outcome, codes(write))
+    assert "app-1 on /10.0.0.7" in write.findings[0].found
+
+
+@pytest.mark.parametrize(
+    ("present", "before"),
+    [
+        ({P0: CommittedOffset(3)}, {P0: CommittedOffset(1)}),
+        ({P0: CommittedOffset(3)}, {}),
+        ({}, {P0: CommittedOffset(1)}),
+        ({P0: CommittedOffset(5, "other")}, {}),
+    ],
+)
+def test_group_that_somebody_else_moved_is_refused(
+    present: dict[TopicPartition, CommittedOffset], before: dict[TopicPartition, CommittedOffset]
+):
+    """Offsets that are neither those recorded before nor the proposed ones belong to somebody else."""
+    write = before_write(EMPTY, present, before, PROPOSED)
+
+    assert write is not None
+    assert (Write.REFUSED, ["TARGET_OFFSETS_CHANGED"]) == (write.outcome, codes(write))
+    assert "orders[0]" in write.findings[0].subject
+
+
+def test_other_topics_of_the_group_do_not_count():
+    """Offsets on partitions that are not written are left alone and compared with nothing."""
+    other = {TopicPartition("elsewhere", 0): CommittedOffset(9)}
+
+    assert before_write(EMPTY, other, {}, PROPOSED) is None
+
+
+def test_read_back_as_proposed_is_moved():
+    """Only offsets and metadata that were read back as proposed count as moved, whatever the broker said."""
+    assert after_write("billing", PROPOSED, {}, PROPOSED, ()).outcome is Write.MOVED
+    assert after_write("billing", PROPOSED, {}, PROPOSED, (DENIED,)).outcome is Write.MOVED
+
+
+def test_denied_write_that_changed_nothing_is_refused():
+    """A broker's denial with the offsets as before is a refusal with the broker's reason."""
+    write = after_write("billing", {P0: CommittedOffset(1)}, {P0: CommittedOffset(1)}, PROPOSED, (DENIED,))
+
+    assert (Write.REFUSED, (DENIED,)) == (write.outcome, write.findings)
+
+
+@pytest.mark.parametrize("denial", [(), (DENIED,)])
+def test_half_written_group_has_failed(denial: tuple[Finding, ...]):
+    """Offsets that are neither all as before nor all as proposed are a failure that names each partition."""
+    write = after_write("billing", {P0: PROPOSED[P0]}, {}, PROPOSED, denial)
+
+    assert write.outcome is Write.FAILED
+    assert codes(write)[-1] == "OFFSETS_NOT_WRITTEN"
+    assert "orders[1]" in write.findings[-1].subject
+
+
+def test_acknowledged_write_without_effect_has_failed():
+    """A write that was not denied and is not there is no refusal."""
+    assert after_write("billing", {}, {}, PROPOSED, ()).outcome is Write.FAILED
+
+
+def _left_out(group: str, code: Code) -> GroupPlan:
+    return GroupPlan(group, refusals=(Finding(code, f"group {group}", "x", "y", "z"),))
+
+
+def test_result_is_partly_when_a_group_stays_behind():
+    """Planned groups that did not move, and groups left out with something to move, stay behind."""
+    moved, refused = GroupWrite("a", Write.MOVED, PROPOSED), GroupWrite("b", Write.REFUSED, {}, (DENIED,))
+    active, empty = _left_out("c", Code.GROUP_ACTIVE), _left_out("d", Code.OFFSET_NEVER_COMMITTED)
+
+    assert not OffsetsResult("d", (moved,), (empty,)).is_partly
+    assert OffsetsResult("d", (moved, refused), ()).is_partly
+    document = OffsetsResult("d", (moved, refused), (active, empty)).to_document()
+    assert (["a"], {"b", "c"}) == (document["moved"], set(document["left_behind"]))
+    assert ["GROUP_ACTIVE", "GROUP_ACTIVE"] == [warning["code"] for warning in document["warnings"]]
+
+
+def test_result_of_nothing_moved_warns_of_nothing():
+    """When nothing moved, the reasons are the refusal and no warning beside it; an unknown outcome is a warning."""
+    refused, unknown = GroupWrite("b", Write.REFUSED, {}, (DENIED,)), unknown_write("c", "no answer")
+
+    assert OffsetsResult("d", (refused,), ()).to_document()["warnings"] == []
+    assert len(OffsetsResult("d", (refused, unknown), ()).to_document()["warnings"]) == 2
+
+
+def test_cutover_that_could_move_no_group_is_refused():
+    """Groups that all must be left out refuse the cutover; having none, or none with offsets, does not."""
+    findings = nothing_to_move_findings([_left_out("c", Code.GROUP_ACTIVE)])
+
+    assert ["GROUP_ACTIVE", "OFFSETS_NOT_WRITTEN"] == [str(finding.code) for finding in findings]
+    assert () == nothing_to_move_findings([])
+    assert () == nothing_to_move_findings([_left_out("d", Code.OFFSET_NEVER_COMMITTED)])
+
+
+def test_saved_offsets_come_back_as_they_were():
+    """The document of saved offsets holds offsets and metadata, also of a group without any."""
+    groups = {"billing": PROPOSED, "none": {}}
+
+    assert groups == commits_from_document(commits_document(groups))
+
+
+def test_saved_offsets_are_lines_for_kafkas_own_tool():
+    """The file has one line per partition, the group quoted, whatever characters its name has."""
+    text = reset_offsets_csv({'a "b", c': {P1: CommittedOffset(7), P0: CommittedOffset(5)}, "billing": {}})
+
+    assert '"a ""b"", c",orders,0,5\n"a ""b"", c",orders,1,7\n' == text
+    assert [['a "b", c', "orders", "0", "5"], ['a "b", c', "orders", "1", "7"]] == list(csv.reader(io.StringIO(text)))

@@ -1,0 +1,39 @@
+"""Rules of how the tasks of a run must have ended."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_migration.core.migration import Mode
+from kafka_migration.core.steps import expected_skips, unsuccessful
+
+pytestmark = pytest.mark.unit
+
+MOVING = {"approve", "sync_offsets", "confirm_cutover"}
+
+
+@pytest.mark.parametrize(
+    ("mode", "skips"),
+    [
+        (Mode.SYNC, MOVING | {"drain_groups", "plan_offsets"}),
+        (Mode.VALIDATE, MOVING | {"drain_groups", "plan_offsets"}),
+        (Mode.REHEARSE, MOVING),
+        (Mode.CUTOVER, set()),
+    ],
+)
+def test_each_mode_skips_just_what_it_does_not_need(mode: Mode, skips: set[str]):
+    """A mode skips the tasks that plan or move groups if it does not, and no other."""
+    assert skips == expected_skips(mode)
+
+
+def test_expected_skips_are_no_failure():
+    """A task that its mode skips has ended as it should; any other skip has not."""
+    tasks = {"judge": "success", "approve": "skipped", "plan_offsets": "skipped"}
+
+    assert {"plan_offsets": "skipped"} == unsuccessful(tasks, expected_skips(Mode.REHEARSE))
+
+
+@pytest.mark.parametrize("state", ["failed", "upstream_failed", None])
+def test_only_skipped_is_forgiven(state: str | None):
+    """A task that its mode skips and that failed, or never came to an end, still counts."""
+    assert {"approve": state or "not run"} == unsuccessful({"approve": state}, expected_skips(Mode.REHEARSE))
