@@ -1,0 +1,140 @@
+"""Rules of `preflight`: what is frozen, what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from airflow.sdk.exceptions import AirflowFailException
+
+from kafka_migration.core.cluster import NewTopic
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.orchestration.operators.preflight import PreflightOperator
+from tests.airflow.conftest import World
+from tests.airflow.running import do
+
+pytestmark = pytest.mark.airflow
+
+P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
+
+
+def refusal_codes(world: World) -> list[str]:
+    return [f["code"] for r in world.run.evidence.of_attempt(Kind.REFUSAL) for f in r["findings"]]
+
+
+def test_preflight_freezes_the_file(world: World):
+    """After preflight the run reads only its frozen copy, whatever becomes of the file."""
+    do(world, PreflightOperator)
+    (world.migrations / "shop.yaml").write_text("broken: [")
+
+    assert ("orders", "audit") == world.run.migration.topics
+    assert world.run.evidence.require(Kind.PREFLIGHT)["mode"] == "sync"
+
+
+def test_preflight_reports_all_refusals_together(world: World):
+    """A missing topic and a missing Spark connection are both named, and nothing is started."""
+    del world.connections["spark"]
+    with pytest.raises(AirflowFailException) as raised:
+        do(world, PreflightOperator)
+    assert "SPARK_CONNECTION_MISSING" in str(raised.value)
+    assert "would silently take for YARN" in str(raised.value)
+
+    world.connections["spark"] = "spark"
+    world.target.brokers = 0
+    world.source.delete_topics(["audit"])
+    world.target.create_topics([NewTopic("orders", 3, 0, {})])
+    with pytest.raises(AirflowFailException) as raised:
+        do(world, PreflightOperator)
+    assert "REPLICATION_FACTOR_TOO_HIGH" in str(raised.value)
+
+
+def test_preflight_names_every_topic_problem(world: World):
+    """Topic checks look at all topics before they refuse."""
+    world.source.delete_topics(["audit"])
+    world.target.create_topics([NewTopic("orders", 3, 1, {})])
+
+    with pytest.raises(AirflowFailException, match="SOURCE_TOPIC_MISSING"):
+        do(world, PreflightOperator)
+
+    assert ["SOURCE_TOPIC_MISSING", "TOPIC_PARTITIONS_DIFFER"] == refusal_codes(world)
+
+
+def test_preflight_refuses_an_unreachable_cluster(world: World):
+    """A cluster that does not answer is one clear error."""
+    world.target.is_down = True
+
+    with pytest.raises(AirflowFailException, match=r"CLUSTER_UNREACHABLE · target\.connection: found new did not"):
+        do(world, PreflightOperator)
+
+
+def test_preflight_refuses_one_cluster_under_two_names(world: World):
+    """Source and target must be two clusters."""
+    world.target.cluster_id = "old"
+
+    with pytest.raises(AirflowFailException, match="SAME_CLUSTER"):
+        do(world, PreflightOperator)
+
+
+@pytest.mark.parametrize(
+    ("params", "field"),
+    [
+        ({"mode": "cutover!"}, "mode"),
+        ({"modes": "sync"}, "modes"),
+        ({"topics": "orders"}, "topics"),
+        ({"groups": "billing"}, "groups"),
+        ({"groups": [""]}, "groups"),
+        ({"note": 5}, "note"),
+    ],
+)
+def test_preflight_refuses_unknown_run_conf(world: World, params: dict[str, Any], field: str):
+    """Airflow merges any conf into the params; a field or value that means nothing is refused."""
+    world.params = params
+
+    with pytest.raises(AirflowFailException, match=f"RUN_CONF_INVALID · run conf field {field}"):
+        do(world, PreflightOperator)
+
+
+def test_preflight_refuses_a_topic_outside_the_migration(world: World):
+    """A run can be limited to some topics of the file, not extended beyond it."""
+    world.params["topics"] = ["orders", "foreign"]
+
+    with pytest.raises(AirflowFailException, match="'foreign'"):
+        do(world, PreflightOperator)
+
+
+@pytest.mark.parametrize("group", ["nobody", "console-consumer-1"])
+def test_preflight_refuses_a_group_that_is_not_the_migrations(world: World, group: str):
+    """A run can be limited to groups that are there and that the file names; anything else is a slip."""
+    world.source.commit("billing", {P0: 0})
+    world.source.commit("console-consumer-1", {P0: 0})
+    world.params = {"mode": "rehearse", "groups": ["billing", group]}
+
+    with pytest.raises(AirflowFailException, match=f"RUN_CONF_INVALID · run conf field groups: found '{group}'"):
+        do(world, PreflightOperator)
+
+
+def test_preflight_refuses_a_cutover_of_some_topics(world: World):
+    """Nothing is mirrored after a cutover, so it takes all topics of the file; naming them all is as good."""
+    world.params = {"mode": "cutover", "topics": ["audit"]}
+    with pytest.raises(AirflowFailException, match="a cutover without orders"):
+        do(world, PreflightOperator)
+
+    world.params["topics"] = ["audit", "orders"]
+    do(world, PreflightOperator)
+
+
+def test_run_without_a_mode_rehearses(world: World):
+    """Where no mode is given, nothing irreversible is done."""
+    world.params = {}
+    do(world, PreflightOperator)
+
+    assert world.run.evidence.require(Kind.PREFLIGHT)["mode"] == "rehearse"
+
+
+def test_preflight_refuses_an_invalid_file(world: World):
+    """Every mistake of the file is in the refusal."""
+    (world.migrations / "shop.yaml").write_text("version: 1\nname: shop\n")
+
+    with pytest.raises(AirflowFailException, match="source: found nothing"):
+        do(world, PreflightOperator)
