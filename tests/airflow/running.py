@@ -85,3 +85,8 @@ def finish(world: World, **states: str | None) -> dict[str, Any]:
     world.task_instance.task_states = states
     context = {**world.context(), "dag": _Dag(*states, "finish")}
     return FinishOperator(task_id="finish", migration="shop").execute(context)  # type: ignore[arg-type]
+
+
+def refusal_codes(world: World) -> list[str]:
+    """Return the codes of all that this attempt refused."""
+    return [f["code"] for r in world.run.evidence.of_attempt(Kind.REFUSAL) for f in r["findings"]]

@@ -24,7 +24,7 @@ from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
 from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator, zip_package
 from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
 from tests.airflow.conftest import World
-from tests.airflow.running import BEFORE_START, do, mirror, validated
+from tests.airflow.running import BEFORE_START, do, mirror, refusal_codes, validated
 
 pytestmark = pytest.mark.airflow
 
@@ -34,10 +34,6 @@ AUDIT = TopicPartition("audit", 0)
 
 def ledger(world: World) -> Ledger:
     return world.run.ledger.read()
-
-
-def refusal_codes(world: World) -> list[str]:
-    return [f["code"] for r in world.run.evidence.of_attempt(Kind.REFUSAL) for f in r["findings"]]
 
 
 def test_reservation_of_a_living_run_is_respected(world: World):

@@ -12,15 +12,11 @@ from kafka_migration.core.evidence import Kind
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from tests.airflow.conftest import World
-from tests.airflow.running import do
+from tests.airflow.running import do, refusal_codes
 
 pytestmark = pytest.mark.airflow
 
 P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
-
-
-def refusal_codes(world: World) -> list[str]:
-    return [f["code"] for r in world.run.evidence.of_attempt(Kind.REFUSAL) for f in r["findings"]]
 
 
 def test_preflight_freezes_the_file(world: World):
