@@ -10,8 +10,8 @@ from sandbox.data.clients import client_config
 from sandbox.data.records import Record
 from sandbox.errors import SandboxError
 
-FLUSH_TIMEOUT_S = 60.0
-TRANSACTION_TIMEOUT_S = 30.0
+FLUSH_TIMEOUT_S = 180.0
+TRANSACTION_TIMEOUT_S = 120.0
 # As Java producers do: librdkafka's own default would put keys on other partitions.
 JAVA_PARTITIONER = "murmur2_random"
 

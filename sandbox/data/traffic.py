@@ -19,7 +19,7 @@ from sandbox.errors import SandboxError
 TICK_S = 0.1
 TICKS_IN_TRANSACTION = 5
 ABORTED_EVERY = 5
-STOP_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 240.0
 SHARES = {ORDERS.name: 0.7, PAYMENTS.name: 0.2, TRANSFERS.name: 0.1}
 
 
@@ -64,7 +64,7 @@ class LiveTraffic:
         if kind is None:
             self._check()
 
-    def wait_for_more(self, count: int, timeout_s: float = 60.0) -> None:
+    def wait_for_more(self, count: int, timeout_s: float = 180.0) -> None:
         """Return once `count` more records are acknowledged.
 
         Raises:
