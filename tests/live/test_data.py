@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource
 from sandbox.data.damage import Damage, damaged, remake_topic
 from sandbox.data.groups import GROUPS
 from sandbox.data.reading import read_contents, read_records
-from sandbox.data.records import Record, orders, spread
+from sandbox.data.records import SPAN_MS, Record, orders, spread
 from sandbox.data.seeding import Volumes, seed
 from sandbox.data.sending import Sender
 from sandbox.data.topics import ORDERS, TOPICS, Topic, create_topics
@@ -22,7 +23,8 @@ from sandbox.sandbox import Sandbox
 
 pytestmark = pytest.mark.live
 
-START_MS = 1_760_000_000_000
+# Recent enough for every topic's retention: the broker would purge older records while the tests compare.
+START_MS = int(time.time() * 1000) - SPAN_MS
 VOLUMES = Volumes(orders=6_000, payments=12_000, audit=1_000, transfers=1_000)
 TIMEOUT_S = 60
 
