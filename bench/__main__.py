@@ -23,6 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from sandbox import jars
 from sandbox.sandbox import Sandbox
+from sandbox.spark import local_session
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "spark_jobs"))
@@ -73,18 +74,8 @@ def _fill(bootstrap: str, records: int) -> None:
 
 
 def _session() -> SparkSession:
-    session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.jars", ",".join(str(jar) for jar in jars.spark_jars()))
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.memory", "4g")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("ERROR")
-    return session
+    jar_list = ",".join(str(jar) for jar in jars.spark_jars())
+    return local_session(2, {"spark.jars": jar_list, "spark.driver.memory": "4g"})
 
 
 def _level_1_against_scan(session: SparkSession, sides: dict[str, str], records: int) -> dict[str, Any]:

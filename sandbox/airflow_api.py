@@ -133,6 +133,11 @@ class AirflowApi:
         tasks = sorted((_task_state(task) for task in found), key=lambda task: order.get(task.task_id, len(order)))
         return DagRun(dag_id, run_id, state, tuple(tasks))
 
+    def task_pid(self, dag_id: str, run_id: str, task_id: str) -> int | None:
+        """Return the process id of a task that runs; `None` while it does not."""
+        task = self._get(f"{_run_path(dag_id, run_id)}/taskInstances/{task_id}")
+        return task["pid"] if task["state"] == "running" else None
+
     def wait(
         self, dag_id: str, run_id: str, timeout_s: float, on_poll: Callable[[DagRun], None] | None = None
     ) -> DagRun:

@@ -45,8 +45,15 @@ cutover:
   groups: ["{name}-.*"]
   fence_quiet: 3s
   fence_wait: {fence_wait}
+  approval_time_limit: {approval_time_limit}
 """
-DEFAULTS = {"source": "demo_source", "spark": "demo_spark", "poll_interval": "1s", "fence_wait": "10m"}
+DEFAULTS = {
+    "source": "demo_source",
+    "spark": "demo_spark",
+    "poll_interval": "1s",
+    "fence_wait": "10m",
+    "approval_time_limit": "1h",
+}
 
 
 class LiveMigration:
@@ -110,17 +117,40 @@ class LiveMigration:
 
         wait_until(is_there, 240, f"{task_id} in {sorted(wanted)}")
 
+    def evidence(self, run_id: str, attempt: int = 1) -> RunEvidence:
+        """Return the evidence of a run's attempt."""
+        identity = RunIdentity(self.dag_id, run_id, attempt)
+        return RunEvidence(Path(self._sandbox.state.evidence_root), self.name, identity)
+
     def document(self, run_id: str, attempt: int = 1) -> dict[str, Any]:
         """Return the `run.json` of a run's attempt."""
-        identity = RunIdentity(self.dag_id, run_id, attempt)
-        folder = RunEvidence(Path(self._sandbox.state.evidence_root), self.name, identity).folder
-        document: dict[str, Any] = json.loads((folder / "run.json").read_text())
+        document: dict[str, Any] = json.loads((self.evidence(run_id, attempt).folder / "run.json").read_text())
         return document
+
+    def codes(self, run_id: str, attempt: int = 1) -> list[str]:
+        """Return the codes of the findings that a run's attempt ended with."""
+        return [finding["code"] for finding in self.document(run_id, attempt)["findings"]]
+
+    def task_pid(self, run_id: str, task_id: str) -> int:
+        """Return the pid of a task of the run once it runs."""
+        pids: list[int] = []
+
+        def runs() -> bool:
+            pid = self._api.task_pid(self.dag_id, run_id, task_id)
+            pids.extend([] if pid is None else [pid])
+            return bool(pids)
+
+        wait_until(runs, 400, f"{task_id} to run")
+        return pids[0]
 
     @property
     def ledger(self) -> Ledger:
         """The migration's ledger."""
         return LedgerStore(Path(self._sandbox.state.evidence_root), self.name).read()
+
+    def ledger_entries(self, kind: str) -> list[Path]:
+        """Return the files of the ledger's entries of one kind."""
+        return sorted(LedgerStore(Path(self._sandbox.state.evidence_root), self.name).folder.glob(f"*-{kind}.json"))
 
     @property
     def reservation(self) -> str | None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import pytest
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from kafka_migration.core.evidence import Kind
 from tests.live.conftest import LiveWorld
 from tests.live.migrations import PARTITIONS, LiveMigration
 from tests.waiting import wait_until
@@ -88,6 +92,12 @@ def mirrored(live: LiveWorld, request: pytest.FixtureRequest) -> LiveMigration:
 def awaiting(migration: LiveMigration) -> str:
     """Start a cutover and return its run id once it asks for approval."""
     run_id = migration.trigger("cutover")
+    wait_for_question(migration, run_id)
+    return run_id
+
+
+def wait_for_question(migration: LiveMigration, run_id: str) -> None:
+    """Return once a cutover has asked for approval."""
     seen = 0
 
     def has_settled() -> bool:
@@ -97,7 +107,6 @@ def awaiting(migration: LiveMigration) -> str:
         return seen > 10
 
     wait_until(has_settled, 400, "the question")
-    return run_id
 
 
 def groups_of(migration: LiveMigration) -> tuple[str, str]:
@@ -144,23 +153,40 @@ def test_refused_approval_writes_nothing(live: LiveWorld, mirrored: LiveMigratio
     run_id = awaiting(mirrored)
     live.api.answer(mirrored.dag_id, run_id, "approve", "Reject")
 
-    assert mirrored.finished(run_id).state == "failed"
-    assert "APPROVAL_REFUSED" in [f["code"] for f in mirrored.document(run_id)["findings"]]
-    assert [{}, {}] == target_offsets(mirrored)
-    assert ([], None) == (mirrored.mirror_pids(), mirrored.reservation)
+    assert_nothing_written(mirrored, run_id, "APPROVAL_REFUSED")
+
+
+@pytest.mark.campaign
+@pytest.mark.settings(approval_time_limit="20s")
+def test_approval_that_nobody_gives_writes_nothing(mirrored: LiveMigration):
+    """No answer within the time limit is no approval."""
+    run_id = mirrored.trigger("cutover")
+
+    assert_nothing_written(mirrored, run_id, "APPROVAL_TIMED_OUT")
 
 
 @pytest.mark.campaign
 def test_commit_after_the_plan_outdates_the_approval(live: LiveWorld, mirrored: LiveMigration):
-    """What was approved is what is written: a group that moved on meanwhile stops the run."""
+    """Only what was approved is written: neither a plan that a group has outrun, nor the one that follows it."""
     run_id = awaiting(mirrored)
     _, middle = groups_of(mirrored)
     commit(mirrored.source, middle, mirrored.name, {0: 1})
     live.api.answer(mirrored.dag_id, run_id, "approve", "Approve")
+    assert_nothing_written(mirrored, run_id, "EVIDENCE_CHANGED")
 
-    assert mirrored.finished(run_id).state == "failed"
-    assert "EVIDENCE_CHANGED" in [f["code"] for f in mirrored.document(run_id)["findings"]]
-    assert [{}, {}] == target_offsets(mirrored)
+    live.api.clear(mirrored.dag_id, run_id, ["plan_offsets"])
+
+    assert_nothing_written(mirrored, run_id, "APPROVAL_STALE", attempt=2)
+
+
+@pytest.mark.campaign
+def test_record_after_the_approval_outdates_it(live: LiveWorld, mirrored: LiveMigration):
+    """A record that arrives after the fence was proved stops the run: its consumers would never get it."""
+    run_id = awaiting(mirrored)
+    mirrored.produce(1, first=400)
+    live.api.answer(mirrored.dag_id, run_id, "approve", "Approve")
+
+    assert_nothing_written(mirrored, run_id, "EVIDENCE_CHANGED")
 
 
 @pytest.mark.campaign
@@ -173,12 +199,9 @@ def test_producer_that_goes_on_is_named(mirrored: LiveMigration):
         mirrored.produce(5, first=number)
         number += 5
 
-    assert mirrored.finished(run_id).state == "failed"
-    findings = mirrored.document(run_id)["findings"]
-    assert ["FENCE_MOVING"] == [finding["code"] for finding in findings]
-    assert mirrored.name in findings[0]["subject"]
-    assert [{}, {}] == target_offsets(mirrored)
-    assert ([], None) == (mirrored.mirror_pids(), mirrored.reservation)
+    assert_nothing_written(mirrored, run_id, "FENCE_MOVING")
+    (finding,) = mirrored.document(run_id)["findings"]
+    assert mirrored.name in finding["subject"]
 
 
 @pytest.mark.campaign
@@ -195,3 +218,42 @@ def test_group_active_on_the_target_is_left_out(live: LiveWorld, mirrored: LiveM
     assert ("success", "partly done") == (run.state, mirrored.document(run_id)["outcome"])
     assert committed(mirrored.source, middle, mirrored.name) == committed(mirrored.target, middle, mirrored.name)
     assert {} == committed(mirrored.target, end, mirrored.name)
+
+
+@pytest.mark.campaign
+def test_tasks_killed_between_any_two_steps_come_to_the_same_end(live: LiveWorld, mirrored: LiveMigration):
+    """Each task from plan to confirm is killed right after its first lasting deed; tried again, all is as without."""
+    before = [committed(mirrored.source, group, mirrored.name) for group in groups_of(mirrored)]
+    run_id = mirrored.trigger("cutover")
+    evidence = mirrored.evidence(run_id)
+
+    kill_after(mirrored, run_id, "plan_offsets", lambda: evidence.of_attempt(Kind.OFFSETS_PLAN))
+    kill_after(mirrored, run_id, "approve", lambda: evidence.of_attempt(Kind.APPROVE))
+    wait_for_question(mirrored, run_id)
+    live.api.answer(mirrored.dag_id, run_id, "approve", "Approve")
+    kill_after(mirrored, run_id, "sync_offsets", lambda: evidence.of_attempt(Kind.OFFSETS_BEFORE))
+    kill_after(mirrored, run_id, "confirm_cutover", lambda: mirrored.ledger.cut_over)
+
+    run = mirrored.finished(run_id)
+    assert ("success", "success") == (run.state, mirrored.document(run_id)["outcome"])
+    assert before == target_offsets(mirrored)
+    assert 1 == len(list(mirrored.ledger_entries("cut-over")))
+    assert ([], None) == (mirrored.mirror_pids(), mirrored.reservation)
+
+
+def kill_after(migration: LiveMigration, run_id: str, task_id: str, deed: Callable[[], object]) -> None:
+    """Kill a task's process as soon as the deed is done; wait until Airflow has noticed."""
+    pid = migration.task_pid(run_id, task_id)
+    deadline = time.monotonic() + 120
+    while not deed():
+        assert time.monotonic() < deadline, f"{task_id} did not do it"
+    os.kill(pid, signal.SIGKILL)
+    migration.wait_for_task(run_id, task_id, {"up_for_retry"})
+
+
+def assert_nothing_written(migration: LiveMigration, run_id: str, code: str, attempt: int = 1) -> None:
+    """Wait for the run's end: failed with just this code, no group on the target, nothing running or reserved."""
+    assert migration.finished(run_id).state == "failed"
+    assert [code] == migration.codes(run_id, attempt)
+    assert [{}, {}] == target_offsets(migration)
+    assert ([], None) == (migration.mirror_pids(), migration.reservation)

@@ -11,6 +11,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from sandbox.spark import local_session
+
 SCHEMA = (
     "topic string, partition int, offset bigint, timestamp timestamp, key binary, value binary, "
     "headers array<struct<key: string, value: binary>>"
@@ -36,17 +38,7 @@ FrameMaker = Callable[..., DataFrame]
 def spark() -> Iterator[SparkSession]:
     """A local session of one thread, without a UI."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    session = (
-        SparkSession.builder.master("local[1]")
-        .appName("tests")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.host", "127.0.0.1")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("ERROR")
+    session = local_session(1, {"spark.sql.shuffle.partitions": "2"})
     yield session
     session.stop()
 

@@ -115,24 +115,19 @@ def four_eyes(ask: Ask, triggered_by: str | None) -> tuple[Finding, ...]:
 
 def rejected(ask: Ask) -> Finding:
     """Say that a person said no, and what that means."""
-    return Finding(
-        Code.APPROVAL_REFUSED,
-        f"plan {ask.digest[:12]}",
-        f"the answer {ask.chosen} of {ask.who} at {ask.answered_at}",
-        "an approval",
-        f"{_NOTHING_WRITTEN} Producers may start there again. Trigger a new cutover when the reason is gone.",
-    )
+    found = f"the answer {ask.chosen} of {ask.who} at {ask.answered_at}"
+    return _not_approved(Code.APPROVAL_REFUSED, ask, found, "the reason is gone")
 
 
 def timed_out(ask: Ask) -> Finding:
     """Say that nobody answered, which is no approval."""
-    return Finding(
-        Code.APPROVAL_TIMED_OUT,
-        f"plan {ask.digest[:12]}",
-        f"no answer within {ask.time_limit_s:,} s (cutover.approval_time_limit), asked at {ask.asked_at}",
-        "an approval",
-        f"{_NOTHING_WRITTEN} Producers may start there again. Trigger a new cutover when somebody can answer.",
-    )
+    found = f"no answer within {ask.time_limit_s:,} s (cutover.approval_time_limit), asked at {ask.asked_at}"
+    return _not_approved(Code.APPROVAL_TIMED_OUT, ask, found, "somebody can answer")
+
+
+def _not_approved(code: Code, ask: Ask, found: str, when: str) -> Finding:
+    remedy = f"{_NOTHING_WRITTEN} Producers may start there again. Trigger a new cutover when {when}."
+    return Finding(code, f"plan {ask.digest[:12]}", found, "an approval", remedy)
 
 
 def evidence_changed(changes: Iterable[str], *, has_written: bool) -> Finding:
