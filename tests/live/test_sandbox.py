@@ -51,10 +51,17 @@ def supervisor(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A sandbox without Airflow in a process of its own, just started; its root is `tmp_path / "root"`."""
     command = (sys.executable, "-m", "sandbox", "supervise", "--no-airflow", "--root", str(tmp_path / "root"))
     with (tmp_path / "supervisor.log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=PROJECT, stdout=log, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            command, cwd=PROJECT, stdout=log, stderr=subprocess.STDOUT, preexec_fn=_hear_interrupts
+        )
     yield process
     process.terminate()
     process.wait(60)
+
+
+def _hear_interrupts() -> None:
+    # A shell makes what it runs in the background deaf to Ctrl-C, and children inherit that.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_both_clusters_answer_under_the_names_of_the_state(base: Sandbox):
