@@ -19,6 +19,10 @@ help: ## Show this list
 demo: bootstrap ## Two clusters, MirrorMaker and Airflow: one migration from start to verdict (DAMAGE=drop|alter|duplicate|reorder)
 	@$(RUN) -m sandbox.demo $(if $(DAMAGE),--damage $(DAMAGE))
 
+.PHONY: demo-full
+demo-full: bootstrap ## The demo, then a nightly sync fired by its schedule and a backfill of three intervals
+	@$(RUN) -m sandbox.demo --full
+
 .PHONY: up
 up: bootstrap ## Start the clusters, the MirrorMaker host and Airflow in the background, the source filled
 	@$(RUN) -m sandbox up

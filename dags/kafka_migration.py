@@ -1,6 +1,7 @@
 """The Airflow DAGs of every migration file in `include/migrations`.
 
-Per file: `kafka_migration__<name>`, triggered by hand.
+Per file: `kafka_migration__<name>`, triggered by hand, and `kafka_nightly_sync__<name>`, run by its schedule and by
+backfills, which has the same tasks up to `judge`.
 
     preflight ─ reserve ─ plan ─ create_topics ─ start_mirror ─ watch_lag ─┐
                    │ setup                                                  │

@@ -47,7 +47,7 @@ Schema = dict[str, Any]
 
 def _rows(schema: Schema, definitions: Schema, prefix: str) -> Iterator[tuple[str, str, str, str]]:
     for name, field in schema["properties"].items():
-        reference = field.get("$ref")
+        reference = next((o["$ref"] for o in (field, *field.get("anyOf", ())) if "$ref" in o), None)
         if reference:
             yield from _rows(definitions[reference.rpartition("/")[2]], definitions, f"{prefix}{name}.")
         else:
@@ -64,8 +64,8 @@ def _type(field: Schema) -> str:
         return " or ".join(f"`{value}`" for value in field["enum"])
     if field["type"] == "array":
         return f"list of {_type(field['items'])}"
-    if field.get("format") == "duration":
-        return "duration"
+    if field.get("format") in {"duration", "HH:MM"}:
+        return str(field["format"])
     return {"integer": "number", "boolean": "`true` or `false`"}.get(field["type"], "text")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from graphlib import TopologicalSorter
 from http import HTTPStatus
 from types import TracebackType
@@ -61,6 +62,32 @@ class DagRun:
         return next((task for task in self.tasks if task.task_id == task_id), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Span:
+    """When something began and ended."""
+
+    start: datetime
+    end: datetime
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return (self.end - self.start).total_seconds()
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """When a finished run and those of its tasks that were started began and ended."""
+
+    run: Span
+    tasks: Mapping[str, Span]
+
+    @property
+    def wall_s(self) -> float:
+        """How long the run took."""
+        return self.run.seconds
+
+
 class AirflowApi:
     """A logged-in session; use it as a context manager.
 
@@ -94,8 +121,8 @@ class AirflowApi:
         found = self._get("/api/v2/importErrors")["import_errors"]
         return {error["filename"]: error["stack_trace"] for error in found}
 
-    def wait_for_dag(self, dag_id: str, timeout_s: float = 120.0) -> None:
-        """Return once the DAG is known; unpause it if it is paused.
+    def wait_for_dag(self, dag_id: str, timeout_s: float = 120.0, *, unpause: bool = True) -> None:
+        """Return once the DAG is known; unpause it, unless told otherwise, if it is paused.
 
         Raises:
             AirflowApiError: a DAG file cannot be imported; the text holds the stack trace.
@@ -108,8 +135,20 @@ class AirflowApi:
             if time.monotonic() > deadline:
                 raise NotFinished(f"Airflow does not know the DAG {dag_id} after {timeout_s:.0f} s")
             time.sleep(POLL_S)
-        if dag["is_paused"]:
-            self._act("PATCH", f"/api/v2/dags/{dag_id}", {"is_paused": False})
+        if dag["is_paused"] and unpause:
+            self._set_paused(dag_id, is_paused=False)
+
+    def pause(self, dag_id: str) -> None:
+        """Pause a DAG: no run begins any more, those that began go on."""
+        self._set_paused(dag_id, is_paused=True)
+
+    def _set_paused(self, dag_id: str, *, is_paused: bool) -> None:
+        self._act("PATCH", f"/api/v2/dags/{dag_id}", {"is_paused": is_paused})
+
+    def run_states(self, dag_id: str) -> dict[str, str]:
+        """Return {run id: state} of a DAG's runs, the oldest first."""
+        found = self._find(f"/api/v2/dags/{dag_id}/dagRuns", {"order_by": "run_after", "limit": "100"})
+        return {run["dag_run_id"]: run["state"] for run in (found or {"dag_runs": ()})["dag_runs"]}
 
     def tags(self, dag_id: str) -> frozenset[str]:
         """Return the names of a DAG's tags."""
@@ -132,6 +171,12 @@ class AirflowApi:
         order = self._task_order(dag_id)
         tasks = sorted((_task_state(task) for task in found), key=lambda task: order.get(task.task_id, len(order)))
         return DagRun(dag_id, run_id, state, tuple(tasks))
+
+    def timeline(self, dag_id: str, run_id: str) -> Timeline:
+        """Return when a finished run and its tasks began and ended."""
+        path = _run_path(dag_id, run_id)
+        tasks = self._get(f"{path}/taskInstances")["task_instances"]
+        return Timeline(_span(self._get(path)), {t["task_id"]: _span(t) for t in tasks if t["start_date"]})
 
     def task_pid(self, dag_id: str, run_id: str, task_id: str) -> int | None:
         """Return the process id of a task that runs; `None` while it does not."""
@@ -247,6 +292,10 @@ def _run_path(dag_id: str, run_id: str) -> str:
 
 def _task_state(task: Mapping[str, Any]) -> TaskState:
     return TaskState(task["task_id"], task["state"], task["try_number"], task["duration"])
+
+
+def _span(document: Mapping[str, Any]) -> Span:
+    return Span(*(datetime.fromisoformat(document[field]) for field in ("start_date", "end_date")))
 
 
 def _sorted(tasks: list[dict[str, Any]]) -> tuple[str, ...]:

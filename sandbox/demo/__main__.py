@@ -1,4 +1,4 @@
-"""`python -m sandbox.demo [--damage drop|alter|duplicate|reorder]`: the demo.
+"""`python -m sandbox.demo [--damage drop|alter|duplicate|reorder] [--full]`: the demo.
 
 The last line is `DEMO PASS` or `DEMO FAIL: <why>`. Exit code 0: passed. 1: failed, which with `--damage` is what
 should happen: the damage was found. 2: the damage was not found, or in another place (also: wrong usage). 130: Ctrl-C.
@@ -15,6 +15,7 @@ from sandbox.airflow_api import AirflowApi
 from sandbox.data.damage import Damage
 from sandbox.demo.display import Display, open_display
 from sandbox.demo.failure import DemoFailed
+from sandbox.demo.nights import Nights
 from sandbox.demo.story import Story
 from sandbox.errors import SandboxError
 from sandbox.jars import JarsError
@@ -58,6 +59,8 @@ def _demo(options: argparse.Namespace, display: Display) -> None:
         display.line(f"Airflow UI while this runs: {state.airflow_url} ({state.airflow_user}/{state.airflow_password})")
         try:
             Story(sandbox, api, display).tell(Damage(options.damage) if options.damage else None)
+            if options.full:
+                Nights(sandbox, api, display).show()
         finally:
             _say_where_things_are(state.evidence_root, state.logs, display)
 
@@ -74,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--damage", choices=[str(damage) for damage in Damage], help="make one record of the copy wrong"
     )
+    parser.add_argument("--full", action="store_true", help="then a nightly sync and a backfill")
     parser.add_argument("--root", type=Path, default=DEFAULT_ROOT, help="the sandbox's folder (%(default)s)")
     return parser
 

@@ -14,8 +14,7 @@ from sandbox.demo.failure import DemoFailed
 from sandbox.demo.status import RunStatus, newest_progress
 from sandbox.sandbox import Sandbox
 
-MIGRATION = "demo"
-DAG_ID = f"kafka_migration__{MIGRATION}"
+DAG_ID = "kafka_migration__demo"
 WATCH_TASK = "watch_lag"
 RUN_TIMEOUT_S = 900.0
 LOG_INTERVAL_S = 2.0
@@ -33,7 +32,7 @@ class FinishedRun:
 
 
 class Runner:
-    """Starts runs one after the other."""
+    """Shows runs, one after the other, and reads what they left."""
 
     def __init__(self, sandbox: Sandbox, api: AirflowApi, display: Display) -> None:
         self._sandbox = sandbox
@@ -47,16 +46,26 @@ class Runner:
         traffic: LiveTraffic | None = None,
         during: Callable[[DagRun], None] | None = None,
     ) -> FinishedRun:
-        """Trigger a run, show it, and return it with its evidence; `during` gets it at every poll.
+        """Trigger a run of the demo's migration and show it; see `show`."""
+        self._display.section(title)
+        return self.show(title, DAG_ID, self._api.trigger(DAG_ID, conf), traffic, during)
+
+    def show(
+        self,
+        title: str,
+        dag_id: str,
+        run_id: str,
+        traffic: LiveTraffic | None = None,
+        during: Callable[[DagRun], None] | None = None,
+    ) -> FinishedRun:
+        """Show a run until it ends; return it with its evidence. `during` gets it at every poll.
 
         Raises:
             DemoFailed: the run left no evidence.
             SandboxError: a part of the sandbox died, the traffic did, or the run does not end.
         """
-        self._display.section(title)
         began = time.monotonic()
-        run_id = self._api.trigger(DAG_ID, conf)
-        progress = _Progress(self._api, run_id)
+        progress = _Progress(self._api, dag_id, run_id)
         with self._display.run_view() as view:
 
             def show(run: DagRun) -> None:
@@ -68,7 +77,7 @@ class Runner:
                     during(run)
                 view.show(RunStatus(run, time.monotonic() - began, progress.line(run), sent))
 
-            run = self._api.wait(DAG_ID, run_id, RUN_TIMEOUT_S, show)
+            run = self._api.wait(dag_id, run_id, RUN_TIMEOUT_S, show)
         finished = FinishedRun(title, run, time.monotonic() - began, self._evidence(run))
         self._say(finished)
         return finished
@@ -89,7 +98,7 @@ class Runner:
         )
 
     def _evidence(self, run: DagRun) -> RunEvidence:
-        evidence = read_run(self._sandbox.state.evidence_root, MIGRATION, run.run_id)
+        evidence = read_run(self._sandbox.state.evidence_root, run.dag_id.partition("__")[2], run.run_id)
         if evidence is None:
             self._tell_logs(run)
             raise DemoFailed(f"run {run.run_id} ended {run.state} and left no run.json")
@@ -119,8 +128,9 @@ class Runner:
 class _Progress:
     """The newest progress line of the task that watches MirrorMaker, looked up every few seconds."""
 
-    def __init__(self, api: AirflowApi, run_id: str) -> None:
+    def __init__(self, api: AirflowApi, dag_id: str, run_id: str) -> None:
         self._api = api
+        self._dag_id = dag_id
         self._run_id = run_id
         self._line = ""
         self._asked_at = float("-inf")
@@ -133,7 +143,7 @@ class _Progress:
             return self._line
         self._is_over = task.state in {"success", "failed", "skipped", "upstream_failed"}
         self._asked_at = time.monotonic()
-        log = self._api.log(DAG_ID, self._run_id, WATCH_TASK, task.try_number)
+        log = self._api.log(self._dag_id, self._run_id, WATCH_TASK, task.try_number)
         self._line = newest_progress(log) or self._line
         return self._line
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from airflow.providers.standard.operators import hitl
+from airflow.sdk.api.datamodels._generated import DagRunType
 from airflow.sdk.execution_time.context import OutletEventAccessors
 
 from kafka_migration.core.cluster import NewTopic
@@ -18,11 +21,12 @@ from kafka_migration.orchestration.operators import confirm_cutover as confirm_m
 from kafka_migration.orchestration.operators import preflight as preflight_module
 from kafka_migration.orchestration.operators import start as start_module
 from kafka_migration.orchestration.operators import validate as validate_module
-from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.run import MigrationRun, nightly_mode_of
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
 
 DAG_ID = "kafka_migration__shop"
+NIGHTLY_DAG_ID = "kafka_nightly_sync__shop"
 CONNECTIONS = {"old_kafka": "kafka", "new_kafka": "kafka", "mirror_host": "ssh", "spark": "spark"}
 
 
@@ -32,8 +36,20 @@ class FakeDagRun:
 
     run_id: str = "manual__1"
     clear_number: int = 0
-    dag_id: str = DAG_ID
     triggering_user_name: str | None = "ada"
+    run_type: str = "manual"
+    data_interval_start: datetime | None = None
+    data_interval_end: datetime | None = None
+    other_dag_id: str = ""
+
+    @property
+    def dag_id(self) -> str:
+        """The manual DAG's id, for a run that nobody triggered the nightly DAG's, or that of another DAG."""
+        return self.other_dag_id or (DAG_ID if self.run_type == "manual" else NIGHTLY_DAG_ID)
+
+    def as_airflow_gives_it(self) -> SimpleNamespace:
+        """Return it with the type as Airflow's enum, whose members are no plain texts."""
+        return SimpleNamespace(**vars(self) | {"dag_id": self.dag_id, "run_type": DagRunType(self.run_type)})
 
 
 @dataclass
@@ -73,7 +89,7 @@ class World:
     def context(self) -> Mapping[str, Any]:
         """Return the context of a task of the run."""
         return {
-            "dag_run": self.dag_run,
+            "dag_run": self.dag_run.as_airflow_gives_it(),
             "ti": self.task_instance,
             "task_instance": self.task_instance,
             "params": self.params,
@@ -85,7 +101,7 @@ class World:
     def run(self) -> MigrationRun:
         """The run as a task sees it."""
         identity = RunIdentity(self.dag_run.dag_id, self.dag_run.run_id, self.dag_run.clear_number + 1)
-        return MigrationRun("shop", identity, self.params)
+        return MigrationRun("shop", identity, self.params, nightly_mode_of(self.context()))  # type: ignore[arg-type]
 
 
 @pytest.fixture

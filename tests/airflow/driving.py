@@ -58,6 +58,7 @@ def let_time_pass(
     monkeypatch: pytest.MonkeyPatch, module: ModuleType, clock: FakeClock, meanwhile: Callable[[], None]
 ) -> None:
     """Let the trigger of a module sleep on this clock; `meanwhile` is what the world does before each next poll."""
+    end_s = clock.elapsed_s + A_DAY_S
 
     class Time:
         to_thread = staticmethod(asyncio.to_thread)
@@ -65,7 +66,7 @@ def let_time_pass(
         @staticmethod
         async def sleep(seconds: float) -> None:
             clock.elapsed_s += seconds
-            assert clock.elapsed_s < A_DAY_S, "the trigger does not end"
+            assert clock.elapsed_s < end_s, "the trigger does not end"
             meanwhile()
 
     monkeypatch.setattr(module, "asyncio", Time)

@@ -3,97 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import pytest
 from airflow.sdk.exceptions import AirflowFailException
-from airflow.triggers.base import BaseTrigger
 
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.engines import mirrormaker2
-from kafka_migration.orchestration import run as run_module
-from kafka_migration.orchestration.operators.plan import PlanOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.operators.stop import StopMirrorOperator
-from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
 from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
-from kafka_migration.orchestration.triggers import mirror_lag as trigger_module
-from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
 from tests.airflow.conftest import World
-from tests.airflow.driving import FakeClock, TriggerLog, deferred_by, event_of, let_time_pass, revived
+from tests.airflow.driving import revived
+from tests.airflow.watching import RECORD, Scene, a_trigger, started, watch
 
 pytestmark = pytest.mark.airflow
 
 P0 = TopicPartition("orders", 0)
-CUTOVER = "cutover:\n  near: 5\n  fence_quiet: 60s\n  fence_wait: 10m\n"
-RECORD = (b"k", b"v")
-
-
-@dataclass
-class Scene:
-    """A started cutover: `script` is what the outside world does between two polls, in seconds since the start."""
-
-    world: World
-    clock: FakeClock
-    log: TriggerLog
-    script: Callable[[Scene], None] = lambda scene: None
-
-    def produce(self, records: int = 1, partition: int = 0) -> None:
-        """Write records to the source."""
-        self.world.source.produce("orders", partition, *[RECORD] * records)
-
-    def copy(self) -> None:
-        """Do what MirrorMaker does: copy everything and store the offset of the last record."""
-        topics = mirrormaker2.InternalTopics.of(self.world.run.migration, 1)
-        self.world.target.create_topics([NewTopic(topics.offsets, 1, 1, {})])
-        for number, log in enumerate(self.world.source.topics["orders"].partitions):
-            copied = self.world.target.topics["orders"].partitions[number].records
-            self.world.target.produce("orders", number, *log.records[len(copied) :])
-            source = {"cluster": "shop-source", "partition": number, "topic": "orders"}
-            key = json.dumps(["MirrorSourceConnector", source]).encode()
-            if log.records:
-                self.world.target.produce(topics.offsets, 0, (key, json.dumps({"offset": log.end - 1}).encode()))
-
-    def stages(self) -> list[str]:
-        """Return the stages that were recorded, oldest first."""
-        return [d["stage"] for d in self.world.run.evidence.of_attempt(Kind.WATCH) if "stage" in d]
 
 
 @pytest.fixture
 def scene(world: World, monkeypatch: pytest.MonkeyPatch) -> Scene:
     """A cutover in which nothing is to copy yet, with MirrorMaker started."""
-    made = Scene(world, FakeClock(), TriggerLog())
-    monkeypatch.setattr(run_module, "SystemClock", lambda: made.clock)
-    path = world.migrations / "shop.yaml"
-    text = path.read_text()
-    for old, new in (
-        ("poll_interval: 1s", "poll_interval: 15s"),
-        ("stall_after: 60s", "stall_after: 3m"),
-        ("10m", "1h"),
-    ):
-        text = text.replace(old, new)
-    path.write_text(text + CUTOVER)
-    world.params["mode"] = "cutover"
-    for operator in (PreflightOperator, ReserveOperator, PlanOperator, CreateTopicsOperator, StartMirrorOperator):
-        operator(task_id=operator.__name__, migration="shop").execute(world.context())  # type: ignore[arg-type]
-    let_time_pass(monkeypatch, trigger_module, made.clock, lambda: made.script(made))
-    monkeypatch.setattr(MirrorLagTrigger, "log", made.log)
-    return made
-
-
-def a_trigger(scene: Scene) -> BaseTrigger:
-    sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
-    return revived(deferred_by(sensor, scene.world.context()).trigger)
-
-
-def watch(scene: Scene, trigger: BaseTrigger | None = None) -> dict[str, Any]:
-    return event_of(trigger or a_trigger(scene))
+    return started(world, monkeypatch, {"mode": "cutover"})
 
 
 def test_cutover_starts_mirrormaker_with_nothing_to_copy(scene: Scene):

@@ -20,6 +20,7 @@ from kafka_migration.orchestration.run import RunRequest
 
 pytestmark = pytest.mark.airflow
 
+KINDS = ("kafka_migration", "kafka_nightly_sync")
 ROOT = Path(__file__).parents[2]
 
 TASKS = [
@@ -98,14 +99,15 @@ def test_form_offers_the_modes_and_topics_of_the_file(dag: DAG):
     """The form's fields come from the migration file; topics outside it are not accepted."""
     mode, topics = (dag.params.get_param(name) for name in ("mode", "topics"))
 
-    assert ["rehearse", "sync", "validate", "cutover"] == mode.schema["enum"]
+    assert ["rehearse", "sync", "follow", "validate", "cutover"] == mode.schema["enum"]
     assert set(mode.schema["enum"]) == set(mode.schema["values_display"])
     assert ["orders", "audit"] == topics.schema["items"]["enum"]
 
 
 def test_form_does_nothing_irreversible_by_default(dag: DAG):
     """A run triggered without a word rehearses, over all topics and groups."""
-    assert ("rehearse", None, None, None) == tuple(dag.params[name] for name in RunRequest.FIELDS)
+    fields = [dag.params[name] for name in RunRequest.MANUAL_FIELDS]
+    assert ["rehearse", None, None, None, None] == fields
 
 
 def test_moving_is_one_line_below_judge(dag: DAG):
@@ -134,7 +136,7 @@ def test_approval_has_no_default_answer(dag: DAG):
 
 def test_form_can_be_sent_as_it_opens(dag: DAG):
     """Regression: an empty field that may not be null counts as missing, and the form's button stays grey."""
-    for name in ("topics", "groups", "note"):
+    for name in ("topics", "groups", "follow_until", "note"):
         field = dag.params.get_param(name)
 
         assert (None, "null") == (field.value, field.schema["type"][0])
@@ -147,9 +149,10 @@ def test_invalid_file_still_gives_its_dag(folder: Path, content: str):
 
     dags = factory.migration_dags(folder)
 
-    assert {"kafka_migration__shop", "kafka_migration__broken"} == set(dags)
-    assert "invalid" in dags["kafka_migration__broken"].tags
-    assert "MIGRATION_FILE_INVALID" in (dags["kafka_migration__broken"].doc_md or "")
+    assert {f"{kind}__{name}" for kind in KINDS for name in ("shop", "broken")} == set(dags)
+    for kind in KINDS:
+        assert "invalid" in dags[f"{kind}__broken"].tags
+        assert "MIGRATION_FILE_INVALID" in (dags[f"{kind}__broken"].doc_md or "")
     assert TASKS == [task.task_id for task in dags["kafka_migration__broken"].topological_sort()]
 
 
@@ -161,7 +164,7 @@ def test_unreadable_file_still_gives_its_dag(folder: Path):
 
     dags = factory.migration_dags(folder)
 
-    assert {"shop", "folder", "latin", "Bad_Name"} == {dag_id.removeprefix("kafka_migration__") for dag_id in dags}
+    assert {f"{kind}__{name}" for kind in KINDS for name in ("shop", "folder", "latin", "Bad_Name")} == set(dags)
     assert all("invalid" in dag.tags for dag_id, dag in dags.items() if not dag_id.endswith("shop"))
 
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from airflow.sdk.exceptions import AirflowFailException
 
+from kafka_migration.core.errors import TransientError
+from kafka_migration.core.evidence import Kind
+from kafka_migration.orchestration.operators.base import hold_reservation
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from tests.airflow.conftest import World
-from tests.airflow.running import do, finish
+from tests.airflow.conftest import DAG_ID, World
+from tests.airflow.nights import at_night, begin, finish_night
+from tests.airflow.running import BEFORE_START, do, finish
 
 pytestmark = pytest.mark.airflow
 
@@ -71,3 +76,105 @@ def test_finish_leaves_another_runs_reservation_alone(world: World):
     finish(world, preflight="success")
 
     assert world.host.status().holder == "dag/other#1"
+
+
+def test_finish_frees_what_an_earlier_attempt_still_holds(world: World):
+    """The host was away when the attempt before ended; cleared, finish frees what that could not."""
+    do(world, PreflightOperator, ReserveOperator)
+    world.dag_run.clear_number = 1
+
+    finish(world, preflight="success")
+
+    assert world.host.status().holder == ""
+
+
+def test_finish_frees_what_a_task_took_by_itself(world: World):
+    """A task that came without a `reserve` before it has reserved for the run; its end leaves nothing behind."""
+    do(world, PreflightOperator)
+    hold_reservation(world.run)
+
+    finish(world, preflight="success")
+
+    assert world.host.status().holder == ""
+
+
+def test_finish_leaves_a_later_attempts_reservation_alone(world: World):
+    """A task of an attempt that was cleared meanwhile takes nothing from the attempt that acts now."""
+    do(world, PreflightOperator, ReserveOperator)
+    later = f"{DAG_ID}/manual__1#2"
+    world.host.reserve(later, take_over_from=world.run.identity.holder)
+
+    finish(world, preflight="success")
+
+    assert world.host.status().holder == later
+
+
+def test_host_that_does_not_answer_is_told(world: World):
+    """Who holds the reservation is then not known, so the run does not end as if it were free."""
+    do(world, PreflightOperator, ReserveOperator)
+    world.host.errors = [TransientError("no route to host")]
+
+    with pytest.raises(AirflowFailException, match="The reservation was not freed: no route to host"):
+        finish(world, preflight="success", reserve="success")
+
+
+def test_finish_of_a_watch_that_was_set_to_success_by_hand(world: World):
+    """The newest document is then that of a stage, without an outcome; the evidence is assembled all the same."""
+    world.params = {"mode": "cutover"}
+    do(world, *BEFORE_START)
+    world.run.evidence.write(Kind.WATCH, {"stage": "announced", "announced_at": "then", "lag": 0})
+
+    with pytest.raises(AirflowFailException, match="TASK_NOT_SUCCESSFUL · task judge"):
+        finish(world, preflight="success", watch_lag="success", judge="upstream_failed")
+
+    assert json.loads((world.run.evidence.folder / "run.json").read_text())["outcome"] == "failed"
+
+
+BEHIND = {"outcome": "behind", "lag": 500, "rate": None, "reason": "asked to stop by ada", "progress": ""}
+
+
+def test_manual_run_is_late_whatever_the_nights_say(world: World, monkeypatch: pytest.MonkeyPatch):
+    """`nightly.when_late` is about nights: a run by hand that was told to stop before its goals fails."""
+    at_night(world, monkeypatch, "  when_late: warn\n")
+    world.params = {"mode": "sync"}
+    do(world, *BEFORE_START)
+    world.run.evidence.write(Kind.WATCH, BEHIND)
+
+    with pytest.raises(AirflowFailException, match="BEHIND · migration shop: found 500 offsets left to copy"):
+        finish(world, preflight="success", watch_lag="success")
+
+
+def pending_run(world: World, monkeypatch: pytest.MonkeyPatch, when_late: str) -> dict[str, Any]:
+    """Bring a night whose validation is pending up to its end; return the states of its last tasks."""
+    clock = at_night(world, monkeypatch, f"  when_late: {when_late}\n")
+    begin(world, clock)
+    do(world, *BEFORE_START)
+    world.run.evidence.write(Kind.PENDING, {"at": "then", "reason": "too late", "windows": 1, "source_offsets": 3})
+    return {"validate_topics": "skipped", "judge": "skipped"}
+
+
+def test_finish_that_is_cleared_alone_fails_as_before(world: World, monkeypatch: pytest.MonkeyPatch):
+    """What an earlier attempt left pending is still why the run ended as it did, and not that a task was skipped."""
+    states = pending_run(world, monkeypatch, "fail")
+    world.dag_run.clear_number = 1
+
+    with pytest.raises(AirflowFailException, match=r"^VALIDATION_PENDING · .*1 windows with 3 source offsets"):
+        finish_night(world, **states)
+
+
+def test_finish_that_is_cleared_alone_warns_as_before(world: World, monkeypatch: pytest.MonkeyPatch):
+    """With `when_late: warn` the run stays green, however often its end is asked for."""
+    states = pending_run(world, monkeypatch, "warn")
+    world.dag_run.clear_number = 1
+
+    assert "validation pending" == finish_night(world, **states)["outcome"]
+
+
+def test_cleared_run_marked_failed_is_not_forgiven_what_was_pending(world: World, monkeypatch: pytest.MonkeyPatch):
+    """An attempt that began anew and was then ended by a person fails, whatever the one before left pending."""
+    states = pending_run(world, monkeypatch, "warn")
+    world.dag_run.clear_number = 1
+    do(world, *BEFORE_START)
+
+    with pytest.raises(AirflowFailException, match="TASK_NOT_SUCCESSFUL"):
+        finish_night(world, **states)

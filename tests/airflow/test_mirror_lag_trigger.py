@@ -30,13 +30,8 @@ def started(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def trigger_of(world: World, deadline: datetime | None = None) -> MirrorLagTrigger:
-    identity = world.run.identity
     return MirrorLagTrigger(
-        migration="shop",
-        dag_id=identity.dag_id,
-        run_id=identity.run_id,
-        attempt=identity.attempt,
-        params=world.params,
+        run=world.run.to_arguments(),
         generation=1,
         deadline=(deadline or datetime.now(UTC) + timedelta(minutes=5)).isoformat(),
     )

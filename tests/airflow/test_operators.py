@@ -117,7 +117,7 @@ def test_watch_defers_with_an_absolute_deadline_and_no_secret(world: World):
         do(world, MirrorLagSensor)  # type: ignore[arg-type]
 
     _, arguments = deferred.value.trigger.serialize()
-    assert {"migration", "dag_id", "run_id", "attempt", "params", "generation", "deadline"} == set(arguments)
+    assert {"run", "generation", "deadline"} == set(arguments)
     assert arguments["generation"] == 1
 
 

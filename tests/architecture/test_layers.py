@@ -24,6 +24,7 @@ MAY_IMPORT = {
     "preflight": {"core", "spec", "clients", "engines"},
     "orchestration": {"core", "clients", "spec", "engines", "adapters", "preflight"},
     "cli": {"core", "clients", "spec", "engines", "adapters", "preflight"},
+    "__main__": {"cli"},
     "web": {"core", "adapters"},
     "host": set(),
 }
@@ -34,7 +35,7 @@ THIRD_PARTY = {
     "engines": set(),
     "preflight": set(),
     "host": set(),
-    "spec": {"pydantic", "pydantic_core", "yaml"},
+    "spec": {"croniter", "pydantic", "pydantic_core", "yaml"},
 }
 # Heavy packages that no module may import at its top, because every Airflow component imports the package.
 HEAVY = {"pyspark", "pandas", "numpy"}
@@ -88,11 +89,18 @@ def test_every_layer_is_in_the_table():
     assert set() == folders - set(MAY_IMPORT)
 
 
+def test_nothing_imports_the_command_line():
+    """Only `python -m kafka_migration` leads to the command line; no other layer knows it."""
+    assert ["__main__"] == [layer for layer, allowed in MAY_IMPORT.items() if "cli" in allowed]
+
+
 @pytest.mark.parametrize(
     ("file", "line", "wrong"),
     [
         ("core/lag.py", "import kafka_migration.adapters.kafka", "kafka_migration.adapters.kafka"),
         ("core/lag.py", "import yaml", "yaml"),
+        ("cli/stop.py", "from kafka_migration.orchestration import run", "kafka_migration.orchestration.run"),
+        ("adapters/kafka.py", "from kafka_migration.cli import stop", "kafka_migration.cli.stop"),
         ("engines/mm.py", "from kafka_migration.adapters import kafka", "kafka_migration.adapters.kafka"),
         ("adapters/kafka.py", "from kafka_migration.orchestration import run", "kafka_migration.orchestration.run"),
         ("adapters/kafka.py", "def f():\n    import pyspark", "pyspark"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
@@ -15,6 +16,13 @@ from kafka_migration.core.errors import Refused, TransientError
 from kafka_migration.core.offsets import TopicPartition
 
 Record = tuple[bytes | None, bytes | None]
+# Within the retention of the contract's topics, and not in the future.
+SOME_TIME_AGO = datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=30)
+
+
+def ms_of(moment: datetime) -> int:
+    """Return the timestamp of a moment in whole seconds."""
+    return int(moment.timestamp()) * 1000
 
 
 class ClusterContract:
@@ -23,8 +31,8 @@ class ClusterContract:
     cluster: KafkaCluster
 
     @abstractmethod
-    def produce(self, topic: str, partition: int, *records: Record) -> None:
-        """Append records to a partition."""
+    def produce(self, topic: str, partition: int, *records: Record, timestamp_ms: int | None = None) -> None:
+        """Append records to a partition, with this timestamp or with any."""
 
     @abstractmethod
     def purge(self, topic: str, partition: int, log_start: int) -> None:
@@ -70,8 +78,11 @@ class ClusterContract:
 
     def test_unknown_topic_is_missing_from_the_answer(self):
         """A topic that does not exist is no error."""
+        partitions = [TopicPartition("contract-none", 0)]
+
         assert {} == self.cluster.describe_topics(["contract-none"])
-        assert {} == self.cluster.log_end_offsets([TopicPartition("contract-none", 0)], "read_committed")
+        assert {} == self.cluster.log_end_offsets(partitions, "read_committed")
+        assert {} == self.cluster.offsets_for_time(partitions, SOME_TIME_AGO, "read_committed")
         assert [] == list(self.cluster.read_table("contract-none"))
 
     def test_creating_twice_changes_nothing(self, topic: str):
@@ -121,6 +132,46 @@ class ClusterContract:
 
         assert {partition: 1} == self.cluster.log_start_offsets([partition])
         assert {partition: 2} == self.cluster.log_end_offsets([partition], "read_uncommitted")
+
+    def _produce_at(self, topic: str, partition: int, *seconds: int) -> None:
+        for second in seconds:
+            self.produce(topic, partition, (b"k", b"%d" % second), timestamp_ms=ms_of(SOME_TIME_AGO) + 1000 * second)
+
+    def _offsets_at(self, topic: str, second: int) -> list[int]:
+        """Return the offsets for a second in both partitions."""
+        partitions = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
+        at = SOME_TIME_AGO + timedelta(seconds=second)
+        offsets = self.cluster.offsets_for_time(partitions, at, "read_committed")
+        assert set(partitions) == set(offsets)
+        return [offsets[partition] for partition in partitions]
+
+    def test_offset_for_a_time_is_the_first_at_or_after_it(self, topic: str):
+        """The moment itself counts; where no record is that late, and where there is none at all, it is the end."""
+        self._produce_at(topic, 0, 10, 20, 30)
+
+        assert [0, 0] == self._offsets_at(topic, 0)
+        assert [1, 0] == self._offsets_at(topic, 20)
+        assert [2, 0] == self._offsets_at(topic, 21)
+        assert [3, 0] == self._offsets_at(topic, 31)
+
+    def test_offset_for_a_time_with_timestamps_out_of_order(self, topic: str):
+        """The first offset counts, not the first timestamp: later offsets may be earlier in time."""
+        self._produce_at(topic, 0, 10, 40, 20, 30, 50)
+        self._produce_at(topic, 1, 30, 10)
+
+        assert [1, 0] == self._offsets_at(topic, 20)
+        assert [1, 2] == self._offsets_at(topic, 31)
+        assert [4, 2] == self._offsets_at(topic, 41)
+
+    def test_offset_for_a_time_lies_in_what_the_log_holds(self, topic: str):
+        """Deleted records are no answer; where all are deleted it is the end."""
+        self._produce_at(topic, 0, 10, 20, 10)
+        self._produce_at(topic, 1, 10)
+        self.purge(topic, 0, 1)
+        self.purge(topic, 1, 1)
+
+        assert [1, 1] == self._offsets_at(topic, 5)
+        assert [3, 1] == self._offsets_at(topic, 25)
 
     def test_table_has_the_latest_value_of_each_key(self, topic: str):
         """A later record of a key replaces the earlier, a tombstone included."""

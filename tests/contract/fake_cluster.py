@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from kafka_migration.core.cluster import (
     ClusterFacts,
@@ -31,10 +32,14 @@ Record = tuple[bytes | None, bytes | None]
 
 @dataclass
 class FakePartition:
-    """A log: `records[0]` stands at offset `log_start`; `None` is an offset without a visible record."""
+    """A log: `records[0]` stands at offset `log_start`; `None` is an offset without a visible record.
+
+    `timestamps_ms` are by offset; a record without one is earlier than every moment.
+    """
 
     log_start: int = 0
     records: list[Record | None] = field(default_factory=list)
+    timestamps_ms: dict[int, int] = field(default_factory=dict)
 
     @property
     def end(self) -> int:
@@ -83,9 +88,12 @@ class FakeCluster:
         self.is_down = False
         self._ids = 0
 
-    def produce(self, topic: str, partition: int, *records: Record) -> None:
-        """Append records to a partition."""
-        self.topics[topic].partitions[partition].records += records
+    def produce(self, topic: str, partition: int, *records: Record, timestamp_ms: int | None = None) -> None:
+        """Append records to a partition, all with one timestamp or without any."""
+        log = self.topics[topic].partitions[partition]
+        if timestamp_ms is not None:
+            log.timestamps_ms |= dict.fromkeys(range(log.end, log.end + len(records)), timestamp_ms)
+        log.records += records
 
     def leave_holes(self, topic: str, partition: int, count: int) -> None:
         """Append offsets without a visible record, as the markers of transactions are."""
@@ -178,6 +186,16 @@ class FakeCluster:
         """Return the end per partition."""
         return {p: log.end for p, log in self._logs(partitions)}
 
+    def offsets_for_time(
+        self, partitions: Collection[TopicPartition], at: datetime, isolation: IsolationLevel
+    ) -> Offsets:
+        """Return the first offset whose record has a timestamp at or after a moment; the end where none has."""
+        late = {
+            p: [offset for offset, _ in log.visible(0) if log.timestamps_ms.get(offset, -1) >= at.timestamp() * 1000]
+            for p, log in self._logs(partitions)
+        }
+        return {p: late[p][0] if late[p] else log.end for p, log in self._logs(partitions)}
+
     def read_table(self, topic: str) -> Iterable[Record]:
         """Return the latest (key, value) of each key."""
         self._answer()
@@ -224,7 +242,7 @@ class FakeCluster:
         made.commits |= offsets
 
     def records_at(self, offsets: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, RecordPrint | None]:
-        """Return the first visible record at or after each offset; no record has headers or a timestamp."""
+        """Return the first visible record at or after each offset; no print has headers or a timestamp."""
         met = {p: next(iter(log.visible(offsets[p])), None) for p, log in self._logs(offsets)}
         return {p: RecordPrint.of(m[0], *m[1], headers=(), timestamp_ms=-1) if m else None for p, m in met.items()}
 

@@ -20,9 +20,9 @@ class TestFakeCluster(ClusterContract):
         """Begin with an empty cluster."""
         self.fake = self.cluster = FakeCluster()
 
-    def produce(self, topic: str, partition: int, *records: Record) -> None:
+    def produce(self, topic: str, partition: int, *records: Record, timestamp_ms: int | None = None) -> None:
         """Append records to a partition."""
-        self.fake.produce(topic, partition, *records)
+        self.fake.produce(topic, partition, *records, timestamp_ms=timestamp_ms)
 
     def purge(self, topic: str, partition: int, log_start: int) -> None:
         """Delete everything before an offset."""

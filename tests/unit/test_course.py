@@ -1,4 +1,4 @@
-"""Rules of the course of a cutover's watch."""
+"""Rules of the course of a watch whose goals move with the source."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from kafka_migration.core.course import CutoverCourse
+from kafka_migration.core.course import CutoverCourse, FollowCourse
 from kafka_migration.core.fence import FenceWatch, SourceEnds
 from kafka_migration.core.lag import Known, Unknown
 from kafka_migration.core.migration import IsolationLevel
@@ -45,6 +45,16 @@ def test_goals_follow_the_live_end_at_first(isolation: IsolationLevel, goals: in
 
     assert {P0: goals, P1: 12} == aim.goals
     assert (False, "approaching") == (aim.is_final, aim.stage)
+
+
+@pytest.mark.parametrize(("isolation", "goal"), [("read_committed", 15), ("read_uncommitted", 20)])
+def test_following_has_the_live_ends_as_goals_and_none_is_final(isolation: IsolationLevel, goal: int):
+    """The goals are the ends that MirrorMaker's consumer can see, also of new partitions; unread ones stay."""
+    course, added = FollowCourse({P0: 10, P1: 10}, isolation), TopicPartition("orders", 2)
+    aim = course.aim(look(0, {P0: 20, added: 3}, {P0: 15, added: 3}))
+
+    assert ({P0: goal, P1: 10, added: 3}, (P1,)) == (aim.goals, aim.unread)
+    assert (False, "following") == (aim.is_final, aim.stage)
 
 
 def test_end_that_cannot_be_read_keeps_its_goal_and_proves_nothing():

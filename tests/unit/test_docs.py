@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_migration.cli.main import parser
 from kafka_migration.core.codes import Code
 
 pytestmark = pytest.mark.unit
@@ -35,6 +37,30 @@ def test_make_commands_exist(path: Path):
     assert set() == named - targets
 
 
+def cli_verbs() -> dict[str, argparse.ArgumentParser]:
+    verbs = next(action for action in parser()._actions if isinstance(action, argparse._SubParsersAction))
+    return dict(verbs.choices)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_commands_of_the_command_line_exist(path: Path):
+    """Every `kafka-migration` command that a document names has a verb that exists."""
+    named = re.findall(r"(?:`|^)(?:kafka-migration|python -m kafka_migration) ([a-z-]+)", path.read_text(), re.M)
+
+    assert set() == set(named) - set(cli_verbs())
+
+
+def test_every_verb_and_option_is_documented():
+    """The page of the command line has each verb with all of its options."""
+    page = (ROOT / "docs" / "cli.md").read_text()
+    sections = {section.split("`")[1]: section for section in page.split("\n## ")[1:] if section.startswith("`")}
+
+    assert set(cli_verbs()) == set(sections)
+    for name, verb in cli_verbs().items():
+        options = {option for action in verb._actions for option in action.option_strings} - {"-h", "--help"}
+        assert set() == {option for option in options if f"`{option}" not in sections[name] + page.split("\n## ")[0]}
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: str(p.relative_to(ROOT)))
 def test_relative_links_lead_somewhere(path: Path):
     """Every relative link of a document names a file of the repository."""
@@ -52,6 +78,9 @@ def test_every_code_is_used():
     assert [] == [code for code in Code if len(re.findall(rf"\b{code}\b", sources)) < 2 + (f"{code} = " in sources)]
 
 
+BASES = {"MigrationOperator", "MigrationSensor"}
+
+
 def test_every_operator_is_documented():
     """Each operator, sensor and trigger has its section in the operators' page."""
     page = (ROOT / "docs" / "operators.md").read_text()
@@ -63,4 +92,4 @@ def test_every_operator_is_documented():
         for name in re.findall(r"^class (\w+(?:Operator|Sensor|Trigger))\(", path.read_text(), re.M)
     ]
 
-    assert [] == [name for name in classes if name != "MigrationOperator" and f"`{name}`" not in page]
+    assert [] == [name for name in classes if name not in BASES and f"`{name}`" not in page]

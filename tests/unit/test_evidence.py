@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters.evidence import LedgerStore, RunEvidence, write_whole
+from kafka_migration.adapters.evidence import LedgerStore, RunEvidence, StopRequestStore, write_whole
 from kafka_migration.core.errors import Refused
 from kafka_migration.core.evidence import Kind, assemble_run, document_name, parse_document_name, run_folder_name
 from kafka_migration.core.migration import RunIdentity
 from kafka_migration.core.report import render_report, table
+from kafka_migration.core.stop_request import StopRequest
 
 pytestmark = pytest.mark.unit
 
@@ -86,6 +88,33 @@ def test_document_names_round_trip(kind: Kind):
     assert (kind, 12) == parse_document_name(document_name(kind, 12))
 
 
+def test_kinds_keep_their_numbers():
+    """Documents that an earlier version wrote are found by name: no kind that it knew has another number since."""
+    known = [
+        "01-preflight-1.json",
+        "02-reserve-1.json",
+        "03-plan-1.json",
+        "04-topics-1.json",
+        "05-start-1.json",
+        "06-watch-1.json",
+        "07-stop-1.json",
+        "08-validation-request-1.json",
+        "09-validation-result-1.json",
+        "10-judge-1.json",
+        "11-offsets-plan-1.json",
+        "12-approve-1.json",
+        "13-offsets-before-1.json",
+        "14-offsets-result-1.json",
+        "15-cutover-1.json",
+        "16-finish-1.json",
+        "17-refusal-1.json",
+        "18-wait-1.json",
+        "19-pending-1.json",
+    ]
+
+    assert known == [document_name(kind, 1) for kind in Kind][: len(known)]
+
+
 def test_run_folder_is_safe_in_any_store():
     """A run id becomes a folder name without separators or colons."""
     assert run_folder_name("manual__2026/../x:1") == "manual__2026_.._x_1"
@@ -138,6 +167,28 @@ def test_report_begins_with_the_verdict():
     assert "| judge | not run |" in report
 
 
+def test_report_of_an_interval_names_it():
+    """The first line says which records the verdict is about; a count that is not known is not zero."""
+    topics = [
+        {
+            "topic": "orders",
+            "verdict": "NOT_VERIFIABLE",
+            "source_records": None,
+            "target_records": None,
+            "whole_verdict": None,
+        }
+    ]
+    documents = {
+        Kind.PREFLIGHT: {"occasion": {"interval": {"start": "a", "end": "b"}}},
+        Kind.JUDGE: {"verdict": "NOT_VERIFIABLE", "topics": topics},
+    }
+    report = render_report(_run_document(mode="interval", documents=documents))
+
+    assert report.startswith("# shop, records of [a, b): NOT_VERIFIABLE (success)\n")
+    assert "| orders | NOT_VERIFIABLE | not known | not known | not yet read |" in report
+    assert _run_document(documents=documents)["interval"] is None
+
+
 def test_report_without_a_verdict_says_so():
     """A run that never judged has no verdict, and its refusals come first."""
     finding = {"code": "GAP", "subject": "orders[0]", "found": "x", "expected": "y", "remedy": "z"}
@@ -153,3 +204,41 @@ def test_report_without_a_verdict_says_so():
 def test_table_escapes_its_cells():
     """A pipe in a name does not break the table."""
     assert table(("a",), [("x|y",)]).splitlines()[-1] == "| x\\|y |"
+
+
+def a_request(generation: int = 3, by: str = "ada") -> StopRequest:
+    return StopRequest(generation, "dag/run#1", "2030-01-01T00:00:00+00:00", by, "maintenance")
+
+
+def test_stop_request_is_found_by_its_generation(tmp_path: Path):
+    """A request is one whole document, found by the generation that it is for and by no other."""
+    store = StopRequestStore(tmp_path, "shop")
+
+    assert store.find(3) is None
+    assert a_request() == store.request(a_request()) == store.find(3)
+    assert store.find(4) is None
+    assert ["3.json"] == [path.name for path in (tmp_path / "shop" / "stop-requests").iterdir()]
+
+
+def test_first_stop_request_stands(tmp_path: Path):
+    """Who asks again learns who asked first."""
+    store = StopRequestStore(tmp_path, "shop")
+    store.request(a_request())
+
+    assert a_request() == store.request(a_request(by="grace"))
+
+
+def test_broken_stop_request_is_no_missing_one(tmp_path: Path):
+    """What cannot be read is never taken for a request that nobody made."""
+    folder = tmp_path / "shop" / "stop-requests"
+    folder.mkdir(parents=True)
+    (folder / "3.json").write_text("{")
+
+    with pytest.raises(ValueError, match="Expecting"):
+        StopRequestStore(tmp_path, "shop").find(3)
+
+
+def test_stop_request_says_who_when_and_why():
+    """The text of a request is what reports and findings show."""
+    assert str(a_request()) == "asked to stop by ada at 2030-01-01T00:00:00+00:00: maintenance"
+    assert str(replace(a_request(), reason="")) == "asked to stop by ada at 2030-01-01T00:00:00+00:00"

@@ -8,8 +8,8 @@ import pytest
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.generations import GenerationStart, StopCertificate, continuity_findings
-from kafka_migration.core.ledger import Judgement, Ledger, delta_windows, fold, whole_windows
-from kafka_migration.core.migration import Phase
+from kafka_migration.core.ledger import CutOver, Judgement, Ledger, delta_windows, fold, whole_windows
+from kafka_migration.core.migration import Mode, Phase
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.verdict import Verdict
 
@@ -29,13 +29,22 @@ def stopped(
     return StopCertificate(number, f"dag/run{number}#1", "t", graceful, 143, "stopped", source, target).to_document()
 
 
-def judged(number: int, verdict: Verdict, whole: bool = False, run: str = "") -> dict[str, Any]:
+def judged(
+    number: int, verdict: Verdict, whole: bool = False, run: str = "", topics: tuple[str, ...] = ("orders",)
+) -> dict[str, Any]:
     return Judgement(
-        run or f"dag/run{number}{whole}#1", "t", whole, (number,), {"orders": verdict}, {"orders": 5}
+        run or f"dag/run{number}{whole}#1",
+        "t",
+        whole,
+        (number,),
+        dict.fromkeys(topics, verdict),
+        dict.fromkeys(topics, 5),
     ).to_document()
 
 
 ME = "dag/me#1"
+AUDIT = TopicPartition("audit", 0)
+BOTH = [started(1, {P0: 0, AUDIT: 0}, {P0: 0, AUDIT: 0}), stopped(1, {P0: 10, AUDIT: 7}, {P0: 9, AUDIT: 7})]
 ONE = [started(1, {P0: 0}, {P0: 0}), stopped(1, {P0: 10}, {P0: 9})]
 TWO = [started(2, {P0: 10}, {P0: 9}), stopped(2, {P0: 30}, {P0: 27})]
 
@@ -75,6 +84,58 @@ def test_cleared_run_judges_its_own_windows_again():
     assert [1] == [g.number for g in ledger.pending_for("dag/me#2")]
     assert () == ledger.pending_for("dag/other#1")
     assert again.topic_verdict("orders") is Verdict.PASS
+
+
+def test_backfill_asked_again_measures_only_what_was_not_good():
+    """In mode interval a cleared run leaves its good judgements alone, and still has its own of this attempt."""
+    good = fold([*ONE, judged(1, Verdict.PASS, run=ME)])
+    bad = fold([*ONE, judged(1, Verdict.FAIL, run=ME)])
+
+    assert [[], [1]] == [[g.number for g in ledger.to_measure(Mode.INTERVAL, "dag/me#2")] for ledger in (good, bad)]
+    assert [1] == [g.number for g in good.to_measure(Mode.INTERVAL, ME)]
+    assert [1] == [g.number for g in good.to_measure(Mode.SYNC, "dag/me#2")]
+    assert () == good.to_measure(Mode.INTERVAL, "dag/other#1")
+
+
+def test_whole_reading_measures_every_stopped_generation():
+    """Mode validate reads what was judged before as well; a generation without a certificate has no window."""
+    ledger = fold([*ONE, judged(1, Verdict.PASS), *TWO[:1]])
+
+    assert [1] == [g.number for g in ledger.to_measure(Mode.VALIDATE, ME)]
+
+
+def test_run_that_judges_other_generations_keeps_its_earlier_judgement():
+    """Regression: a backfill asked again judged a new generation, and the one it had judged was pending again."""
+    ledger = fold([*ONE, judged(1, Verdict.PASS, run=ME), *TWO, judged(2, Verdict.PASS, run="dag/me#2")])
+
+    assert () == ledger.pending_generations
+    assert [(1,), (2,)] == [j.generations for j in ledger.judgements]
+
+
+def test_topics_that_a_judgement_does_not_name_stay_pending():
+    """Of a generation that was judged in part the rest is measured, and nothing but the rest."""
+    ledger = fold([*BOTH, judged(1, Verdict.PASS, topics=("orders",))])
+    (pending,) = ledger.pending_generations
+
+    assert ({"audit"}, [(0, 7)]) == (pending.topics, [(w.source_start, w.source_end) for w in delta_windows([pending])])
+    assert () == fold([*BOTH, judged(1, Verdict.PASS, topics=("orders", "audit"))]).pending_generations
+
+
+def test_judgement_of_fewer_topics_does_not_replace_the_earlier_one():
+    """A cleared run that says less than before takes nothing back of what it said of the other topics."""
+    whole = judged(1, Verdict.PASS, run="dag/me#1", topics=("orders", "audit"))
+    ledger = fold([*BOTH, whole, judged(1, Verdict.PASS, run="dag/me#2", topics=("orders",))])
+
+    assert () == ledger.pending_generations
+    assert Verdict.PASS is ledger.topic_verdict("audit")
+
+
+def test_cutover_is_never_taken_back():
+    """A generation that is started after the cutover leaves the phase as it is."""
+    cut_over = CutOver("dag/run#1", "t", ("billing",), ("orders",), partly=False).to_document()
+
+    assert Phase.CUT_OVER is fold([*ONE, cut_over, *TWO]).phase
+    assert Phase.SYNCING is fold(ONE).phase
 
 
 def test_window_runs_from_the_positions_at_the_start_to_those_at_the_stop():

@@ -74,6 +74,12 @@ def test_shipped_migration_files_are_valid(path: Path):
         ("version: 1", "version: 1\ncutover: {drain_groups: soon}", "cutover.drain_groups", "a duration"),
         ("version: 1", "version: 1\ncutover: {four_eyes: 'yes'}", "cutover.four_eyes", "boolean"),
         ("tasks: 2", "tasks: 2\n  kafka_home: /opt/$(id)", "mirror.kafka_home", "pattern"),
+        (
+            "version: 1",
+            "version: 1\nnightly: {cron: '0 1 * * *', until: '05:30', validate_until: '05:30'}",
+            "nightly.validate_until",
+            "another time than until",
+        ),
     ],
 )
 def test_mistake_is_named_with_its_place(migration_text: str, old: str, new: str, subject: str, part: str):

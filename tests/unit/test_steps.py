@@ -26,6 +26,22 @@ def test_each_mode_skips_just_what_it_does_not_need(mode: Mode, skips: set[str])
     assert skips == expected_skips(mode)
 
 
+def test_idle_run_skips_everything_between_its_first_and_last_task():
+    """Only a run that was to do nothing may skip the tasks that act, and it may not skip its checks."""
+    idle = expected_skips(Mode.SYNC, is_idle=True)
+
+    assert {"reserve", "stop_mirror", "validate_topics", "judge"} <= idle
+    assert not {"preflight", "finish"} & idle
+    assert not {"reserve", "stop_mirror", "judge"} & expected_skips(Mode.SYNC)
+
+
+def test_pending_validation_skips_the_verdict_too():
+    """Where the next run validates, this one neither measures nor judges; what it mirrored it did."""
+    more = expected_skips(Mode.SYNC, is_pending=True) - expected_skips(Mode.SYNC)
+
+    assert {"validate_topics", "judge"} == more
+
+
 def test_expected_skips_are_no_failure():
     """A task that its mode skips has ended as it should; any other skip has not."""
     tasks = {"judge": "success", "approve": "skipped", "plan_offsets": "skipped"}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.drain import PartitionReading, Probe
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.watch import Aim, Outcome, Poll, Watch
+from kafka_migration.core.watch import Aim, Ending, Outcome, Poll, Watch, watch_limits
 
 pytestmark = pytest.mark.unit
 
@@ -200,3 +202,61 @@ def test_rest_at_the_goal_is_no_stall_when_the_goal_moves_on():
     assert [None] * 5 == results
     assert stalled is not None
     assert ["orders[0]"] == [finding.subject for finding in stalled.findings]
+
+
+def test_ending_carries_reason_lag_and_findings():
+    """A watch that is ended before its goals says why and what is left; findings are its guide's."""
+    watch, finding = a_watch(), Finding(Code.STOP_REQUESTED, "generation 1", "x", "y", "z")
+    watch.take(a_poll(60, 70), 1)
+    result = watch.end(Ending(Outcome.FAILED, "asked to stop", (finding,)))
+
+    assert (Outcome.FAILED, "asked to stop", 70, (finding,)) == (
+        result.outcome,
+        result.reason,
+        result.lag,
+        result.findings,
+    )
+
+
+def test_lag_that_is_not_known_at_the_end_stays_unknown():
+    """Ending while nothing can be read leaves the lag open, not zero."""
+    watch = a_watch()
+    watch.take(Poll({}, None, unreachable="host did not answer"), 1)
+
+    assert watch.end(Ending(Outcome.BEHIND, "x")).lag is None
+
+
+@pytest.mark.parametrize(
+    ("is_final", "words"), [(True, "at the goal, confirming"), (False, "at the end of the source")]
+)
+def test_goal_that_is_not_final_is_not_confirmed(is_final: bool, words: str):
+    """At a goal that ends nothing the line does not promise an end; a remark stands beside the state."""
+    watch, poll = a_watch(), aimed(10, 10, Aim({P0: 10, P1: 10}, is_final=is_final))
+    watch.take(Poll(poll.readings, True, aim=poll.aim, remark="x cannot be read"), 1)
+
+    assert f"State: {words}, x cannot be read; ETA" in watch.progress
+
+
+NOW = datetime(2030, 1, 1, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+@pytest.mark.parametrize(
+    ("time_limit", "ends_at", "deadline", "timeout_minutes"),
+    [
+        (HOUR, None, NOW + HOUR, 70),
+        (HOUR, NOW + 3 * HOUR, NOW + 3 * HOUR, 190),
+        (HOUR, NOW, NOW + HOUR, 70),
+        (None, NOW + 3 * HOUR, None, 190),
+        (None, NOW - HOUR, None, 10),
+        (None, None, None, None),
+    ],
+)
+def test_watch_is_not_late_before_its_end(
+    time_limit: timedelta | None, ends_at: datetime | None, deadline: datetime | None, timeout_minutes: int | None
+):
+    """The deadline never lies before the end of the window, and Airflow's limit lies after both."""
+    limits = watch_limits(NOW, time_limit, ends_at)
+    timeout = None if timeout_minutes is None else timedelta(minutes=timeout_minutes)
+
+    assert (deadline, timeout) == (limits.deadline, limits.trigger_timeout)

@@ -6,6 +6,7 @@ Layout below the root:
     <migration>/<run folder>/attempt-<n>/NN-<kind>-<k>.json    what the tasks wrote
     <migration>/<run folder>/attempt-<n>/run.json, report.md   what `finish` made of them
     <migration>/ledger/<number>-<kind>.json                    what all runs add up to
+    <migration>/stop-requests/<generation>.json                who asked a generation of MirrorMaker to end
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.evidence import Kind, document_name, parse_document_name, run_folder_name
 from kafka_migration.core.ledger import Ledger, fold
 from kafka_migration.core.migration import RunIdentity
+from kafka_migration.core.stop_request import StopRequest
 
 MIGRATION_FILE = "migration.yaml"
 LEDGER_FOLDER = "ledger"
+STOP_REQUESTS_FOLDER = "stop-requests"
 
 
 # `pathlib.Path` or Airflow's `ObjectStoragePath`: both have `/`, `exists`, `iterdir`, `read_text`, `write_text`.
@@ -129,6 +132,30 @@ class LedgerStore:
         if not self.folder.exists():
             return []
         return sorted(path.name for path in self.folder.iterdir() if path.name.endswith(".json"))
+
+
+class StopRequestStore:
+    """The requests to end mirroring, at most one per generation. Anybody who can write here may ask."""
+
+    def __init__(self, root: Folder, migration: str) -> None:
+        self.folder = root / migration / STOP_REQUESTS_FOLDER
+
+    def request(self, request: StopRequest) -> StopRequest:
+        """Write the request, unless its generation was asked before; return the one that stands."""
+        standing = self.find(request.generation)
+        if standing is None:
+            write_whole(self._path(request.generation), to_json(request.to_document()))
+        return standing or request
+
+    def find(self, generation: int) -> StopRequest | None:
+        """Return the request to this generation, `None` when there is none; raises what the store raises."""
+        try:
+            return StopRequest.from_document(read_json(self._path(generation)))
+        except FileNotFoundError:
+            return None
+
+    def _path(self, generation: int) -> Any:
+        return self.folder / f"{generation}.json"
 
 
 def to_json(document: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from confluent_kafka import OFFSET_BEGINNING, KafkaError, KafkaException, TopicCollection
@@ -28,6 +29,9 @@ LEADER_TIMEOUT_S = 60.0
 # One ListOffsets call for 10,000 partitions is slower than ten of 1,000 (librdkafka 2.16, facts).
 OFFSETS_CHUNK = 1000
 TOPICS_CHUNK = 100
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# How a broker answers that no record is as late as the time asked for.
+NO_OFFSET = -1
 
 
 class ConfluentCluster(GroupCalls, RecordReads):
@@ -114,6 +118,16 @@ class ConfluentCluster(GroupCalls, RecordReads):
     ) -> dict[TopicPartition, int]:
         """Return the end per partition: the last stable offset under `read_committed`, else the high watermark."""
         return self._offsets(partitions, OffsetSpec.latest(), isolation)
+
+    def offsets_for_time(
+        self, partitions: Collection[TopicPartition], at: datetime, isolation: IsolationLevel
+    ) -> dict[TopicPartition, int]:
+        """Return the first offset whose record has a timestamp at or after a moment; the end where none has."""
+        # The ends come first: what arrives meanwhile must not lie before an offset that stands for "none".
+        ends = self.log_end_offsets(partitions, isolation)
+        timestamp_ms = (at - EPOCH) // timedelta(milliseconds=1)
+        found = self._offsets(partitions, OffsetSpec.for_timestamp(timestamp_ms), isolation)
+        return {p: ends[p] if offset == NO_OFFSET else offset for p, offset in found.items() if p in ends}
 
     def read_table(self, topic: str) -> Iterable[tuple[bytes | None, bytes | None]]:
         """Return the latest (key, value) of each key of a small compacted topic, read committed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Literal, Protocol
 
@@ -179,6 +180,14 @@ class KafkaCluster(Protocol):
 
     def log_end_offsets(self, partitions: Collection[TopicPartition], isolation: IsolationLevel) -> Offsets:
         """Return the end per partition: the last stable offset under `read_committed`, else the high watermark."""
+
+    def offsets_for_time(
+        self, partitions: Collection[TopicPartition], at: datetime, isolation: IsolationLevel
+    ) -> Offsets:
+        """Return per partition the first offset whose record has a timestamp at or after a moment.
+
+        Where no record is that late, it is the end, as `log_end_offsets` gives it.
+        """
 
     def read_table(self, topic: str) -> Iterable[tuple[bytes | None, bytes | None]]:
         """Return the latest (key, value) of each key of a small compacted topic, read committed.

@@ -24,6 +24,14 @@ class Code(StrEnum):
     MIGRATION_FILE_MISSING = "MIGRATION_FILE_MISSING", "The migration file does not exist or cannot be read."
     MIGRATION_FILE_INVALID = "MIGRATION_FILE_INVALID", "The migration file breaks a rule of its format."
     RUN_CONF_INVALID = "RUN_CONF_INVALID", "The run was triggered with a field or value that is not known."
+    NOT_SCHEDULED = (
+        "NOT_SCHEDULED",
+        "The nightly DAG was triggered by hand, or its migration file has no section nightly.",
+    )
+    MIGRATIONS_OVERLAP = (
+        "MIGRATIONS_OVERLAP",
+        "Another migration file names the same topic on the same source and target.",
+    )
     # Connections and clusters
     CONNECTION_MISSING = (
         "CONNECTION_MISSING",
@@ -74,6 +82,9 @@ class Code(StrEnum):
     MIRROR_TASK_FAILED = "MIRROR_TASK_FAILED", "A MirrorMaker task is in state FAILED."
     MIRROR_STALLED = "MIRROR_STALLED", "A partition made no progress for the stall time."
     MIRROR_TIMEOUT = "MIRROR_TIMEOUT", "The goal was not reached within the time limit."
+    STOP_REQUESTED = "STOP_REQUESTED", "A person asked to end mirroring while a cutover was under way."
+    NOTHING_TO_STOP = "NOTHING_TO_STOP", "No MirrorMaker of this migration is open, so none can be asked to stop."
+    BEHIND = "BEHIND", "The time for mirroring was over before everything was copied; the next run goes on."
     MIRROR_NOT_STOPPED = "MIRROR_NOT_STOPPED", "MirrorMaker was told to stop and is still alive."
     GAP = "GAP", "Source records were deleted before they were copied."
     POSITION_BEYOND_END = (
@@ -94,6 +105,10 @@ class Code(StrEnum):
         "VALIDATION_RESULT_MISSING",
         "The Spark job ended without a whole result document.",
     )
+    VALIDATION_PENDING = (
+        "VALIDATION_PENDING",
+        "The time for validating was over before every window was measured; the next run does it.",
+    )
     COPY_DIFFERS = "COPY_DIFFERS", "A partition of the copy differs from its source."
     RECORDS_NOT_VERIFIABLE = (
         "RECORDS_NOT_VERIFIABLE",
@@ -102,6 +117,16 @@ class Code(StrEnum):
     TARGET_TOPIC_RECREATED = (
         "TARGET_TOPIC_RECREATED",
         "A target topic has another topic id than when it was copied.",
+    )
+    # Answers for an interval
+    INTERVAL_NOT_COPIED = "INTERVAL_NOT_COPIED", "Records of the interval are not copied yet."
+    INTERVAL_NOT_VALIDATED = (
+        "INTERVAL_NOT_VALIDATED",
+        "Records of the interval are copied, but no run has judged the copy yet.",
+    )
+    INTERVAL_NOT_RETAINED = (
+        "INTERVAL_NOT_RETAINED",
+        "The source deleted records of the interval before they were copied, or before anybody asked where it begins.",
     )
     # Moving the consumer groups
     ALREADY_CUT_OVER = (
@@ -151,6 +176,7 @@ class Code(StrEnum):
     )
     FOUR_EYES = "FOUR_EYES", "The person who approved is the one who triggered the run."
     # Runs and evidence
+    MIGRATION_UNKNOWN = "MIGRATION_UNKNOWN", "The evidence store knows no migration of this name."
     EVIDENCE_MISSING = "EVIDENCE_MISSING", "A document that an earlier task should have written is not there."
     TASK_NOT_SUCCESSFUL = (
         "TASK_NOT_SUCCESSFUL",

@@ -1,4 +1,8 @@
-"""The course of a cutover's watch: approach the live end, prove the fence, drain to the fenced ends.
+"""The course of a watch whose goals move with the source.
+
+Following has one stage: the goals are the source's ends of this moment, and reaching them ends nothing.
+
+A cutover approaches the live end, proves the fence, and drains to the fenced ends:
 
 approaching   goals are the source's ends of this moment; near once the whole lag is small enough
 near          the producers were told to stop; MirrorMaker goes on while the fence is proved
@@ -14,6 +18,20 @@ from kafka_migration.core.lag import Known, Lag
 from kafka_migration.core.migration import IsolationLevel
 from kafka_migration.core.offsets import Offsets
 from kafka_migration.core.watch import Aim
+
+
+@dataclass(slots=True)
+class FollowCourse:
+    """The goals of a watch that follows the source; they begin with the plan's and never lose a partition."""
+
+    goals: Offsets
+    isolation: IsolationLevel
+    stage: str = "following"
+
+    def aim(self, ends: SourceEnds) -> Aim:
+        """Take one look at the source in; return what to measure the copy against."""
+        self.goals = _live_goals(self.goals, ends, self.isolation)
+        return Aim(self.goals, is_final=False, stage=self.stage, unread=ends.unreadable)
 
 
 @dataclass(slots=True)
@@ -39,8 +57,7 @@ class CutoverCourse:
 
     def aim(self, ends: SourceEnds) -> Aim:
         """Take one look at the source in; return what to measure the copy against."""
-        live = ends.last_stable_offsets if self.isolation == "read_committed" else ends.high_watermarks
-        self.goals = {**self.goals, **{p: live[p] for p in ends.partitions if p in live}}
+        self.goals = _live_goals(self.goals, ends, self.isolation)
         if self.fence is None:
             doing = f"near is a lag of {self.near_offsets:,}"
             return Aim(self.goals, is_final=False, stage=self.stage, doing=doing, unread=ends.unreadable)
@@ -68,3 +85,9 @@ class CutoverCourse:
     def _is_broken(fenced_ends: Offsets, ends: SourceEnds) -> bool:
         known = ends.known
         return bool(ends.open_transactions) or any(fenced_ends.get(p) != end for p, end in known.items())
+
+
+def _live_goals(goals: Offsets, ends: SourceEnds, isolation: IsolationLevel) -> Offsets:
+    """Return the ends that MirrorMaker's consumer can see now; one that could not be read stays what it was."""
+    live = ends.last_stable_offsets if isolation == "read_committed" else ends.high_watermarks
+    return {**goals, **{p: live[p] for p in ends.partitions if p in live}}

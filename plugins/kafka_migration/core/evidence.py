@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+from kafka_migration.core.migration import Mode
 from kafka_migration.core.run_groups import group_rows
 
 RUN_SCHEMA = 1
 
 
 class Kind(StrEnum):
-    """The documents of a run, in the order of its steps."""
+    """The documents of a run, in the order of its steps; their place numbers the files, so new ones come last."""
 
     PREFLIGHT = "preflight"
     RESERVE = "reserve"
@@ -36,6 +37,8 @@ class Kind(StrEnum):
     CUTOVER = "cutover"
     FINISH = "finish"
     REFUSAL = "refusal"
+    WAIT = "wait"
+    PENDING = "pending"
 
 
 _ORDER = {kind: number for number, kind in enumerate(Kind, start=1)}
@@ -76,8 +79,13 @@ def assemble_run(
     tasks: Mapping[str, str | None],
     documents: Mapping[Kind, Mapping[str, Any]],
     refusals: Sequence[Mapping[str, Any]],
+    warnings: Sequence[Mapping[str, str]] = (),
+    reason: str = "",
 ) -> dict[str, Any]:
-    """Assemble `run.json` from the newest document of each kind and all refusals of the attempt."""
+    """Assemble `run.json` from the newest document of each kind and all refusals of the attempt.
+
+    `warnings` are added to those of the documents; `reason` says why a run had nothing to do.
+    """
     judged = documents.get(Kind.JUDGE, {})
     planned, written = documents.get(Kind.OFFSETS_PLAN, {}), documents.get(Kind.OFFSETS_RESULT)
     return {
@@ -92,24 +100,34 @@ def assemble_run(
         "package_version": package_version,
         "finished_at": finished_at,
         "outcome": outcome,
+        "reason": reason,
+        "interval": _interval(mode, documents),
         "verdict": judged.get("verdict"),
         "records": judged.get("records", {}),
         "topics": judged.get("topics", []),
         "groups": group_rows(planned.get("plan"), written, has_begun=Kind.OFFSETS_BEFORE in documents),
         "findings": [f for refusal in refusals for f in refusal["findings"]],
-        "warnings": [w for document in documents.values() for w in document.get("warnings", [])],
+        "warnings": [*(w for document in documents.values() for w in document.get("warnings", [])), *warnings],
         "tasks": dict(tasks),
         "steps": {str(kind): dict(document) for kind, document in documents.items() if kind in _STEP_KINDS},
     }
 
 
+def _interval(mode: str, documents: Mapping[Kind, Mapping[str, Any]]) -> Mapping[str, str] | None:
+    """Return start and end of the interval that the run answers for; `None` in every other mode."""
+    interval: Mapping[str, str] | None = documents.get(Kind.PREFLIGHT, {}).get("occasion", {}).get("interval")
+    return interval if mode == Mode.INTERVAL else None
+
+
 _STEP_KINDS = {
     Kind.PREFLIGHT,
+    Kind.WAIT,
     Kind.PLAN,
     Kind.TOPICS,
     Kind.START,
     Kind.WATCH,
     Kind.STOP,
+    Kind.PENDING,
     Kind.OFFSETS_PLAN,
     Kind.APPROVE,
     Kind.OFFSETS_BEFORE,

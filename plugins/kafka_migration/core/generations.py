@@ -7,9 +7,9 @@ same-partition copy, source [P, P') against target [E, E').
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding
@@ -105,6 +105,26 @@ class Generation:
     def number(self) -> int:
         """The generation's number, counted from 1."""
         return self.start.generation
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """The topics that its stop certificate names; none before the stop."""
+        return frozenset(p.topic for p in self.stop.mirror_positions) if self.stop else frozenset()
+
+    def limited_to(self, topics: Collection[str]) -> Generation:
+        """Return the generation with the partitions of these topics only."""
+        return Generation(_only(self.start, topics), self.stop and _only(self.stop, topics))
+
+
+Moment = TypeVar("Moment", GenerationStart, StopCertificate)
+
+
+def _only(moment: Moment, topics: Collection[str]) -> Moment:
+    positions, ends = (
+        {p: offset for p, offset in offsets.items() if p.topic in topics}
+        for offsets in (moment.mirror_positions, moment.target_end_offsets)
+    )
+    return replace(moment, mirror_positions=positions, target_end_offsets=ends)
 
 
 def continuity_findings(

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kafka_migration.core.generations import Generation, GenerationStart, StopCertificate
-from kafka_migration.core.migration import Phase
+from kafka_migration.core.intervals import Bounds, BoundsResolved, IntervalAnswer
+from kafka_migration.core.migration import Mode, Phase, RunIdentity
+from kafka_migration.core.occasion import Interval
 from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.core.validation import Window
 from kafka_migration.core.verdict import Verdict, worst
@@ -23,6 +25,11 @@ class Judgement:
     generations: tuple[int, ...]
     topics: Mapping[str, Verdict]
     source_records: Mapping[str, int]
+
+    @property
+    def is_good(self) -> bool:
+        """Whether every topic was found good."""
+        return all(verdict.is_good for verdict in self.topics.values())
 
     def to_document(self) -> dict[str, Any]:
         """Return the ledger entry."""
@@ -100,6 +107,8 @@ class Ledger:
     judgements: tuple[Judgement, ...] = ()
     topics: Mapping[str, CreatedTopic] = field(default_factory=dict)
     cut_over: CutOver | None = None
+    bounds: Bounds = field(default_factory=dict)
+    answers: Mapping[Interval, IntervalAnswer] = field(default_factory=dict)
 
     @property
     def last_generation(self) -> Generation | None:
@@ -130,13 +139,29 @@ class Ledger:
     @property
     def pending_generations(self) -> tuple[Generation, ...]:
         """Stopped generations whose windows no run at all has judged."""
-        return self.pending_for("")
+        return self._not_judged_by(self.judgements)
 
     def pending_for(self, run: str) -> tuple[Generation, ...]:
         """Stopped generations that no *other* run has judged: a cleared run measures its own windows again."""
-        others = (j for j in self.judgements if not is_same_run(j.run, run))
-        judged = {number for judgement in others for number in judgement.generations}
-        return tuple(g for g in self.generations if g.stop is not None and g.number not in judged)
+        return self._not_judged_by(j for j in self.judgements if not _is_same_run(j.run, run))
+
+    def to_measure(self, mode: Mode, run: str) -> tuple[Generation, ...]:
+        """Return the generations whose windows a run of this mode measures.
+
+        Mode `interval` leaves alone what an earlier attempt of the run found good: asked again, it answers from here.
+        """
+        if not mode.mirrors:
+            return tuple(g for g in self.generations if g.stop is not None)
+        if mode is not Mode.INTERVAL:
+            return self.pending_for(run)
+        return self._not_judged_by(
+            j for j in self.judgements if not _is_same_run(j.run, run) or (j.run != run and j.is_good)
+        )
+
+    def _not_judged_by(self, judgements: Iterable[Judgement]) -> tuple[Generation, ...]:
+        judged = {(n, topic) for j in judgements for n in j.generations for topic in j.topics}
+        rest = (g.limited_to([t for t in g.topics if (g.number, t) not in judged]) for g in self.generations)
+        return tuple(g for g in rest if g.topics)
 
     def topic_verdict(self, topic: str) -> Verdict | None:
         """The verdict on the whole topic: the worst since the last whole reading; `None` before any."""
@@ -147,15 +172,28 @@ class Ledger:
                 verdicts.append(judgement.topics[topic])
         return worst(verdicts) if verdicts else None
 
+    def judgement_on(self, topic: str, generation: int) -> Judgement | None:
+        """Return the judgement that decides on what a generation copied of a topic; `None` before any.
 
-def is_same_run(one: str, other: str) -> bool:
-    """Tell whether two holders (`dag_id/run_id#attempt`) are attempts of one run."""
-    return _run_of(one) == _run_of(other)
+        That is the worst since the last whole reading. A whole reading that could not see everything, because the
+        source has deleted records since, takes nothing back.
+        """
+        decides: Judgement | None = None
+        for judgement in self.judgements:
+            if generation in judgement.generations and topic in judgement.topics:
+                decides = judgement if decides is None else _deciding(decides, judgement, topic)
+        return decides
 
 
-def _run_of(holder: str) -> str:
-    run, divider, attempt = holder.rpartition("#")
-    return run if divider else attempt
+def _deciding(earlier: Judgement, later: Judgement, topic: str) -> Judgement:
+    verdict = later.topics[topic]
+    if later.whole:
+        return earlier if verdict is Verdict.NOT_VERIFIABLE else later
+    return later if verdict.severity >= earlier.topics[topic].severity else earlier
+
+
+def _is_same_run(one: str, other: str) -> bool:
+    return RunIdentity.from_holder(one).is_same_run(RunIdentity.from_holder(other))
 
 
 def fold(entries: Iterable[Mapping[str, Any]]) -> Ledger:
@@ -177,7 +215,8 @@ def _fold_created(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
 def _fold_started(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
     generation = Generation(GenerationStart.from_document(entry))
     others = tuple(g for g in ledger.generations if g.number != generation.number)
-    return replace(ledger, phase=Phase.SYNCING, generations=(*others, generation))
+    phase = Phase.SYNCING if ledger.phase is Phase.NEW else ledger.phase
+    return replace(ledger, phase=phase, generations=(*others, generation))
 
 
 def _fold_stopped(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
@@ -189,14 +228,31 @@ def _fold_stopped(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
 
 
 def _fold_judged(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
-    """Add a judgement; it takes the place of what the same run said before it was cleared."""
+    """Add a judgement; it takes the place of what the same run said of these generations before it was cleared."""
     judgement = Judgement.from_document(entry)
-    others = (j for j in ledger.judgements if not is_same_run(j.run, judgement.run))
+    others = (j for j in ledger.judgements if not _is_said_again(j, judgement))
     return replace(ledger, judgements=(*others, judgement))
+
+
+def _is_said_again(earlier: Judgement, later: Judgement) -> bool:
+    return (
+        _is_same_run(earlier.run, later.run)
+        and set(earlier.generations) <= set(later.generations)
+        and earlier.topics.keys() <= later.topics.keys()
+    )
 
 
 def _fold_cut_over(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
     return replace(ledger, phase=Phase.CUT_OVER, cut_over=CutOver.from_document(entry))
+
+
+def _fold_bounds(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    return replace(ledger, bounds=BoundsResolved.from_document(entry).added_to(ledger.bounds))
+
+
+def _fold_answered(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    answer = IntervalAnswer.from_document(entry)
+    return replace(ledger, answers={**ledger.answers, answer.interval: answer})
 
 
 _FOLDS = {
@@ -205,6 +261,8 @@ _FOLDS = {
     "generation-stopped": _fold_stopped,
     "judged": _fold_judged,
     "cut-over": _fold_cut_over,
+    "bounds-resolved": _fold_bounds,
+    "interval-answered": _fold_answered,
 }
 
 

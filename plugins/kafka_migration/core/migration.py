@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import time
 from enum import StrEnum
 from typing import Literal
 
@@ -74,6 +75,24 @@ class CutoverSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class NightlySettings:
+    """When the nightly sync runs and how long it may act.
+
+    `until` and `validate_until` are local times of the time zone, in which `cron` counts as well. `when_late` says
+    whether a run that did not get everything done in time fails or warns, `when_reserved` whether it waits for a
+    reservation that another run holds, at most `wait_limit_s`.
+    """
+
+    cron: str
+    timezone: str
+    until: time | None
+    validate_until: time | None
+    when_late: Literal["fail", "warn"]
+    when_reserved: Literal["wait", "leave"]
+    wait_limit_s: int
+
+
+@dataclass(frozen=True, slots=True)
 class Migration:
     """One migration, as frozen at the start of a run; `digest` is the SHA-256 of the file's text."""
 
@@ -86,7 +105,13 @@ class Migration:
     watch: WatchSettings
     validation: ValidationSettings
     cutover: CutoverSettings
+    nightly: NightlySettings | None
     digest: str
+
+    def shared_topics(self, other: Migration) -> tuple[str, ...]:
+        """Return the topics that both would copy from the same source to the same target, sorted."""
+        mine, theirs = ((m.source.connection, m.target.connection) for m in (self, other))
+        return tuple(sorted(set(self.topics) & set(other.topics))) if mine == theirs else ()
 
     def limited_to(self, topics: tuple[str, ...]) -> Migration:
         """Return the migration of only these of its topics; no topics means all of them."""
@@ -96,19 +121,33 @@ class Migration:
 class Mode(StrEnum):
     """What a run does.
 
-    `sync` mirrors, stops and validates the delta; `validate` re-reads the whole copy; `rehearse` is a sync that
-    also plans the groups' offsets and writes none; `cutover` waits for the producers to stop and moves the groups.
+    `sync` mirrors, stops and validates the delta; `follow` mirrors until it is told to end, then does the same;
+    `validate` re-reads the whole copy; `rehearse` is a sync that also plans the groups' offsets and writes none;
+    `cutover` waits for the producers to stop and moves the groups. `interval` answers what became of the records of
+    a time interval and mirrors only what it lacks; it is the mode of backfill runs, and nobody can ask for it.
     """
 
     REHEARSE = "rehearse"
     SYNC = "sync"
+    FOLLOW = "follow"
     VALIDATE = "validate"
     CUTOVER = "cutover"
+    INTERVAL = "interval"
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether a person may ask for this mode."""
+        return self is not Mode.INTERVAL
 
     @property
     def mirrors(self) -> bool:
         """Whether a run of this mode starts MirrorMaker."""
         return self is not Mode.VALIDATE
+
+    @property
+    def follows_source(self) -> bool:
+        """Whether a run of this mode mirrors on when the end of the source was reached, as more may come."""
+        return self in {Mode.FOLLOW, Mode.CUTOVER}
 
     @property
     def plans_groups(self) -> bool:
@@ -127,6 +166,10 @@ class Phase(StrEnum):
     NEW = "new"
     SYNCING = "syncing"
     CUT_OVER = "cut_over"
+
+
+# The ids of the DAGs that run by a schedule begin so; the migration's name follows.
+NIGHTLY_DAG_PREFIX = "kafka_nightly_sync__"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,3 +195,12 @@ class RunIdentity:
     def is_same_run(self, other: RunIdentity) -> bool:
         """Tell whether both are attempts of one DAG run."""
         return (self.dag_id, self.run_id) == (other.dag_id, other.run_id)
+
+    def is_earlier_attempt_of(self, other: RunIdentity) -> bool:
+        """Tell whether this is an attempt of the other's run from before it was cleared."""
+        return self.is_same_run(other) and self.attempt < other.attempt
+
+    @property
+    def is_nightly(self) -> bool:
+        """Whether the run belongs to the DAG that runs by a schedule and by backfills."""
+        return self.dag_id.startswith(NIGHTLY_DAG_PREFIX)

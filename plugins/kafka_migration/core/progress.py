@@ -44,6 +44,12 @@ class ProgressMeter:
         elapsed_s = last.at_s - first.at_s
         return (last.copied - first.copied) / elapsed_s if elapsed_s > 0 else None
 
+    def average_rate(self, since_s: float) -> float | None:
+        """Offsets per second from a moment up to the last sample; `None` when nothing was copied."""
+        if not self.copied or self.samples[-1].at_s <= since_s:
+            return None
+        return self.copied / (self.samples[-1].at_s - since_s)
+
     @property
     def eta_s(self) -> float | None:
         """Seconds left at the present rate; `None` before 1 % or without movement."""

@@ -14,11 +14,14 @@ def render_report(run: Mapping[str, Any]) -> str:
 
 def _headline(run: Mapping[str, Any]) -> str:
     verdict = run["verdict"] or "no verdict"
+    interval = run["interval"]
+    of = f", records of [{interval['start']}, {interval['end']})" if interval else ""
     note = f"\n- Note: {run['note']}" if run["note"] else ""
+    reason = f"- Nothing was done: {run['reason']}\n" if run["reason"] else ""
     return (
-        f"# {run['migration']}: {verdict} ({run['outcome']})\n\n"
+        f"# {run['migration']}{of}: {verdict} ({run['outcome']})\n\n"
         f"- Run: `{run['run_id']}` of `{run['dag_id']}`, attempt {run['attempt']}, mode `{run['mode']}`\n"
-        f"- Finished: {run['finished_at']}\n"
+        f"{reason}- Finished: {run['finished_at']}\n"
         f"- Migration file: SHA-256 `{run['migration_digest']}`, package {run['package_version']}{note}"
     )
 
@@ -42,14 +45,20 @@ def _topics(run: Mapping[str, Any]) -> str:
         (
             topic["topic"],
             topic["verdict"],
-            f"{topic['source_records']:,}",
-            f"{topic['target_records']:,}",
+            record_count(topic["source_records"]),
+            record_count(topic["target_records"]),
             topic["whole_verdict"] or "not yet read",
         )
         for topic in run["topics"]
     ]
-    header = ("Topic", "Verdict of this run", "Source records", "Target records", "Whole topic")
+    verdict_of = "the interval" if run["interval"] else "this run"
+    header = ("Topic", f"Verdict of {verdict_of}", "Source records", "Target records", "Whole topic")
     return "## Validation\n\n" + table(header, rows)
+
+
+def record_count(records: int | None) -> str:
+    """Return a number of records as text; `None` is one that is not known."""
+    return "not known" if records is None else f"{records:,}"
 
 
 def _groups(run: Mapping[str, Any]) -> str:

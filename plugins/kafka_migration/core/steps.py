@@ -9,16 +9,24 @@ from kafka_migration.core.migration import Mode
 SUCCESS = "success"
 SKIPPED = "skipped"
 
-# Both in the order of the run. A mode that needs a task needs all those before it.
+# All in the order of the run. A mode that needs a task needs all those before it.
+_ACTING = ("reserve", "plan", "create_topics", "start_mirror", "watch_lag", "stop_mirror")
+_JUDGING = ("validate_topics", "judge")
 _PLANNING = ("drain_groups", "plan_offsets")
 _MOVING = ("approve", "sync_offsets", "confirm_cutover")
 
 
-def expected_skips(mode: Mode) -> frozenset[str]:
-    """Return the tasks that a good run of this mode skips; any other skip is an accident."""
+def expected_skips(mode: Mode, *, is_idle: bool = False, is_pending: bool = False) -> frozenset[str]:
+    """Return the tasks that a good run of this mode skips; any other skip is an accident.
+
+    `is_idle` tells that the run had nothing to do at its time, so that nothing between its first and its last task
+    ran; `is_pending` that the time for validating was over, so that the next run validates and judges.
+    """
+    acting = _ACTING if is_idle else ()
+    judging = _JUDGING if is_idle or is_pending else ()
     planning = () if mode.plans_groups else _PLANNING
     moving = () if mode.moves_groups else _MOVING
-    return frozenset((*planning, *moving))
+    return frozenset((*acting, *judging, *planning, *moving))
 
 
 def unsuccessful(tasks: Mapping[str, str | None], may_be_skipped: Collection[str] = ()) -> dict[str, str]:

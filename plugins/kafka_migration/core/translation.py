@@ -158,7 +158,7 @@ def _translated(copy: PartitionCopy, position: Position, pieces: list[tuple[Offs
     copied_to = _copied_to(window, held, _uncounted(copy, position.partition, position.offset), pieces)
     # The source has deleted [at, held). Without holes each offset was one record; with holes at most one.
     target = max(window.target_start, copied_to - (held - at))
-    again = 0 if _has_no_holes(window) else copied_to - target
+    again = 0 if window.has_no_holes else copied_to - target
     return Translation(position.offset, target, again, held, copied_to)
 
 
@@ -173,15 +173,11 @@ def _first_held(copy: PartitionCopy, window: Window, at: int) -> int:
     return min(max(at, copy.source_log_start), window.source_end)
 
 
-def _has_no_holes(window: Window) -> bool:
-    return window.source_end - window.source_start == window.target_end - window.target_start
-
-
 def _uncounted(copy: PartitionCopy, partition: TopicPartition, offset: int) -> OffsetRange | None:
     """Return the range to count for a committed offset, from the nearer end of its window; `None` for none."""
     window, at = _place(copy, offset)
     held = _first_held(copy, window, at)
-    if _has_no_holes(window) or held in {window.source_start, window.source_end}:
+    if window.has_no_holes or held in {window.source_start, window.source_end}:
         return None
     is_begin_held = window.source_start >= copy.source_log_start
     if is_begin_held and held - window.source_start < window.source_end - held:
@@ -191,7 +187,7 @@ def _uncounted(copy: PartitionCopy, partition: TopicPartition, offset: int) -> O
 
 def _copied_to(window: Window, held: int, uncounted: OffsetRange | None, pieces: list[tuple[OffsetRange, int]]) -> int:
     """Return the target offset of the first record at or after an offset of the window."""
-    if _has_no_holes(window):
+    if window.has_no_holes:
         return window.target_start + held - window.source_start
     if uncounted is None:
         return window.target_start if held == window.source_start else window.target_end
@@ -233,7 +229,7 @@ def _target_probe(copy: PartitionCopy, translation: Translation, position: Posit
     if found is None or found.offset >= copy.mirror_position:
         return translation.target_probe
     window = copy.window_of(found.offset)
-    if not _has_no_holes(window):
+    if not window.has_no_holes:
         return translation.target_probe
     return window.target_start + found.offset - window.source_start
 

@@ -39,6 +39,11 @@ class Window:
         """Whether neither side has offsets to read."""
         return self.source_start == self.source_end and self.target_start == self.target_end
 
+    @property
+    def has_no_holes(self) -> bool:
+        """Whether both sides span equally many offsets, so that every offset is a record of its own."""
+        return self.source_end - self.source_start == self.target_end - self.target_start
+
     def to_document(self) -> dict[str, Any]:
         """Return the window's fields."""
         return asdict(self)
@@ -51,13 +56,17 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class ValidationRequest:
-    """What the job is asked to compare. Several windows of one partition are allowed."""
+    """What the job is asked to compare. Several windows of one partition are allowed.
+
+    `generations` are those that the windows cover, for the judgement; the job does not read them.
+    """
 
     migration: str
     run: str
     block_records: int
     isolation_level: IsolationLevel
     windows: tuple[Window, ...]
+    generations: tuple[int, ...] = ()
     digest: str = DIGEST
 
     def to_document(self) -> dict[str, Any]:
@@ -70,6 +79,7 @@ class ValidationRequest:
             "digest": self.digest,
             "block_records": self.block_records,
             "isolation_level": self.isolation_level,
+            "generations": list(self.generations),
             "windows": [window.to_document() for window in self.windows],
         }
 
@@ -83,6 +93,7 @@ class ValidationRequest:
             block_records=document["block_records"],
             isolation_level=document["isolation_level"],
             windows=tuple(Window.from_document(window) for window in document["windows"]),
+            generations=tuple(document["generations"]),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -16,6 +17,26 @@ from kafka_migration.core.progress import ProgressMeter, progress_line
 
 # Two passes in a row, so that one reading taken between two flushes cannot end the watch.
 DRAINED_PASSES = 2
+# The trigger ends by itself; Airflow's own limit is only the net below it.
+TRIGGER_MARGIN = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True)
+class WatchLimits:
+    """When a watch fails for being late, and after how long Airflow gives its trigger up; `None`: never."""
+
+    deadline: datetime | None
+    trigger_timeout: timedelta | None
+
+
+def watch_limits(now: datetime, time_limit: timedelta | None, ends_at: datetime | None) -> WatchLimits:
+    """Return the limits of a watch that begins now.
+
+    `ends_at` is when the watch is to be ended wherever the copy stands: before that it is never late.
+    """
+    deadline = None if time_limit is None else max(now + time_limit, ends_at or now)
+    last = deadline or ends_at
+    return WatchLimits(deadline, None if last is None else max(last - now, timedelta()) + TRIGGER_MARGIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +60,8 @@ class Aim:
 class Poll:
     """Everything one poll saw. `unreachable` holds the reason when something could not be asked.
 
-    `aim` is what the readings were taken for; `None` where it is still that of the poll before.
+    `aim` is what the readings were taken for; `None` where it is still that of the poll before. `remark` is told in
+    the progress line beside the state.
     """
 
     readings: Mapping[TopicPartition, PartitionReading]
@@ -48,20 +70,41 @@ class Poll:
     failed_tasks: tuple[str, ...] = ()
     unreachable: str | None = None
     aim: Aim | None = None
+    remark: str = ""
 
 
 class Outcome(StrEnum):
-    """How the watch ended."""
+    """How the watch ended.
+
+    `drained`: everything below the goals is proved copied. `behind`: the time for mirroring was over before that, or
+    a person said stop; what was copied is kept. `followed`: a run that follows the source was ended as planned.
+    """
 
     DRAINED = "drained"
+    BEHIND = "behind"
+    FOLLOWED = "followed"
     FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Why a watch ends without having reached a goal, in words, and what that makes it.
+
+    One that is failed by it has `findings`.
+    """
+
+    outcome: Outcome
+    reason: str
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class WatchResult:
     """The end of a watch: outcome, the last progress line, and when drained the goals that were proved.
 
-    `fence` is the document of the fence proof, where the goals are fenced ends.
+    `fence` is the document of the fence proof, where the goals are fenced ends. `reason` says in words why a watch
+    ended that did not reach its goals, `lag` the offsets left then, `rate` how many per second were copied
+    on the average (`None`: not known).
     """
 
     outcome: Outcome
@@ -69,6 +112,9 @@ class WatchResult:
     findings: tuple[Finding, ...] = ()
     goals: Offsets = field(default_factory=dict)
     fence: Mapping[str, Any] | None = None
+    reason: str = ""
+    lag: int | None = None
+    rate: float | None = None
 
     def to_document(self) -> dict[str, Any]:
         """Return the trigger event's payload."""
@@ -77,6 +123,9 @@ class WatchResult:
             "progress": self.progress,
             "findings": [finding.to_document() for finding in self.findings],
             "goals": to_document(self.goals),
+            "reason": self.reason,
+            "lag": self.lag,
+            "rate": self.rate,
             **({} if self.fence is None else {"fence": dict(self.fence)}),
         }
 
@@ -121,6 +170,18 @@ class Watch:
             return None
         return WatchResult(Outcome.DRAINED, self.progress, goals=self.goals)
 
+    def end(self, ending: Ending) -> WatchResult:
+        """Return the result of a watch that ends now, wherever the copy stands."""
+        lag = self.lag.offsets if isinstance(self.lag, Known) else None
+        return WatchResult(
+            ending.outcome,
+            self.progress,
+            ending.findings,
+            reason=ending.reason,
+            lag=lag,
+            rate=self.meter.average_rate(self.started_s),
+        )
+
     def _aim_at(self, aim: Aim) -> None:
         if aim.goals != self.goals:
             self.passes = 0
@@ -143,8 +204,7 @@ class Watch:
         )
 
     def _state(self, poll: Poll) -> str:
-        words = self._words(poll)
-        return f"{self.aim.stage}, {words}" if self.aim.stage else words
+        return ", ".join(text for text in (self.aim.stage, self._words(poll), poll.remark) if text)
 
     def _words(self, poll: Poll) -> str:
         if poll.unreachable is not None:
@@ -154,7 +214,7 @@ class Watch:
         if isinstance(self.lag, Unknown):
             return f"waiting, {self.lag.reason}"
         if self.lag.offsets == 0:
-            return "at the goal, confirming"
+            return "at the goal, confirming" if self.aim.is_final else "at the end of the source"
         return "waiting for the first records" if self.meter.copied == 0 else "mirroring"
 
     def _findings(self, poll: Poll, now_s: float) -> tuple[Finding, ...]:

@@ -17,7 +17,9 @@ from kafka_migration.core.evidence import Kind
 from kafka_migration.core.fence import FenceWatch, SourceEnds
 from kafka_migration.core.lag import Lag
 from kafka_migration.core.offsets import Offsets, from_document, to_document
-from kafka_migration.core.watch import Aim
+from kafka_migration.core.stop_request import StopRequest, stop_requested
+from kafka_migration.core.watch import Aim, Ending, Outcome
+from kafka_migration.orchestration.follow_guide import source_ends
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
 
 
@@ -73,6 +75,10 @@ class CutoverGuide:
         if self.course.is_near(lag):
             self._announce(lag)
 
+    def ending(self, asked: StopRequest | None = None) -> Ending | None:
+        """Never end well before the goals: a cutover is done or refused."""
+        return None if asked is None else Ending(Outcome.FAILED, str(asked), (stop_requested(asked),))
+
     def proof(self) -> Mapping[str, Any] | None:
         """Return when the producers were told, how long the source stood still, and where it ends."""
         if self.announced_at is None or self.course.fenced_ends is None:
@@ -93,10 +99,7 @@ class CutoverGuide:
         partitions = frozenset(self.course.goals)
         if self.course.fence is not None:
             partitions |= frozenset(partitions_of(self.run.describe("source")))
-        ordered = tuple(sorted(partitions))
-        high_watermarks = self.run.source.log_end_offsets(ordered, "read_uncommitted")
-        last_stable_offsets = self.run.source.log_end_offsets(ordered, "read_committed")
-        return SourceEnds(self.run.clock.monotonic_s(), partitions, high_watermarks, last_stable_offsets)
+        return source_ends(self.run, partitions)
 
     def _announce(self, lag: Lag) -> None:
         announced_at = self.run.clock.now()

@@ -8,15 +8,19 @@ first task refuses with all of them.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import DAG, Param, get_parsing_context
+from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable, Param, chain, get_parsing_context
+from airflow.utils.types import DagRunType
 
+from kafka_migration.adapters import settings
 from kafka_migration.core.errors import FindingsError
-from kafka_migration.core.migration import Migration, Mode
-from kafka_migration.orchestration import settings
+from kafka_migration.core.migration import NIGHTLY_DAG_PREFIX, Migration, Mode
+from kafka_migration.core.overlap import overlap_findings
+from kafka_migration.core.progress import duration
 from kafka_migration.orchestration.operators.approve import ApproveOperator
 from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
 from kafka_migration.orchestration.operators.finish import FinishOperator
@@ -40,9 +44,11 @@ _NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9_.-]")
 RETRIES: dict[str, Any] = {"retries": 2, "retry_delay": timedelta(seconds=15)}
 # Stopping is worth more tries than anything else.
 STOP_RETRIES: dict[str, Any] = {"retries": 5, "retry_delay": timedelta(seconds=15)}
+_NIGHTLY_RUN_TYPES = (DagRunType.SCHEDULED, DagRunType.BACKFILL_JOB)
 _MODES = {
     Mode.REHEARSE: "mirror, stop, validate, and show where each group would go on; no group is touched",
     Mode.SYNC: "mirror what is new, stop, validate it",
+    Mode.FOLLOW: "mirror until the time given or until told to stop, then stop and validate",
     Mode.VALIDATE: "read the whole copy again, start no MirrorMaker",
     Mode.CUTOVER: "the same to the end, after the producers stopped; on approval, move the groups",
 }
@@ -54,35 +60,72 @@ def migration_dags(folder: Path | None = None) -> dict[str, DAG]:
     In a task's process only the DAG that the task belongs to is built.
     """
     wanted = get_parsing_context().dag_id
-    dags = {}
-    for path in sorted((folder or settings.migrations_folder()).glob("*.yaml")):
-        # A file with a name that no migration may have still gives its DAG, which says so.
-        dag_id = f"kafka_migration__{_NOT_IN_AN_ID.sub('_', path.stem)}"
-        if wanted in (None, dag_id):
-            dags[dag_id] = migration_dag(dag_id, path)
-    return dags
+    paths = sorted((folder or settings.migrations_folder()).glob("*.yaml"))
+    files = {path: _read(path) for path in paths if wanted is None or wanted in _makers(path)}
+    known = [migration for migration, _ in files.values() if migration]
+    return {
+        dag_id: make(dag_id, path, migration, problem or _overlaps(migration, known))
+        for path, (migration, problem) in files.items()
+        for dag_id, make in _makers(path).items()
+        if wanted in {None, dag_id}
+    }
 
 
-def migration_dag(dag_id: str, path: Path) -> DAG:
-    """Return the manual DAG of one migration file."""
-    migration, problem = _read(path)
-    tags = ["kafka-migration", path.stem, *(["invalid"] if problem else [])]
+def _makers(path: Path) -> dict[str, Callable[[str, Path, Migration | None, str], DAG]]:
+    # A file with a name that no migration may have still gives its DAGs, which say so.
+    name = _NOT_IN_AN_ID.sub("_", path.stem)
+    return {f"kafka_migration__{name}": migration_dag, f"{NIGHTLY_DAG_PREFIX}{name}": nightly_dag}
+
+
+def _overlaps(migration: Migration | None, known: list[Migration]) -> str:
+    """Return what other files have in common with this one, one finding per line."""
+    others = (other for other in known if other is not migration)
+    return "\n".join(str(finding) for finding in overlap_findings(migration, others)) if migration else ""
+
+
+def migration_dag(dag_id: str, path: Path, migration: Migration | None, problem: str) -> DAG:
+    """Return the manual DAG of one migration file; `problem` says what is wrong with it, one finding per line."""
     with DAG(
         dag_id,
         schedule=None,
         catchup=False,
         max_active_runs=1,
-        tags=tags,
+        tags=_tags(path, problem),
         doc_md=_doc(path.stem, migration, problem),
         params=_form(migration),
         default_args=RETRIES,
     ) as dag:
-        _tasks(path.stem)
+        copying = _copying_tasks(path.stem)
+        moving = _moving_tasks(path.stem)
+        copying[-1] >> moving[0]
+        _finish(path.stem, [*copying, *moving])
     return dag
 
 
-def _tasks(name: str) -> None:
-    """Lay the tasks out in the order of a run; see ADR 0003 for the shape, ADR 0004 for the modes."""
+def nightly_dag(dag_id: str, path: Path, migration: Migration | None, problem: str) -> DAG:
+    """Return the DAG of one migration file that runs by its schedule, and by `airflow backfill`."""
+    nightly = migration.nightly if migration else None
+    with DAG(
+        dag_id,
+        # No start date: one in the future would block a backfill.
+        schedule=CronDataIntervalTimetable(nightly.cron, timezone=nightly.timezone) if nightly else None,
+        catchup=False,
+        max_active_runs=1,
+        # Whatever Airflow is set to: nothing runs by itself before a person has said so.
+        is_paused_upon_creation=True,
+        # Airflow wants manual runs allowed where there is no schedule; preflight refuses them.
+        allowed_run_types=_NIGHTLY_RUN_TYPES if nightly else None,
+        tags=[*_tags(path, problem), "nightly"],
+        doc_md=_nightly_doc(path.stem, migration, problem),
+        params=_nightly_form(),
+        default_args=RETRIES,
+    ) as dag:
+        _finish(path.stem, _copying_tasks(path.stem))
+    return dag
+
+
+def _copying_tasks(name: str) -> list[BaseOperator]:
+    """Lay out the tasks that make a proved copy, in order; see ADR 0003 for the shape. `reserve` is not returned."""
     preflight = PreflightOperator(task_id="preflight", migration=name)
     reserve = ReserveOperator(task_id="reserve", migration=name).as_setup()
     plan = PlanOperator(task_id="plan", migration=name)
@@ -92,21 +135,38 @@ def _tasks(name: str) -> None:
     stop_mirror = StopMirrorOperator(task_id="stop_mirror", migration=name, **STOP_RETRIES)
     validate_topics = ValidateTopicsOperator(task_id="validate_topics", migration=name)
     judge = JudgeOperator(task_id="judge", migration=name)
-    drain_groups = DrainGroupsSensor(task_id="drain_groups", migration=name)
-    plan_offsets = PlanOffsetsOperator(task_id="plan_offsets", migration=name)
-    approve = ApproveOperator(task_id="approve", migration=name)
-    sync_offsets = SyncOffsetsOperator(task_id="sync_offsets", migration=name)
-    confirm_cutover = ConfirmCutoverOperator(task_id="confirm_cutover", migration=name)
-    finish = FinishOperator(task_id="finish", migration=name, **STOP_RETRIES)
 
     preflight >> reserve >> plan >> create_topics >> start_mirror >> watch_lag >> stop_mirror
     stop_mirror.as_teardown(setups=reserve)
     [watch_lag, stop_mirror] >> validate_topics >> judge
-    moving = [drain_groups, plan_offsets, approve, sync_offsets, confirm_cutover]
-    judge >> drain_groups >> plan_offsets >> approve >> sync_offsets >> confirm_cutover
-    # No arrow from reserve: it would become finish's setup, and a refusal in preflight would leave finish unrun.
-    [preflight, plan, create_topics, start_mirror, watch_lag, stop_mirror, validate_topics, judge, *moving] >> finish
+    return [preflight, plan, create_topics, start_mirror, watch_lag, stop_mirror, validate_topics, judge]
+
+
+def _moving_tasks(name: str) -> list[BaseOperator]:
+    """Lay out the tasks that move the consumer groups, in order; see ADR 0004 for the modes."""
+    tasks = [
+        DrainGroupsSensor(task_id="drain_groups", migration=name),
+        PlanOffsetsOperator(task_id="plan_offsets", migration=name),
+        ApproveOperator(task_id="approve", migration=name),
+        SyncOffsetsOperator(task_id="sync_offsets", migration=name),
+        ConfirmCutoverOperator(task_id="confirm_cutover", migration=name),
+    ]
+    chain(*tasks)
+    return tasks
+
+
+def _finish(name: str, tasks: list[BaseOperator]) -> None:
+    """Lay out the last task below all others but `reserve`.
+
+    With an arrow from it, `reserve` would become its setup, and a refusal in `preflight` would leave it unrun.
+    """
+    finish = FinishOperator(task_id="finish", migration=name, **STOP_RETRIES)
+    tasks >> finish
     finish.as_teardown(on_failure_fail_dagrun=True)
+
+
+def _tags(path: Path, problem: str) -> list[str]:
+    return ["kafka-migration", path.stem, *(["invalid"] if problem else [])]
 
 
 def _read(path: Path) -> tuple[Migration | None, str]:
@@ -125,7 +185,7 @@ def _form(migration: Migration | None) -> dict[str, Param]:
         "mode": Param(
             str(DEFAULT_MODE),
             type="string",
-            enum=[str(mode) for mode in Mode],
+            enum=[str(mode) for mode in _MODES],
             values_display={str(mode): f"{mode}: {text}" for mode, text in _MODES.items()},
             title="Mode",
             description="What the run does. Nothing is ever written to the source cluster.",
@@ -146,16 +206,36 @@ def _form(migration: Migration | None) -> dict[str, Param]:
             title="Consumer groups",
             description="Only these groups (rehearse and cutover); none given means all that cutover.groups names.",
         ),
-        "note": Param(None, type=["null", "string"], maxLength=500, title="Note", description="Kept in the evidence."),
+        "follow_until": Param(
+            None,
+            type=["null", "string"],
+            format="date-time",
+            title="Follow until",
+            description="Mode follow ends then; without it, `kafka-migration stop` ends it.",
+        ),
+        "note": _note(),
     }
 
 
+def _nightly_form() -> dict[str, Param]:
+    return {
+        "mirror_outside_window": Param(
+            False,
+            type="boolean",
+            title="Mirror outside the window",
+            description="A backfill mirrors what it lacks at any time of the day, not only until nightly.until.",
+        ),
+        "note": _note(),
+    }
+
+
+def _note() -> Param:
+    return Param(None, type=["null", "string"], maxLength=500, title="Note", description="Kept in the evidence.")
+
+
 def _doc(name: str, migration: Migration | None, problem: str) -> str:
-    if migration is None:
-        findings = "\n".join(f"- {line}" for line in problem.splitlines())
-        return (
-            f"### The migration file `{name}.yaml` is invalid\n\nEvery run is refused until it is mended:\n\n{findings}"
-        )
+    if migration is None or problem:
+        return _invalid_doc(name, problem)
     modes = "\n".join(f"- `{mode}`: {text}" for mode, text in _MODES.items())
     return (
         f"### Migration `{name}`\n\n"
@@ -164,3 +244,36 @@ def _doc(name: str, migration: Migration | None, problem: str) -> str:
         f"Trigger it with one of these modes:\n\n{modes}\n\nEvery run leaves its evidence in the "
         "evidence root; the last task's log names the folder."
     )
+
+
+def _nightly_doc(name: str, migration: Migration | None, problem: str) -> str:
+    if migration is None or problem:
+        return _invalid_doc(name, problem)
+    dag_id = f"{NIGHTLY_DAG_PREFIX}{name}"
+    if migration.nightly is None:
+        return (
+            f"### Nightly sync of `{name}`\n\nThe migration file has no section `nightly`, so nothing runs by itself, "
+            "and there are no intervals for a backfill. Add `nightly:` with at least `cron`."
+        )
+    until = f", until `{migration.nightly.until:%H:%M}`" if migration.nightly.until else ""
+    return (
+        f"### Nightly sync of `{name}`\n\nMirrors what is new, stops, validates it: at `{migration.nightly.cron}` "
+        f"({migration.nightly.timezone}){until}. It runs once it is unpaused; nights that were missed are caught up "
+        "by one run.\n\n### Backfill\n\nA backfill run answers what became of the records of one interval. It "
+        "validates only what no run has validated yet, and mirrors only what is not copied yet.\n\n"
+        f"```\nairflow backfill create --dag-id {dag_id} --from-date 2030-01-01 --to-date 2030-01-08 "
+        "--max-active-runs 1\n```\n\n"
+        "- `--dry-run` lists the intervals and creates nothing.\n"
+        "- While this DAG is paused, runs are created and do not start.\n"
+        "- `--max-active-runs 1`: runs come one after another. Without it they wait beside each other for the "
+        f"reservation, each at most {duration(migration.nightly.wait_limit_s)} (`nightly.wait_limit`), and then fail "
+        "with `RESERVED_BY`.\n"
+        "- `--to-date` is an instant: the interval that begins then is still made, one that begins later is not.\n"
+        "- Dates that have a run are left out; `--reprocess-behavior completed` asks them again. What is known is "
+        "answered from the ledger, and nothing is counted twice."
+    )
+
+
+def _invalid_doc(name: str, problem: str) -> str:
+    findings = "\n".join(f"- {line}" for line in problem.splitlines())
+    return f"### The migration file `{name}.yaml` is invalid\n\nEvery run is refused until it is mended:\n\n{findings}"

@@ -90,7 +90,7 @@ def _translated(
 ) -> Translated:
     """Count, translate, and look at the next record on both sides of every translated position."""
     isolation = run.migration.mirror.isolation_level
-    counts = _counts(run.source, counts_needed(copies, positions), isolation)
+    counts = visible_counts(run.source, counts_needed(copies, positions), isolation)
     translations = translate(copies, positions, counts)
     source_prints = _prints(run.source, source_probes(copies, translations), isolation, "source")
     probes = target_probes(copies, translations, source_prints)
@@ -98,7 +98,10 @@ def _translated(
     return Translated(copies, translations, source_prints, probes, target_prints)
 
 
-def _counts(source: KafkaCluster, ranges: Iterable[OffsetRange], isolation: IsolationLevel) -> dict[OffsetRange, int]:
+def visible_counts(
+    source: KafkaCluster, ranges: Iterable[OffsetRange], isolation: IsolationLevel
+) -> dict[OffsetRange, int]:
+    """Return the number of visible records of every range; `TransientError` when one cannot be counted."""
     counts: dict[OffsetRange, int] = {}
     for round_ in _rounds(ranges, lambda range_: range_.partition):
         start = {partition: range_.start for partition, range_ in round_.items()}

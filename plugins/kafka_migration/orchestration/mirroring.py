@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kafka_migration.core.cluster import TopicDescription
 from kafka_migration.core.drain import expected_next
@@ -37,7 +37,7 @@ def mirror_state(
     """Read the state; partitions that the target does not have yet have target end 0."""
     partitions = partitions_of(source)
     log_start = every_offset(run.source.log_start_offsets(partitions), partitions, "source log start")
-    stored = stored_positions(run)
+    stored = stored_positions(run, source)
     last_stop = run.ledger.read().last_stop
     certified = last_stop.mirror_positions if last_stop else {}
     begin = {p: certified.get(p, stored.get(p, log_start[p])) for p in partitions}
@@ -59,15 +59,18 @@ def every_offset(offsets: Offsets, partitions: Collection[TopicPartition], what:
     return offsets
 
 
-def stored_positions(run: MigrationRun) -> Offsets:
-    """Return the positions that MirrorMaker stored on the target (the same topic in every generation)."""
-    topics = mirrormaker2.InternalTopics.of(run.migration, generation=0)
-    return mirrormaker2.stored_positions(run.target.read_table(topics.offsets), run.migration)
+def stored_positions(run: MigrationRun, topics: Collection[str]) -> Offsets:
+    """Return the positions of these topics that MirrorMaker stored on the target."""
+    # Every generation stores them in the same topic.
+    rows = run.target.read_table(mirrormaker2.InternalTopics.of(run.migration, generation=0).offsets)
+    return mirrormaker2.stored_positions(rows, replace(run.migration, topics=tuple(topics)))
 
 
 def certify(run: MigrationRun, generation: Generation, reply: HostReply, reason: str) -> StopCertificate:
     """Return the certificate of a generation whose process is dead, from what is true now."""
-    state = mirror_state(run, run.describe("source"), run.describe("target"))
+    # Whatever this run was limited to, the certificate is of what the generation copied: all of it, and nothing else.
+    topics = {partition.topic for partition in generation.start.mirror_positions}
+    state = mirror_state(run, run.describe("source", topics), run.describe("target", topics))
     begin = {p: generation.start.mirror_positions.get(p, position) for p, position in state.mirror_positions.items()}
     return StopCertificate(
         generation=generation.number,

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from airflow.providers.apache.kafka.hooks.client import KafkaAdminClientHook
 from airflow.sdk import Context
 
+from kafka_migration.adapters import settings
 from kafka_migration.adapters.clock import SystemClock
-from kafka_migration.adapters.evidence import LedgerStore, RunEvidence
+from kafka_migration.adapters.evidence import LedgerStore, RunEvidence, StopRequestStore
 from kafka_migration.adapters.kafka import ConfluentCluster
 from kafka_migration.adapters.mirror_host import SshMirrorHost
 from kafka_migration.core.cluster import KafkaCluster, TopicDescription
@@ -20,8 +22,8 @@ from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.host import MirrorHost
 from kafka_migration.core.migration import Migration, Mode, RunIdentity
+from kafka_migration.core.occasion import Occasion, RunType
 from kafka_migration.core.offsets import Offsets, TopicPartition, from_document
-from kafka_migration.orchestration import settings
 from kafka_migration.spec.loading import load_migration
 
 Side = Literal["source", "target"]
@@ -38,34 +40,72 @@ class PlanOffsets:
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What the person who triggered the run asked for, on the form or in `conf`."""
+    """What a run was asked for: by a person on the form or in `conf`, or by the schedule or a backfill.
+
+    `follow_until` is when mode `follow` ends by itself, `None` when it waits to be told. `mirror_outside_window`
+    lets a backfill mirror what it lacks at any time of the day.
+    """
 
     mode: Mode = DEFAULT_MODE
     topics: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     note: str = ""
+    follow_until: datetime | None = None
+    mirror_outside_window: bool = False
 
-    FIELDS = ("mode", "topics", "groups", "note")
+    MANUAL_FIELDS = ("mode", "topics", "groups", "follow_until", "note")
+    NIGHTLY_FIELDS = ("mirror_outside_window", "note")
 
     @classmethod
-    def from_params(cls, params: Mapping[str, Any]) -> RunRequest:
+    def from_params(cls, params: Mapping[str, Any], nightly_mode: Mode | None = None) -> RunRequest:
         """Read the run's params; a field that is missing has its default.
 
-        Raises `Refused` (`RUN_CONF_INVALID`) for an unknown field or value; Airflow itself accepts both.
+        `nightly_mode` is the mode of a run that nobody triggered by hand. Raises `Refused` (`RUN_CONF_INVALID`) for an
+        unknown field or value; Airflow itself accepts both.
         """
+        fields = cls.MANUAL_FIELDS if nightly_mode is None else cls.NIGHTLY_FIELDS
         findings = [
-            _conf_finding(name, "an unknown field", f"one of {', '.join(cls.FIELDS)}")
-            for name in sorted(set(params) - set(cls.FIELDS))
+            _conf_finding(name, "an unknown field", f"one of {', '.join(fields)}")
+            for name in sorted(set(params) - set(fields))
         ]
-        mode, note = params.get("mode", DEFAULT_MODE), params.get("note") or ""
-        if mode not in set(Mode):
-            findings.append(_conf_finding("mode", repr(mode), f"one of {', '.join(Mode)}"))
+        mode = nightly_mode or params.get("mode", DEFAULT_MODE)
+        offered = [str(mode) for mode in Mode if mode.is_offered]
+        if nightly_mode is None and mode not in offered:
+            findings.append(_conf_finding("mode", repr(mode), f"one of {', '.join(offered)}"))
         topics, groups = (_names(params, field, findings) for field in ("topics", "groups"))
-        if not isinstance(note, str):
-            findings.append(_conf_finding("note", repr(note), "a text"))
+        follow_until = _moment(params, "follow_until", findings)
+        outside = _of_type(params, "mirror_outside_window", False, "true or false", findings)
+        note = _of_type(params, "note", "", "a text", findings)
         if findings:
             raise Refused(findings)
-        return cls(Mode(mode), topics, groups, note)
+        return cls(Mode(mode), topics, groups, note, follow_until, outside)
+
+
+T = TypeVar("T")
+
+
+def _of_type(params: Mapping[str, Any], field: str, default: T, expected: str, findings: list[Finding]) -> T:
+    """Return a field of the conf of the default's type, or the default; a value of another type is a finding."""
+    value = params.get(field) or default
+    if isinstance(value, type(default)):
+        return value
+    findings.append(_conf_finding(field, repr(value), expected))
+    return default
+
+
+def _moment(params: Mapping[str, Any], field: str, findings: list[Finding]) -> datetime | None:
+    """Return the moment given in a field of the conf; one that is none, or has no time zone, is a finding."""
+    text = params.get(field)
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except (TypeError, ValueError):
+        moment = None
+    if moment is None or moment.tzinfo is None:
+        findings.append(_conf_finding(field, repr(text), 'a date and time with a zone, as "2030-01-31T05:30:00+01:00"'))
+        return None
+    return moment
 
 
 def _names(params: Mapping[str, Any], field: str, findings: list[Finding]) -> tuple[str, ...]:
@@ -88,25 +128,53 @@ class MigrationRun:
     Nothing is read or connected before it is asked for.
     """
 
-    def __init__(self, migration_name: str, identity: RunIdentity, params: Mapping[str, Any]) -> None:
+    def __init__(
+        self, migration_name: str, identity: RunIdentity, params: Mapping[str, Any], nightly_mode: Mode | None = None
+    ) -> None:
         self.name = migration_name
         self.identity = identity
         self.params = params
+        self.nightly_mode = nightly_mode
         self.clock = SystemClock()
         root = settings.evidence_root()
         self.evidence = RunEvidence(root, migration_name, identity)
         self.ledger = LedgerStore(root, migration_name)
+        self.stop_requests = StopRequestStore(root, migration_name)
         self._host: SshMirrorHost | None = None
 
     @classmethod
     def from_context(cls, context: Context, migration_name: str) -> MigrationRun:
         """Return the run that a task belongs to."""
-        return cls(migration_name, identity_of(context), context.get("params") or {})
+        return cls(migration_name, identity_of(context), context.get("params") or {}, nightly_mode_of(context))
+
+    def to_arguments(self) -> dict[str, Any]:
+        """Return what a trigger needs to find the run again: ids and params, as plain JSON values."""
+        return {
+            "migration": self.name,
+            "dag_id": self.identity.dag_id,
+            "run_id": self.identity.run_id,
+            "attempt": self.identity.attempt,
+            "params": dict(self.params),
+            "nightly_mode": None if self.nightly_mode is None else str(self.nightly_mode),
+        }
+
+    @classmethod
+    def from_arguments(cls, arguments: Mapping[str, Any]) -> MigrationRun:
+        """Return the run that `to_arguments` described."""
+        identity = RunIdentity(arguments["dag_id"], arguments["run_id"], arguments["attempt"])
+        mode = arguments["nightly_mode"]
+        return cls(arguments["migration"], identity, arguments["params"], None if mode is None else Mode(mode))
 
     @cached_property
     def request(self) -> RunRequest:
         """What was asked for; raises `Refused` when that makes no sense."""
-        return RunRequest.from_params(self.params)
+        return RunRequest.from_params(self.params, self.nightly_mode)
+
+    @cached_property
+    def occasion(self) -> Occasion:
+        """What the run is for and how long it may act, as its preflight decided."""
+        document = self.evidence.require(Kind.PREFLIGHT)
+        return Occasion.from_document(document["occasion"])
 
     @cached_property
     def migration(self) -> Migration:
@@ -136,10 +204,10 @@ class MigrationRun:
         if self._host is not None:
             self._host.close()
 
-    def describe(self, side: Side) -> Mapping[str, TopicDescription]:
-        """Return the migration's topics on one side; one that does not exist is missing."""
+    def describe(self, side: Side, topics: Collection[str] | None = None) -> Mapping[str, TopicDescription]:
+        """Return topics on one side, those of the migration if none are named; one that does not exist is missing."""
         reader = self.source if side == "source" else self.target
-        return reader.describe_topics(self.migration.topics)
+        return reader.describe_topics(self.migration.topics if topics is None else tuple(sorted(topics)))
 
     def plan_offsets(self) -> PlanOffsets:
         """Return the positions and frozen goals of the run's plan."""
@@ -160,6 +228,23 @@ def identity_of(context: Context) -> RunIdentity:
     """Return which run, and which attempt of it, a task belongs to."""
     dag_run = context["dag_run"]
     return RunIdentity(dag_run.dag_id, dag_run.run_id, (dag_run.clear_number or 0) + 1)
+
+
+def nightly_mode_of(context: Context) -> Mode | None:
+    """Return the mode of a run of the nightly DAG; `None` for every other, whose params give it.
+
+    A DAG of somebody's own that uses the operators may have a schedule, and asks for a mode all the same.
+    """
+    if not identity_of(context).is_nightly:
+        return None
+    return Mode.INTERVAL if run_type_of(context) is RunType.BACKFILL else Mode.SYNC
+
+
+def run_type_of(context: Context) -> RunType:
+    """Return Airflow's type of the run; one that an asset or another DAG started counts as one by hand."""
+    # Airflow's own enum, whose members are texts but do not print as such.
+    run_type = context["dag_run"].run_type.value
+    return RunType(run_type) if run_type in set(RunType) else RunType.MANUAL
 
 
 def triggered_by(context: Context) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 
+from kafka_migration.adapters.evidence import StopRequestStore
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.cluster import KafkaCluster
 from kafka_migration.core.codes import Code
@@ -16,13 +17,14 @@ from kafka_migration.core.host import HostReply, MirrorHost
 from kafka_migration.core.lag import Lag
 from kafka_migration.core.migration import Migration
 from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.watch import Aim, Outcome, Poll, Watch, WatchResult
+from kafka_migration.core.stop_request import StopRequest
+from kafka_migration.core.watch import Aim, Ending, Outcome, Poll, Watch, WatchResult
 from kafka_migration.engines import mirrormaker2
 from kafka_migration.orchestration.run import PlanOffsets
 
 
 class Guide(Protocol):
-    """Tells the watcher what to aim at; the one thing in which a sync and a cutover differ."""
+    """Tells the watcher what to aim at and when to end; the one thing in which the modes differ."""
 
     @property
     def stage(self) -> str:
@@ -37,6 +39,12 @@ class Guide(Protocol):
     def took(self, lag: Lag) -> None:
         """Learn the lag of a poll after which the watch goes on."""
 
+    def ending(self, asked: StopRequest | None = None) -> Ending | None:
+        """Return why the watch is to end now, wherever the copy stands; `None`: it goes on.
+
+        `asked` is the request to end mirroring, if somebody made one.
+        """
+
     def proof(self) -> Mapping[str, Any] | None:
         """Return the document of the fence that the goals rest on, if they do."""
 
@@ -44,10 +52,16 @@ class Guide(Protocol):
         """Return what a person must be told since the last call."""
 
 
+@dataclass(eq=False)
 class PlanGuide:
-    """The guide of a sync: the goals are those of the plan, from the first poll to the last."""
+    """The guide of a sync: the goals are those of the plan, from the first poll to the last.
 
-    stage = ""
+    `mirror_until` is the end of the window for mirroring.
+    """
+
+    clock: Clock
+    mirror_until: datetime | None = None
+    stage: str = ""
 
     def aim(self) -> Aim | None:
         """Change nothing."""
@@ -55,6 +69,14 @@ class PlanGuide:
 
     def took(self, lag: Lag) -> None:
         """Need no lag."""
+
+    def ending(self, asked: StopRequest | None = None) -> Ending | None:
+        """End on request, and with the window."""
+        if asked is not None:
+            return Ending(Outcome.BEHIND, str(asked))
+        if self.mirror_until is None or self.clock.now() < self.mirror_until:
+            return None
+        return Ending(Outcome.BEHIND, f"the window for mirroring ended at {self.mirror_until.isoformat()}")
 
     def proof(self) -> Mapping[str, Any] | None:
         """Return none: nobody was told to stop."""
@@ -76,9 +98,10 @@ class MirrorWatcher:
     source: KafkaCluster
     target: KafkaCluster
     host: MirrorHost
+    stop_requests: StopRequestStore
     clock: Clock
-    deadline: datetime
-    guide: Guide = field(default_factory=PlanGuide)
+    deadline: datetime | None
+    guide: Guide
     watch: Watch = field(init=False)
 
     def __post_init__(self) -> None:
@@ -100,16 +123,28 @@ class MirrorWatcher:
 
         What cannot be reached is unknown, not a failure: the host's lease and the deadline bound the wait.
         """
+        asked, remark = self._asked()
         try:
-            result = self.watch.take(self._poll(), self.clock.monotonic_s())
+            result = self.watch.take(replace(self._poll(), remark=remark), self.clock.monotonic_s())
         except FindingsError as error:
             return WatchResult(Outcome.FAILED, self.progress, error.findings)
         if result is not None:
             return replace(result, fence=self.guide.proof())
-        if self.clock.now() >= self.deadline:
+        # With everything at its goal just now, the next poll may prove it.
+        if (ending := self.guide.ending(asked)) is not None and not self.watch.passes:
+            return self.watch.end(ending)
+        if self.deadline is not None and self.clock.now() >= self.deadline:
             return WatchResult(Outcome.FAILED, self.progress, (self._too_late(),))
         self.guide.took(self.watch.lag)
         return None
+
+    def _asked(self) -> tuple[StopRequest | None, str]:
+        """Return the request to end mirroring, if there is one, and why that could not be told, if it could not."""
+        try:
+            return self.stop_requests.find(self.generation), ""
+        except Exception as error:
+            # Whatever an object store raises: not to know of a request is no reason to end.
+            return None, f"stop requests cannot be read ({type(error).__name__}: {error})"
 
     def _poll(self) -> Poll:
         try:

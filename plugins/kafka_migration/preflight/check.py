@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Protocol
 
@@ -13,6 +14,7 @@ from kafka_migration.core.errors import Finding, Refused, TransientError
 from kafka_migration.core.host import MirrorHost
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.migration import Migration, Mode
+from kafka_migration.core.occasion import RunType
 
 
 class Connections(Protocol):
@@ -26,19 +28,25 @@ class Connections(Protocol):
 class Subject:
     """What is checked. Clusters and host are made on first use, so that a missing connection is found first.
 
-    `migration` is limited to the topics that were asked for; `file_topics` are all of the file.
+    `migration` is limited to the topics that were asked for; `file_topics` are all of the file. `others` are the
+    migrations of the other files. `is_nightly` tells whether the run belongs to the DAG that has a schedule.
     """
 
     migration: Migration
     mode: Mode
     connections: Connections
     ledger: Ledger
+    now: datetime
     make_source: Callable[[], KafkaCluster]
     make_target: Callable[[], KafkaCluster]
     make_host: Callable[[], MirrorHost]
     requested_topics: tuple[str, ...] = field(default=())
     requested_groups: tuple[str, ...] = field(default=())
     file_topics: tuple[str, ...] = field(default=())
+    follow_until: datetime | None = None
+    others: tuple[Migration, ...] = field(default=())
+    run_type: RunType = RunType.MANUAL
+    is_nightly: bool = False
 
     @cached_property
     def source(self) -> KafkaCluster:
@@ -105,6 +113,11 @@ def run_checks(checks: Sequence[Check], subject: Subject) -> tuple[CheckResult, 
     for check in checks:
         results[check.name] = _run(check, subject, results)
     return tuple(results.values())
+
+
+def without_checks(checks: Sequence[Check], reason: str) -> tuple[CheckResult, ...]:
+    """Return the results of a run in which, for this reason, there is nothing to check."""
+    return tuple(CheckResult(check.name, not_applicable=reason) for check in checks)
 
 
 def _run(check: Check, subject: Subject, earlier: Mapping[str, CheckResult]) -> CheckResult:

@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
-from kafka_migration.preflight import clusters, connections, groups, host, phase, topics
+from kafka_migration.preflight import clusters, connections, follow, groups, host, overlap, phase, schedule, topics
 
-CHECKS = (connections.CHECK, phase.CHECK, clusters.CHECK, topics.CHECK, groups.CHECK, host.CHECK)
+CHECKS = (
+    schedule.CHECK,
+    overlap.CHECK,
+    connections.CHECK,
+    phase.CHECK,
+    follow.CHECK,
+    clusters.CHECK,
+    topics.CHECK,
+    groups.CHECK,
+    host.CHECK,
+)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding
+from kafka_migration.core.migration import Mode
 from kafka_migration.core.topics import missing_topic_findings, recreated_findings, target_topic_findings
 from kafka_migration.preflight.check import Check, Subject
 
@@ -14,7 +15,8 @@ def _check(subject: Subject) -> Iterable[Finding]:
     yield from _unknown_requested(subject)
     yield from _limited_cutover(subject)
     yield from missing_topic_findings(subject.migration, subject.source_topics)
-    if not subject.mode.mirrors:
+    # Whether a backfill has anything to copy is known to its plan only, which looks at the target as well.
+    if not subject.mode.mirrors or subject.mode is Mode.INTERVAL:
         return
     partitions = [p for topic in subject.target_topics.values() for p in topic.topic_partitions]
     ends = subject.target.log_end_offsets(partitions, "read_uncommitted")

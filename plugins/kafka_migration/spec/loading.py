@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import hashlib
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -19,10 +20,11 @@ from kafka_migration.core.migration import (
     CutoverSettings,
     Migration,
     MirrorSettings,
+    NightlySettings,
     ValidationSettings,
     WatchSettings,
 )
-from kafka_migration.spec.models import MigrationModel
+from kafka_migration.spec.models import MigrationModel, NightlyModel
 
 MAX_FILE_BYTES = 1_000_000
 
@@ -90,6 +92,16 @@ def load_migration_file(path: Path) -> tuple[str, Migration]:
     return text, migration
 
 
+def load_migrations(folder: Path) -> tuple[Migration, ...]:
+    """Return the migration of every `*.yaml` file in the folder that can be read, sorted by file name."""
+    migrations = []
+    for path in sorted(folder.glob("*.yaml")):
+        # A file that is wrong refuses its own runs, and no other's.
+        with contextlib.suppress(Refused):
+            migrations.append(load_migration_file(path)[1])
+    return tuple(migrations)
+
+
 def _parse_yaml(text: str, where: str) -> Any:
     try:
         # The loader is a SafeLoader: no tag of the file can make it build anything but plain values.
@@ -132,8 +144,8 @@ def _fields_at(location: tuple[int | str, ...]) -> set[str]:
     model: type[BaseModel] = MigrationModel
     for part in location:
         annotation = model.model_fields[str(part)].annotation
-        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-            model = annotation
+        options = (annotation, *get_args(annotation))
+        model = next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), model)
     return set(model.model_fields)
 
 
@@ -168,5 +180,20 @@ def _freeze(model: MigrationModel, digest: str) -> Migration:
             approvers=tuple(cutover.approvers),
             four_eyes=cutover.four_eyes,
         ),
+        nightly=_nightly(model.nightly),
         digest=digest,
+    )
+
+
+def _nightly(model: NightlyModel | None) -> NightlySettings | None:
+    if model is None:
+        return None
+    return NightlySettings(
+        cron=model.cron,
+        timezone=model.timezone,
+        until=model.until,
+        validate_until=model.validate_until,
+        when_late=model.when_late,
+        when_reserved=model.when_reserved,
+        wait_limit_s=model.wait_limit,
     )

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import re
+from datetime import time
 from typing import Annotated, Any, Literal
+from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator
+from croniter import croniter
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+)
 
 _DURATION = re.compile(r"^(\d{1,6})(s|m|h|d)$")
+_TIME_OF_DAY = re.compile(r"^([01]\d|2[0-3]):([0-5]\d)$")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -26,8 +39,32 @@ def _regular_expression(value: str) -> str:
     return value
 
 
+def _cron_expression(value: str) -> str:
+    if len(value.split()) != 5 or not croniter.is_valid(value):
+        raise ValueError('a cron expression of five fields, such as "0 1 * * *"')
+    return value
+
+
+def _time_zone(value: str) -> str:
+    try:
+        ZoneInfo(value)
+    except (OSError, ValueError):
+        raise ValueError('a time zone of the IANA database, such as "UTC" or "Europe/Berlin"') from None
+    return value
+
+
+def _time_of_day(value: Any) -> time:
+    match = _TIME_OF_DAY.match(value) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError('a local time between "00:00" and "23:59", in quotes')
+    return time(int(match[1]), int(match[2]))
+
+
 Duration = Annotated[int, BeforeValidator(_duration_s), Field(ge=1, json_schema_extra={"format": "duration"})]
 """Seconds, written as `90s`, `10m`, `6h` or `2d`."""
+
+TimeOfDay = Annotated[time, BeforeValidator(_time_of_day), Field(json_schema_extra={"format": "HH:MM"})]
+"""A local time, written as `"05:30"`; without the quotes YAML makes a number of it."""
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 ConnectionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,200}$")]
@@ -115,6 +152,39 @@ class CutoverModel(Strict):
     four_eyes: bool = Field(False, description="Whether who approves must not be who triggered the run.")
 
 
+class NightlyModel(Strict):
+    """The nightly sync: when it runs, and how long it may act."""
+
+    cron: Annotated[str, AfterValidator(_cron_expression)] = Field(
+        description="When it begins: a cron expression of five fields. Its ticks bound the intervals of a backfill too."
+    )
+    timezone: Annotated[str, AfterValidator(_time_zone)] = Field(
+        "UTC", description="IANA time zone of cron, until and validate_until."
+    )
+    until: TimeOfDay | None = Field(
+        None, description='Local time, such as "05:30", at which mirroring stops; what is left is for the next run.'
+    )
+    validate_until: TimeOfDay | None = Field(
+        None,
+        description="Local time at which the validation stops: the first such time after until (without until: after "
+        "the beginning), and not the same. What is not validated then, the next run does.",
+    )
+    when_late: Literal["fail", "warn"] = Field(
+        "fail", description="How a run ends that did not get everything mirrored and validated in time."
+    )
+    when_reserved: Literal["wait", "leave"] = Field(
+        "wait", description="What it does while another run of this migration acts."
+    )
+    wait_limit: Duration = Field("4h", validate_default=True, description="It waits at most so long, backfills too.")
+
+    @field_validator("validate_until")
+    @classmethod
+    def _leaves_time_to_validate(cls, validate_until: time | None, info: ValidationInfo) -> time | None:
+        if validate_until is not None and validate_until == info.data.get("until"):
+            raise ValueError("another time than until, after which the validation begins")
+        return validate_until
+
+
 class MigrationModel(Strict):
     """One migration file."""
 
@@ -127,6 +197,7 @@ class MigrationModel(Strict):
     watch: WatchModel = WatchModel()
     validation: ValidationModel
     cutover: CutoverModel = CutoverModel()
+    nightly: NightlyModel | None = Field(None, description="Without it nothing runs by itself.")
 
     @field_validator("topics")
     @classmethod

@@ -12,6 +12,7 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, FindingsError, OutcomeUnknown, Refused
+from kafka_migration.core.evidence import Kind
 from kafka_migration.core.migration import RunIdentity
 from kafka_migration.orchestration.run import MigrationRun
 
@@ -68,13 +69,13 @@ def skip_unless_moving(run: MigrationRun) -> None:
 def hold_reservation(run: MigrationRun) -> None:
     """Make sure that this attempt of the run holds the migration's reservation.
 
-    A cleared task may run before the cleared `reserve` has: what is free, or an earlier attempt's, is taken.
-    Raises `Refused` (`NOT_RESERVED`) when another run holds it.
+    A cleared task may run before the cleared `reserve` has: what is free, or an earlier attempt's, is taken, and
+    recorded, so that `finish` frees it. Raises `Refused` (`NOT_RESERVED`) when another run holds it.
     """
     holder, mine = run.host.status().holder, run.identity
     if holder == mine.holder:
         return
-    if holder and not _is_earlier_attempt(RunIdentity.from_holder(holder), mine):
+    if holder and not RunIdentity.from_holder(holder).is_earlier_attempt_of(mine):
         finding = Finding(
             Code.NOT_RESERVED,
             f"migration {run.name}",
@@ -84,7 +85,9 @@ def hold_reservation(run: MigrationRun) -> None:
         )
         raise Refused([finding])
     run.host.reserve(mine.holder, take_over_from=holder or None)
+    record_reservation(run, holder or None)
 
 
-def _is_earlier_attempt(other: RunIdentity, mine: RunIdentity) -> bool:
-    return other.is_same_run(mine) and other.attempt < mine.attempt
+def record_reservation(run: MigrationRun, taken_from: str | None) -> None:
+    """Keep in the evidence that this attempt reserved the migration, and from whom it took that over."""
+    run.evidence.write(Kind.RESERVE, {"at": run.now(), "holder": run.identity.holder, "taken_over_from": taken_from})

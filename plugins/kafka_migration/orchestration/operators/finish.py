@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from airflow.sdk import Context
@@ -13,8 +14,10 @@ from kafka_migration.adapters.evidence import to_json
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, FindingsError, Refused, TransientError
 from kafka_migration.core.evidence import Kind, assemble_run
+from kafka_migration.core.lateness import late_findings
+from kafka_migration.core.migration import RunIdentity
 from kafka_migration.core.report import render_report
-from kafka_migration.core.steps import expected_skips, unsuccessful
+from kafka_migration.core.steps import SKIPPED, SUCCESS, expected_skips, unsuccessful
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.orchestration.run import MigrationRun
 
@@ -22,9 +25,11 @@ from kafka_migration.orchestration.run import MigrationRun
 class FinishOperator(MigrationOperator):
     """The last step and the only leaf of the DAG: a teardown that decides how the run ends.
 
-    It frees the reservation if this attempt holds it, writes `run.json` and `report.md`, and fails the run
-    unless every task succeeded or was skipped as its mode expects. Without it a run that a person marked
-    failed would end green: Airflow skips what has not started and counts skipped leaves as success.
+    It frees the reservation if this run holds it, writes `run.json` and `report.md`, and fails the run
+    unless every task succeeded or was skipped as its mode expects. A run that was late fails too (`BEHIND`,
+    `VALIDATION_PENDING`), or warns, as `nightly.when_late` says; one that had nothing to do at its time ends well.
+    Without it a run that a person marked failed would end green: Airflow skips what has not started and counts
+    skipped leaves as success.
     """
 
     def execute(self, context: Context) -> Summary:
@@ -39,14 +44,17 @@ class FinishOperator(MigrationOperator):
         """Free, assemble, raise when work did not happen."""
         release_problem = self._release(run)
         tasks = self._task_states(context)
-        bad = unsuccessful(tasks, _expected_skips(run))
-        findings = [Finding.from_document(f) for r in run.evidence.of_attempt(Kind.REFUSAL) for f in r["findings"]]
-        outcome = "failed" if bad or release_problem else _good_outcome(run)
-        path = self._publish(run, tasks, outcome)
+        timing = _timing(run, tasks)
+        bad = unsuccessful(tasks, _expected_skips(run, timing))
+        outcome = "failed" if bad or release_problem or timing.late_fails else _good_outcome(run, timing)
+        path = self._publish(run, tasks, outcome, timing)
         judged = run.evidence.newest(Kind.JUDGE) or {}
         self.log.info("%s, verdict %s. Evidence: %s and report.md beside it", outcome, judged.get("verdict"), path)
-        if bad or release_problem:
-            raise AirflowFailException(_why(bad, findings, release_problem, path)) from None
+        if outcome == "failed":
+            refused = [Finding.from_document(f) for r in run.evidence.of_attempt(Kind.REFUSAL) for f in r["findings"]]
+            raise AirflowFailException(_why(bad, [*refused, *timing.late], release_problem, path)) from None
+        for finding in timing.late:
+            self.log.warning("%s", finding)
         return {"outcome": outcome, "evidence": path}
 
     def _release(self, run: MigrationRun) -> str | None:
@@ -54,11 +62,13 @@ class FinishOperator(MigrationOperator):
         if run.evidence.newest(Kind.RESERVE) is None:
             return None
         try:
-            run.host.release(run.identity.holder)
+            holder = run.host.status().holder
+            if not holder or not RunIdentity.from_holder(holder).is_same_run(run.identity):
+                self.log.info("The reservation is not this run's: %s", holder or "free")
+            elif RunIdentity.from_holder(holder).attempt <= run.identity.attempt:
+                # Also one that an earlier attempt could not free.
+                run.host.release(holder)
         except (FindingsError, TransientError) as error:
-            if isinstance(error, Refused) and all(f.code in _NOT_OURS for f in error.findings):
-                self.log.info("The reservation is another run's: %s", error)
-                return None
             return str(error)
         return None
 
@@ -69,8 +79,9 @@ class FinishOperator(MigrationOperator):
         ordered = [task.task_id for task in context["dag"].topological_sort() if task.task_id != self.task_id]
         return {task_id: states.get(task_id) for task_id in ordered}
 
-    def _publish(self, run: MigrationRun, tasks: Mapping[str, str | None], outcome: str) -> str:
+    def _publish(self, run: MigrationRun, tasks: Mapping[str, str | None], outcome: str, timing: _Timing) -> str:
         request = _requested(run)
+        late = [finding.to_document() for finding in timing.late]
         document = assemble_run(
             migration=run.name,
             digest=_digest(run),
@@ -84,27 +95,71 @@ class FinishOperator(MigrationOperator):
             outcome=outcome,
             tasks=tasks,
             documents={kind: doc for kind in Kind if (doc := run.evidence.newest(kind)) is not None},
-            refusals=run.evidence.of_attempt(Kind.REFUSAL),
+            refusals=[*run.evidence.of_attempt(Kind.REFUSAL), *([{"findings": late}] if timing.late_fails else [])],
+            warnings=[] if timing.late_fails else late,
+            reason=timing.idle_because,
         )
         run.evidence.publish("report.md", render_report(document))
         return run.evidence.publish("run.json", to_json(document))
 
 
-def _expected_skips(run: MigrationRun) -> frozenset[str]:
-    """Return the tasks that the run's mode skips; a run whose mode cannot be told skips none."""
+@dataclass(frozen=True, slots=True)
+class _Timing:
+    """What the time of its run made of it: nothing to do, or something left that was not done in time."""
+
+    idle_because: str
+    is_pending: bool
+    late: tuple[Finding, ...]
+    late_fails: bool
+
+
+def _timing(run: MigrationRun, tasks: Mapping[str, str | None]) -> _Timing:
+    """Judge by what this attempt did, or kept of an earlier one; tasks that did not end well say nothing."""
+    is_told = tasks.get("preflight") == SUCCESS and run.evidence.newest(Kind.PREFLIGHT) is not None
+    idle_because = run.occasion.idle_because if is_told else ""
+    watch = run.evidence.newest(Kind.WATCH) if tasks.get("watch_lag") == SUCCESS else None
+    is_left_out = tasks.get("validate_topics") == SKIPPED and not idle_because
+    pending = _left_pending(run) if is_left_out else None
+    late = late_findings(run.name, watch, pending)
+    return _Timing(
+        idle_because=idle_because,
+        is_pending=pending is not None,
+        late=late,
+        late_fails=bool(late) and not _only_warns(run),
+    )
+
+
+def _left_pending(run: MigrationRun) -> dict[str, Any] | None:
+    """Return what this attempt left pending, or what an earlier one did of which nothing but `finish` was cleared."""
+    if pending := run.evidence.of_attempt(Kind.PENDING):
+        return pending[-1]
+    return None if run.evidence.of_attempt(Kind.RESERVE) else run.evidence.newest(Kind.PENDING)
+
+
+def _only_warns(run: MigrationRun) -> bool:
+    nightly = run.migration.nightly
+    return run.identity.is_nightly and nightly is not None and nightly.when_late == "warn"
+
+
+def _expected_skips(run: MigrationRun, timing: _Timing) -> frozenset[str]:
+    """Return the tasks that a good run of this mode skips; a run whose mode cannot be told skips none."""
     try:
-        return expected_skips(run.request.mode)
+        return expected_skips(run.request.mode, is_idle=bool(timing.idle_because), is_pending=timing.is_pending)
     except Refused:
         return frozenset()
 
 
-def _good_outcome(run: MigrationRun) -> str:
-    """Tell a run that did everything from a cutover that left groups behind."""
+def _good_outcome(run: MigrationRun, timing: _Timing) -> str:
+    """Tell a run that did everything from one that had nothing to do, was late, or left groups behind."""
+    if timing.idle_because:
+        return "not in window"
+    if timing.late:
+        return _LATE_OUTCOMES[timing.late[0].code]
     result = run.evidence.newest(Kind.OFFSETS_RESULT)
     return "partly done" if result is not None and result["partly"] else "success"
 
 
-_NOT_OURS = {Code.RESERVED_BY, Code.NOT_RESERVED}
+_LATE_OUTCOMES = {Code.BEHIND: "behind", Code.VALIDATION_PENDING: "validation pending"}
 
 
 def _requested(run: MigrationRun) -> dict[str, Any]:

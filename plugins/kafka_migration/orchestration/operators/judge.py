@@ -1,4 +1,4 @@
-"""`judge`: turns what Spark measured into verdicts; a pure step over two documents and the ledger."""
+"""`judge`: turns what Spark measured into verdicts, and a backfill's interval into an answer from the ledger."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ from airflow.sdk import Context
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, ValidationFailed
 from kafka_migration.core.evidence import Kind
+from kafka_migration.core.intervals import TopicAnswer
 from kafka_migration.core.judging import TopicVerdict, judge_topics
 from kafka_migration.core.ledger import Judgement, Ledger
+from kafka_migration.core.migration import Mode
+from kafka_migration.core.occasion import Interval
+from kafka_migration.core.report import record_count
 from kafka_migration.core.validation import ValidationRequest, ValidationResult, unanswered_windows
 from kafka_migration.core.verdict import Verdict, worst
-from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
+from kafka_migration.orchestration.intervals import Answered, answer_interval
+from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, hold_reservation
 from kafka_migration.orchestration.run import MigrationRun
 
 
@@ -22,30 +27,53 @@ class JudgeOperator(MigrationOperator):
 
     Verdicts: `PASS` every record of the window is on the target, unchanged and in order; `FAIL` something is
     missing, extra, altered or out of order; `NOT_VERIFIABLE` records can no longer be read or be attributed.
+
+    In mode `interval` the verdict is that of the records of the run's interval, whichever runs copied and judged them.
+    The answer is added to the ledger if it is another than before.
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Judge, record, raise when the verdict is FAIL or NOT_VERIFIABLE."""
         result = ValidationResult.from_document(run.evidence.require(Kind.VALIDATION_RESULT))
+        request = _answered_request(run, result)
         ledger = run.ledger.read()
-        _require_complete(run, result)
         topics = judge_topics(result, ungraceful=_ungraceful_generations(ledger))
-        judgement = _judgement(run, ledger, topics)
-        run.ledger.append(judgement.to_document())
-        ledger = run.ledger.read()
-        verdict = _verdict(run, topics, ledger)
-        document = _document(run, verdict, topics, ledger)
+        judgement = _judgement(run, request, topics)
+        if judgement.generations and judgement.topics:
+            hold_reservation(run)
+            run.ledger.append(judgement.to_document())
+            ledger = run.ledger.read()
+        answered = self._answer(run, ledger)
+        verdict = _verdict(run, topics, answered, ledger)
+        document = _document(run, verdict, topics, answered, ledger)
         run.evidence.write(Kind.JUDGE, document)
-        for topic in topics:
-            self.log.info("%-40s %s, %s records", topic.topic, topic.verdict, f"{topic.source_records:,}")
-        findings = [finding for topic in topics for finding in topic.findings]
+        for row in document["topics"]:
+            self.log.info("%-40s %s, %s records", row["topic"], row["verdict"], record_count(row["source_records"]))
         if not verdict.is_good:
-            raise ValidationFailed(findings)
+            raise ValidationFailed(Finding.from_document(f) for row in document["topics"] for f in row["findings"])
         return {"verdict": str(verdict), "records": document["records"]}
 
+    def _answer(self, run: MigrationRun, ledger: Ledger) -> Answered | None:
+        """Answer the run's interval and add it to the ledger, unless that holds the same answer already."""
+        if run.request.mode is not Mode.INTERVAL:
+            return None
+        answered = answer_interval(run, _interval(run), ledger)
+        known = ledger.answers.get(answered.answer.interval)
+        if known is None or known.topics != answered.answer.topics:
+            hold_reservation(run)
+            run.ledger.append(answered.answer.to_document())
+        return answered
 
-def _require_complete(run: MigrationRun, result: ValidationResult) -> None:
-    """Refuse a result that leaves out a window of its request."""
+
+def _interval(run: MigrationRun) -> Interval:
+    """Return the interval of a run in mode `interval`; its plan has refused a run without one."""
+    interval = run.occasion.interval
+    assert interval is not None
+    return interval
+
+
+def _answered_request(run: MigrationRun, result: ValidationResult) -> ValidationRequest:
+    """Return the request of a result; refuse a result that leaves out a window of it."""
     request = ValidationRequest.from_document(run.evidence.require(Kind.VALIDATION_REQUEST))
     left_out = unanswered_windows(request, result)
     if left_out:
@@ -59,51 +87,81 @@ def _require_complete(run: MigrationRun, result: ValidationResult) -> None:
             )
             for window in left_out
         )
+    return request
 
 
 def _ungraceful_generations(ledger: Ledger) -> frozenset[int]:
     return frozenset(g.number for g in ledger.generations if g.stop is not None and not g.stop.graceful)
 
 
-def _judgement(run: MigrationRun, ledger: Ledger, topics: tuple[TopicVerdict, ...]) -> Judgement:
-    whole = not run.request.mode.mirrors
-    generations = ledger.generations if whole else ledger.pending_for(run.identity.holder)
+def _judgement(run: MigrationRun, request: ValidationRequest, topics: tuple[TopicVerdict, ...]) -> Judgement:
+    """Return the judgement of just what was measured, however the ledger went on since."""
     return Judgement(
         run=run.identity.holder,
         at=run.now(),
-        whole=whole,
-        generations=tuple(g.number for g in generations if g.stop is not None),
+        whole=not run.request.mode.mirrors,
+        generations=request.generations,
         topics={topic.topic: topic.verdict for topic in topics},
         source_records={topic.topic: topic.source_records for topic in topics},
     )
 
 
-def _verdict(run: MigrationRun, topics: tuple[TopicVerdict, ...], ledger: Ledger) -> Verdict:
-    """Return the worst of this run's verdicts; a good run over a copy known to be bad is a warning."""
+def _verdict(run: MigrationRun, topics: tuple[TopicVerdict, ...], answered: Answered | None, ledger: Ledger) -> Verdict:
+    """Return the worst of the interval's and of what was measured; good over a copy known to be bad is a warning."""
     whole = [ledger.topic_verdict(topic) for topic in run.migration.topics]
     is_known_bad = any(verdict is not None and not verdict.is_good for verdict in whole)
-    return worst([*(t.verdict for t in topics), Verdict.WARN if is_known_bad else Verdict.PASS])
+    interval = answered.answer.verdict if answered else Verdict.PASS
+    return worst([interval, *(t.verdict for t in topics), Verdict.WARN if is_known_bad else Verdict.PASS])
 
 
-def _document(run: MigrationRun, verdict: Verdict, topics: tuple[TopicVerdict, ...], ledger: Ledger) -> dict[str, Any]:
-    judged = {topic.topic: topic for topic in topics}
+def _document(
+    run: MigrationRun,
+    verdict: Verdict,
+    topics: tuple[TopicVerdict, ...],
+    answered: Answered | None,
+    ledger: Ledger,
+) -> dict[str, Any]:
+    measured = {topic.topic: topic for topic in topics}
+    rows = [_topic(topic, measured.get(topic), answered, ledger) for topic in run.migration.topics]
+    counted = rows if answered else [row for row in rows if row["topic"] in measured]
     return {
         "at": run.now(),
         "verdict": str(verdict),
-        "records": {t.topic: {"source": t.source_records, "target": t.target_records} for t in topics},
-        "topics": [_topic(topic, judged.get(topic), ledger) for topic in run.migration.topics],
+        "interval": answered and answered.answer.to_document(),
+        "records": {r["topic"]: {"source": r["source_records"], "target": r["target_records"]} for r in counted},
+        "topics": rows,
     }
 
 
-def _topic(name: str, judged: TopicVerdict | None, ledger: Ledger) -> dict[str, Any]:
-    """Return what is known of one topic: this run's verdict, if it read anything, and the whole topic's."""
+def _topic(name: str, measured: TopicVerdict | None, answered: Answered | None, ledger: Ledger) -> dict[str, Any]:
+    """Return what is known of one topic: the verdict of this run, and the whole topic's."""
+    findings = [*(measured.findings if measured else ()), *(answered.findings.get(name, ()) if answered else ())]
     return {
         "topic": name,
-        "verdict": str(judged.verdict) if judged else "nothing new",
-        "source_records": judged.source_records if judged else 0,
-        "target_records": judged.target_records if judged else 0,
+        **(_answered_counts(answered.answer.topics.get(name)) if answered else _measured_counts(measured)),
         "whole_verdict": _text(ledger.topic_verdict(name)),
-        "findings": [finding.to_document() for finding in judged.findings] if judged else [],
+        "findings": [finding.to_document() for finding in findings],
+    }
+
+
+def _measured_counts(measured: TopicVerdict | None) -> dict[str, Any]:
+    if measured is None:
+        return {"verdict": "nothing new", "source_records": 0, "target_records": 0}
+    return {
+        "verdict": str(measured.verdict),
+        "source_records": measured.source_records,
+        "target_records": measured.target_records,
+    }
+
+
+def _answered_counts(answer: TopicAnswer | None) -> dict[str, Any]:
+    """Return the row of an interval; a good verdict proved as many records on the target as there are on the source."""
+    if answer is None or answer.verdict is None:
+        return {"verdict": "nothing", "source_records": 0, "target_records": 0}
+    return {
+        "verdict": str(answer.verdict),
+        "source_records": answer.records,
+        "target_records": answer.records if answer.verdict.is_good else None,
     }
 
 

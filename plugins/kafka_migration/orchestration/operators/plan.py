@@ -9,12 +9,17 @@ from airflow.sdk import Context
 
 from kafka_migration.core.cluster import TopicDescription
 from kafka_migration.core.drain import beyond_end_findings, gap_findings
-from kafka_migration.core.errors import Refused
+from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import continuity_findings
-from kafka_migration.core.offsets import to_document
+from kafka_migration.core.intervals import IntervalBounds
+from kafka_migration.core.ledger import Ledger
+from kafka_migration.core.migration import Mode
+from kafka_migration.core.offsets import Offsets, to_document
+from kafka_migration.core.phases import phase_findings
 from kafka_migration.core.topics import plan_topics, recreated_findings, target_topic_findings
-from kafka_migration.orchestration.mirroring import every_offset, mirror_state
+from kafka_migration.orchestration.intervals import resolve_bounds
+from kafka_migration.orchestration.mirroring import MirrorState, every_offset, mirror_state
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
 
@@ -24,10 +29,15 @@ class PlanOperator(MigrationOperator):
 
     The goal is the end of the source at this moment; records that come later belong to the next run. What the
     last run certified is compared with what is now, and a gap refuses the run before anything is started.
+
+    A run that belongs to an interval has the interval's bounds put into the ledger. In mode `interval` its goal is the
+    interval's end; where nothing of it is to be copied, the run only answers, and what would refuse a copy is told.
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Read, compare, write the plan."""
+        if findings := phase_findings(run.ledger.read(), run.name, run.request.mode):
+            raise Refused(findings)
         source, target = run.describe("source"), run.describe("target")
         document = self._plan(run, source, target) if run.request.mode.mirrors else _nothing_to_mirror(run, target)
         run.evidence.write(Kind.PLAN, document)
@@ -44,53 +54,81 @@ class PlanOperator(MigrationOperator):
         source: Mapping[str, TopicDescription],
         target: Mapping[str, TopicDescription],
     ) -> dict[str, Any]:
+        bounds = resolve_bounds(run, source)
         ledger = run.ledger.read()
-        isolation = run.migration.mirror.isolation_level
         state = mirror_state(run, source, target)
         partitions = partitions_of(source)
-        goals = every_offset(run.source.log_end_offsets(partitions, isolation), partitions, "source end")
-        continuity = (
-            ()
-            if ledger.open_generation
-            else continuity_findings(ledger.last_stop, state.stored, state.target_end_offsets)
+        ends = every_offset(
+            run.source.log_end_offsets(partitions, run.migration.mirror.isolation_level), partitions, "source end"
         )
+        goals = _goals(run, state, ends, bounds)
+        to_copy = sum(max(0, goal - state.mirror_positions[p]) for p, goal in goals.items())
+        only_answers = run.request.mode is Mode.INTERVAL and not to_copy
         findings = (
             *target_topic_findings(run.migration, source, target, state.target_end_offsets, ledger),
             *recreated_findings(target, ledger),
-            *continuity,
+            *_continuity(ledger, state),
             *gap_findings(state.mirror_positions, state.source_log_start),
-            *beyond_end_findings(state.mirror_positions, goals),
+            *beyond_end_findings(state.mirror_positions, ends),
         )
-        if findings:
+        if findings and not only_answers:
             raise Refused(findings)
-        topics = plan_topics(run.migration, source, target, ledger)
         return {
             "at": run.now(),
-            "create": [
-                {
-                    "topic": t.topic,
-                    "partitions": t.partitions,
-                    "replication_factor": t.replication_factor,
-                    "configs": dict(t.configs),
-                }
-                for t in topics.create
-            ],
-            "frozen_configs": topics.frozen_configs(source),
-            "grow": dict(topics.grow),
+            **(_NO_TOPICS if only_answers else _topics(run, source, target, ledger)),
+            "interval": bounds and bounds.to_document(),
             "positions": to_document(state.mirror_positions),
             "goals": to_document(goals),
-            "offsets_to_copy": sum(max(0, goal - state.mirror_positions[p]) for p, goal in goals.items()),
-            "warnings": [],
+            "offsets_to_copy": to_copy,
+            "warnings": [finding.to_document() for finding in findings],
         }
+
+
+def _goals(run: MigrationRun, state: MirrorState, ends: Offsets, bounds: IntervalBounds | None) -> Offsets:
+    """Return how far the run copies; in mode `interval` no further than it has to, and nowhere if it must not."""
+    if run.request.mode is not Mode.INTERVAL or bounds is None:
+        return ends
+    if run.occasion.still_at(run.clock.now()):
+        return state.mirror_positions
+    return bounds.goals(state.mirror_positions, ends)
+
+
+def _continuity(ledger: Ledger, state: MirrorState) -> tuple[Finding, ...]:
+    """Compare with the last stop certificate, unless a generation without one has changed things since."""
+    if ledger.open_generation:
+        return ()
+    return continuity_findings(ledger.last_stop, state.stored, state.target_end_offsets)
+
+
+_NO_TOPICS: dict[str, Any] = {"create": [], "frozen_configs": {}, "grow": {}}
+
+
+def _topics(
+    run: MigrationRun, source: Mapping[str, TopicDescription], target: Mapping[str, TopicDescription], ledger: Ledger
+) -> dict[str, Any]:
+    """Return the part of the plan that `create_topics` carries out."""
+    topics = plan_topics(run.migration, source, target, ledger)
+    return {
+        "create": [
+            {
+                "topic": t.topic,
+                "partitions": t.partitions,
+                "replication_factor": t.replication_factor,
+                "configs": dict(t.configs),
+            }
+            for t in topics.create
+        ],
+        "frozen_configs": topics.frozen_configs(source),
+        "grow": dict(topics.grow),
+    }
 
 
 def _nothing_to_mirror(run: MigrationRun, target: Mapping[str, TopicDescription]) -> dict[str, Any]:
     """Return the plan of a run that only reads; a re-created topic is said, and the reading decides."""
     return {
         "at": run.now(),
-        "create": [],
-        "frozen_configs": {},
-        "grow": {},
+        **_NO_TOPICS,
+        "interval": None,
         "positions": {},
         "goals": {},
         "offsets_to_copy": 0,

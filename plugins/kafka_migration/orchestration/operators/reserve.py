@@ -1,17 +1,24 @@
-"""`reserve`: takes the migration's reservation on the MirrorMaker host."""
+"""`reserve`: takes the migration's reservation on the MirrorMaker host, waiting for it where that is wanted."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NoReturn
 
 from airflow.sdk import Context
+from airflow.sdk.exceptions import AirflowSkipException, TaskDeferred
 
 from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Refused
+from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.migration import RunIdentity
-from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
+from kafka_migration.core.occasion import reservation_deadline
+from kafka_migration.core.progress import duration
+from kafka_migration.core.watch import TRIGGER_MARGIN
+from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, record_reservation
 from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.triggers.reservation import ReservationTrigger
 
 FINISHED = {"success", "failed"}
 
@@ -20,28 +27,66 @@ class ReserveOperator(MigrationOperator):
     """Reserve the migration for this run: from here to `finish` no other run may act on it.
 
     A reservation held by a run that is finished or gone, or by an earlier attempt of this run, is taken over,
-    and the take-over is recorded; a living run's is respected (`RESERVED_BY`).
+    and the take-over is recorded. For a living run's a scheduled run (`nightly.when_reserved: wait`) and a backfill
+    wait, deferred, at most `nightly.wait_limit` and a scheduled one not beyond its window; every other run, and one
+    that waited so long, is refused (`RESERVED_BY`). A run that is to do nothing is skipped here, with all that follows.
+
+    What it does not do: keep the order of those who wait. Who asks first when it is free gets it.
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Reserve, taking over from a holder that is no more."""
+        """Reserve, taking over from a holder that is no more, or defer."""
+        if run.occasion.idle_because:
+            raise AirflowSkipException(run.occasion.idle_because)
         taken_from = self._reserve(run, context["ti"])
-        run.evidence.write(
-            Kind.RESERVE, {"at": run.now(), "holder": run.identity.holder, "taken_over_from": taken_from}
-        )
+        record_reservation(run, taken_from)
         return {"holder": run.identity.holder, "taken_over_from": taken_from}
 
+    def try_again(self, context: Context, event: Mapping[str, Any]) -> Summary:
+        """Go on after the trigger saw a change, or it is time to ask Airflow about the holder's run."""
+        return self.execute(context)
+
     def _reserve(self, run: MigrationRun, task_instance: Any) -> str | None:
-        try:
-            run.host.reserve(run.identity.holder)
-        except Refused as refused:
-            holder = run.host.status().holder
-            if not _is_reserved_by(refused) or not _may_take_over(run.identity, holder, task_instance):
-                raise
-            self.log.warning("Taking the reservation over from %s, whose run is over.", holder)
-            run.host.reserve(run.identity.holder, take_over_from=holder)
-            return holder
-        return None
+        """Return whom the reservation was taken over from; defer while a living run holds it, or raise `Refused`."""
+        taken_from = None
+        while True:
+            try:
+                run.host.reserve(run.identity.holder, take_over_from=taken_from)
+            except Refused as refused:
+                if not _is_reserved_by(refused):
+                    raise
+                # Others may have been faster: it is free by now, or the next holder's.
+                taken_from = run.host.status().holder or None
+                if taken_from and not _may_take_over(run.identity, taken_from, task_instance):
+                    self._wait(run, taken_from, refused)
+                if taken_from:
+                    self.log.warning("Taking the reservation over from %s, whose run is over.", taken_from)
+            else:
+                return taken_from
+
+    def _wait(self, run: MigrationRun, holder: str, refused: Refused) -> NoReturn:
+        since, now = _waiting_since(run), run.clock.now()
+        deadline = reservation_deadline(run.migration.nightly, run.occasion, since or now)
+        if deadline is None:
+            raise refused
+        if now >= deadline:
+            raise Refused([_waited_too_long(run, holder, (now - (since or now)).total_seconds())])
+        if since is None:
+            run.evidence.write(
+                Kind.WAIT, {"at": now.isoformat(), "holder": holder, "until": deadline.isoformat(timespec="seconds")}
+            )
+        self.log.info("%s holds the reservation; waiting until %s at most.", holder, deadline.isoformat())
+        raise TaskDeferred(
+            trigger=ReservationTrigger(run=run.to_arguments(), holder=holder, deadline=deadline.isoformat()),
+            method_name="try_again",
+            timeout=deadline - now + TRIGGER_MARGIN,
+        )
+
+
+def _waiting_since(run: MigrationRun) -> datetime | None:
+    """Return when this attempt first found the migration reserved; a retry of the task goes on waiting."""
+    waits = run.evidence.of_attempt(Kind.WAIT)
+    return datetime.fromisoformat(waits[0]["at"]) if waits else None
 
 
 def _is_reserved_by(refused: Refused) -> bool:
@@ -51,10 +96,20 @@ def _is_reserved_by(refused: Refused) -> bool:
 def _may_take_over(mine: RunIdentity, holder: str, task_instance: Any) -> bool:
     other = RunIdentity.from_holder(holder)
     if other.is_same_run(mine):
-        return other.attempt < mine.attempt
+        return other.is_earlier_attempt_of(mine)
     try:
         state = str(task_instance.get_dagrun_state(dag_id=other.dag_id, run_id=other.run_id))
     except Exception as error:
         # Airflow answers a run that is no more with "not found"; anything else is not known and not taken.
         return "not found" in str(error).lower() or "404" in str(error)
     return state in FINISHED
+
+
+def _waited_too_long(run: MigrationRun, holder: str, waited_s: float) -> Finding:
+    return Finding(
+        Code.RESERVED_BY,
+        f"migration {run.name}",
+        f"the reservation is {holder}'s, after {duration(waited_s)} of waiting",
+        "a free reservation within nightly.wait_limit, and for a scheduled run before its window ends",
+        "Nothing was started. Look at that run; the next night, or a backfill, catches up.",
+    )

@@ -10,7 +10,6 @@ from kafka_migration.core.errors import Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import GenerationStart, continuity_findings
 from kafka_migration.core.host import HostReply, MirrorLaunch
-from kafka_migration.core.migration import Mode
 from kafka_migration.engines import mirrormaker2
 from kafka_migration.orchestration.mirroring import MirrorState, certify, mirror_state
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
@@ -22,7 +21,8 @@ class StartMirrorOperator(MigrationOperator):
 
     Before the start, with no process alive, positions and target ends go into the ledger; they are compared
     with the last stop certificate, and a gap refuses the start. Where the plan found nothing to copy, nothing
-    is started, but in a cutover: records may arrive until its fence is proved.
+    is started, but in a mode that follows the source: records may arrive until it ends. Neither is it where the
+    window for mirroring is over, or never began.
 
     What it does not do: wait for anything to be copied; that is the sensor's task.
     """
@@ -30,19 +30,20 @@ class StartMirrorOperator(MigrationOperator):
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Adopt, or close what a dead run left open and start the next generation."""
         plan = run.evidence.require(Kind.PLAN)
-        if not plan["offsets_to_copy"] and run.request.mode is not Mode.CUTOVER:
-            return self._not_started(run)
+        if not plan["offsets_to_copy"] and not run.request.mode.follows_source:
+            return self._not_started(run, "nothing to copy")
         reply = self._present(run)
-        if reply is None:
-            reply = self._start(run)
+        if reply is None and (reason := run.occasion.still_at(run.clock.now())):
+            return self._not_started(run, reason)
+        reply = reply or self._start(run)
         document = {"at": run.now(), "started": True, "generation": reply.generation, "pid": reply.pid}
         run.evidence.write(Kind.START, document)
         self.log.info("MirrorMaker generation %d runs with pid %s", reply.generation, reply.pid)
         return {"generation": reply.generation, "pid": reply.pid}
 
-    def _not_started(self, run: MigrationRun) -> Summary:
-        self.log.info("Nothing to copy: MirrorMaker is not started.")
-        run.evidence.write(Kind.START, {"at": run.now(), "started": False, "reason": "nothing to copy"})
+    def _not_started(self, run: MigrationRun, reason: str) -> Summary:
+        self.log.info("MirrorMaker is not started: %s.", reason)
+        run.evidence.write(Kind.START, {"at": run.now(), "started": False, "reason": reason})
         return {"generation": None, "pid": None}
 
     def _present(self, run: MigrationRun) -> HostReply | None:

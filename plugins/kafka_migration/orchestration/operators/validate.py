@@ -8,22 +8,24 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk import Context
-from airflow.sdk.exceptions import AirflowException
+from airflow.sdk.exceptions import AirflowException, AirflowSkipException
 
+from kafka_migration.adapters import settings
 from kafka_migration.clients.kafka_properties import spark_options
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, ValidationFailed
 from kafka_migration.core.evidence import Kind
-from kafka_migration.core.ledger import delta_windows, whole_windows
+from kafka_migration.core.lateness import pending_document
+from kafka_migration.core.ledger import Ledger, delta_windows, whole_windows
 from kafka_migration.core.validation import ValidationRequest, Window, empty_result
-from kafka_migration.orchestration import settings
 from kafka_migration.orchestration.mirroring import every_offset
 from kafka_migration.orchestration.operators.base import Summary, reporting
 from kafka_migration.orchestration.run import MigrationRun, connection_config, partitions_of
+from kafka_migration.orchestration.time_limit import stopping_after
 
 CLIENTS_FILE = "clients.json"
 APPLICATION = "validate_topics.py"
@@ -37,9 +39,14 @@ class ValidateTopicsOperator(SparkSubmitOperator):
 
     :param migration: name of the migration. (templated)
 
-    Mode `sync` reads the windows of every stopped generation that no run has judged yet; mode `validate` reads
-    the whole copy again. The connection is the migration file's `validation.spark_connection`. Kafka logins
-    travel in a file shipped with `--files`, never on a command line. With nothing to read, Spark is not started.
+    Mode `sync` reads the windows of every stopped generation that no run has judged yet, mode `interval` the same
+    but what an earlier attempt of it found good; mode `validate` reads the whole copy again. The connection is the
+    migration file's `validation.spark_connection`. Kafka logins travel in a file shipped with `--files`, never on a
+    command line. With nothing to read, Spark is not started.
+
+    After the occasion's `validate_until` Spark is not started, and stopped if it runs: the task skips itself and leaves
+    its windows to the next run. The limit is that of the attempt whose preflight set it; a person who clears this task
+    later has none.
 
     What it does not do: judge. It succeeds when the measurements are written, whatever they say.
     """
@@ -59,11 +66,32 @@ class ValidateTopicsOperator(SparkSubmitOperator):
             request_path = run.evidence.write(Kind.VALIDATION_REQUEST, request.to_document())
             result_path = run.evidence.new_path(Kind.VALIDATION_RESULT)
             if any(not window.is_empty for window in request.windows):
-                self._submit(context, run, request_path, str(result_path))
+                if not self._submit_in_time(context, run, request_path, result_path):
+                    _leave_pending(run, request)
             else:
                 self.log.info("Nothing to read: every window is empty.")
                 run.evidence.write(Kind.VALIDATION_RESULT, empty_result(request, run.now()).to_document())
             return _summary(run, str(result_path), result_path.exists())
+
+    def _submit_in_time(self, context: Context, run: MigrationRun, request_path: str, result_path: Any) -> bool:
+        """Run Spark until the time for it is over; return whether there was time enough."""
+        left_s = _time_left_s(run)
+        if left_s is not None and left_s <= 0:
+            return False
+        with stopping_after(left_s, self._stop) as is_over:
+            try:
+                self._submit(context, run, request_path, str(result_path))
+            except Exception:
+                # Spark that was killed fails in many ways, and may have done its work before.
+                if not is_over.is_set():
+                    raise
+        return bool(not is_over.is_set() or result_path.exists())
+
+    def _stop(self) -> None:
+        # Before there is a hook `on_kill` would make one, without what `_submit` has still to set.
+        if self._hook is not None:
+            self.log.warning("The time for validating is over: Spark is stopped.")
+            self.on_kill()
 
     def _submit(self, context: Context, run: MigrationRun, request_path: str, result_path: str) -> None:
         with tempfile.TemporaryDirectory(prefix="kafka-migration-") as folder:
@@ -80,22 +108,37 @@ class ValidateTopicsOperator(SparkSubmitOperator):
 
 
 def _request(run: MigrationRun) -> ValidationRequest:
+    mode, ledger = run.request.mode, run.ledger.read()
+    unlimited = ledger.to_measure(mode, run.identity.holder)
+    generations = [g for each in unlimited if (g := each.limited_to(run.migration.topics)).topics]
     return ValidationRequest(
         migration=run.name,
         run=run.identity.holder,
         block_records=run.migration.validation.block_records,
         isolation_level=run.migration.mirror.isolation_level,
-        windows=_windows(run),
+        windows=delta_windows(generations) if mode.mirrors else _whole_windows(run, ledger),
+        generations=tuple(generation.number for generation in generations),
     )
 
 
-def _windows(run: MigrationRun) -> tuple[Window, ...]:
-    ledger, topics = run.ledger.read(), run.migration.topics
-    if run.request.mode.mirrors:
-        return tuple(w for w in delta_windows(ledger.pending_for(run.identity.holder)) if w.topic in topics)
+def _whole_windows(run: MigrationRun, ledger: Ledger) -> tuple[Window, ...]:
     present = partitions_of(run.describe("target"))
     ends = every_offset(run.target.log_end_offsets(present, "read_uncommitted"), present, "target end")
-    return whole_windows(ledger, topics, ends)
+    return whole_windows(ledger, run.migration.topics, ends)
+
+
+def _time_left_s(run: MigrationRun) -> float | None:
+    """Return the seconds until the end that this attempt's preflight set for the validation; `None`: no end."""
+    if not run.evidence.of_attempt(Kind.PREFLIGHT) or run.occasion.validate_until is None:
+        return None
+    return (run.occasion.validate_until - run.clock.now()).total_seconds()
+
+
+def _leave_pending(run: MigrationRun, request: ValidationRequest) -> NoReturn:
+    """Record what is left to validate, and skip the task with all that judges it."""
+    reason = f"the time for validating ended at {run.occasion.validate_until}"
+    run.evidence.write(Kind.PENDING, pending_document(run.now(), reason, request.windows))
+    raise AirflowSkipException(f"{reason}; the next run does it.")
 
 
 def _clients_file(run: MigrationRun, folder: Path) -> Path:

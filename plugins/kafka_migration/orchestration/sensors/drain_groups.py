@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from airflow.sdk import BaseSensorOperator, Context
+from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowSkipException
 
 from kafka_migration.core.codes import Code
@@ -14,17 +14,19 @@ from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.group_lag import LagPolicy
 from kafka_migration.core.group_offsets import group_subject, which_groups
 from kafka_migration.core.migration import Mode
+from kafka_migration.core.watch import TRIGGER_MARGIN
 from kafka_migration.orchestration.group_lag import LagOutcome
 from kafka_migration.orchestration.operators.base import Summary, reporting
 from kafka_migration.orchestration.run import MigrationRun
-from kafka_migration.orchestration.sensors.group_lag import TRIGGER_MARGIN, lag_trigger
+from kafka_migration.orchestration.sensors.base import MigrationSensor
+from kafka_migration.orchestration.sensors.group_lag import lag_trigger
 
 # A sample may miss some polls of a busy cluster before it is stale.
 FRESH_POLLS = 4
 MIN_FRESHNESS_S = 60.0
 
 
-class DrainGroupsSensor(BaseSensorOperator):
+class DrainGroupsSensor(MigrationSensor):
     """Wait until every group of the migration has read the fenced source to its end, if the file asks for it.
 
     :param migration: name of the migration. (templated)
@@ -35,12 +37,6 @@ class DrainGroupsSensor(BaseSensorOperator):
 
     What it does not do: stop the groups' consumers, or tell whether any run.
     """
-
-    template_fields: Sequence[str] = ("migration",)
-
-    def __init__(self, *, migration: str, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.migration = migration
 
     def execute(self, context: Context) -> Summary | None:
         """Defer to the trigger, unless there is nothing to wait for."""

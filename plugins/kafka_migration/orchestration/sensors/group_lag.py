@@ -12,12 +12,10 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSensorTimeout
 from kafka_migration.adapters.clock import SystemClock
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.group_lag import LagPolicy
+from kafka_migration.core.watch import TRIGGER_MARGIN
 from kafka_migration.orchestration.group_lag import LagOutcome
 from kafka_migration.orchestration.operators.base import Summary
 from kafka_migration.orchestration.triggers.group_lag import ConsumerGroupLagTrigger
-
-# The trigger ends by itself at its deadline; Airflow's own limit is only the net below it.
-TRIGGER_MARGIN = timedelta(minutes=10)
 
 
 class ConsumerGroupLagSensor(BaseSensorOperator):

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Mapping
 from typing import Any
 
-from airflow.sdk import BaseSensorOperator, Context
+from airflow.sdk import Context
 
 from kafka_migration.core.errors import Finding, MirrorFailed
 from kafka_migration.core.evidence import Kind
+from kafka_migration.core.lateness import behind_finding
 from kafka_migration.core.watch import Outcome, WatchResult
 from kafka_migration.orchestration.operators.base import Summary, reporting
 from kafka_migration.orchestration.run import MigrationRun
-from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
-
-# The trigger ends by itself at its deadline; Airflow's own limit is only the net below it.
-TRIGGER_MARGIN = timedelta(minutes=10)
+from kafka_migration.orchestration.sensors.base import MigrationSensor
+from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger, limits_of
 
 
-class MirrorLagSensor(BaseSensorOperator):
+class MirrorLagSensor(MigrationSensor):
     """Wait until MirrorMaker has copied everything below the goals, proved per partition.
 
     The goals are those of the plan. In a cutover they are the ends of a source whose producers have stopped: once
@@ -30,16 +28,12 @@ class MirrorLagSensor(BaseSensorOperator):
 
     Always deferrable: one trigger per migration, no worker slot. It fails at once when MirrorMaker died, a task
     of it failed, or the source deleted what was not copied; and when a partition stalls or the time limit of
-    the migration file is reached. A lag that cannot be read counts as unknown, never as zero.
+    the migration file is reached. A lag that cannot be read counts as unknown, never as zero. Where the window for
+    mirroring ends first, the task succeeds with outcome `behind`: what was copied is stopped at, validated and kept,
+    and `finish` says what was not.
 
     What it does not do: stop MirrorMaker. The teardown `stop_mirror` does, however this ends.
     """
-
-    template_fields: Sequence[str] = ("migration",)
-
-    def __init__(self, *, migration: str, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.migration = migration
 
     def execute(self, context: Context) -> Summary | None:
         """Defer to the trigger, unless this run has started no MirrorMaker."""
@@ -48,37 +42,41 @@ class MirrorLagSensor(BaseSensorOperator):
             start = run.evidence.require(Kind.START)
             if not start["started"]:
                 self.log.info("Nothing to watch: %s.", start["reason"])
-                return _already_drained(run)
-            limit = timedelta(seconds=run.migration.watch.time_limit_s)
-            deadline = (run.clock.now() + limit).isoformat()
+                return _without_mirror(run, start["reason"])
+            limits = limits_of(run)
+            deadline = None if limits.deadline is None else limits.deadline.isoformat()
         self.defer(
-            trigger=MirrorLagTrigger(
-                migration=self.migration,
-                dag_id=run.identity.dag_id,
-                run_id=run.identity.run_id,
-                attempt=run.identity.attempt,
-                params=dict(run.params),
-                generation=start["generation"],
-                deadline=deadline,
-            ),
+            trigger=MirrorLagTrigger(run=run.to_arguments(), generation=start["generation"], deadline=deadline),
             method_name="execute_complete",
-            timeout=limit + TRIGGER_MARGIN,
+            timeout=limits.trigger_timeout,
         )
         return None
 
     def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
-        """Record how the watch ended; raise when not everything is copied."""
+        """Record how the watch ended; raise when it failed, or a cutover does not have everything."""
         run = MigrationRun.from_context(context, self.migration)
         with reporting(run, self.task_id):
             run.evidence.write(Kind.WATCH, {"at": run.now(), **event})
             self.log.info("%s", event["progress"])
-            if event["outcome"] != Outcome.DRAINED:
+            if event["outcome"] == Outcome.FAILED:
                 raise MirrorFailed(Finding.from_document(finding) for finding in event["findings"])
+            if event["outcome"] != Outcome.DRAINED:
+                self.log.warning("%s: %s", event["outcome"], event.get("reason"))
+                _refuse_half_a_cutover(run, event)
             return {"outcome": event["outcome"], "progress": event["progress"]}
 
 
-def _already_drained(run: MigrationRun) -> Summary:
-    """Record that the plan's goals were reached before anything was started."""
+def _refuse_half_a_cutover(run: MigrationRun, event: Mapping[str, Any]) -> None:
+    """Consumers may only be moved to a copy that has everything."""
+    if run.request.mode.moves_groups:
+        raise MirrorFailed([behind_finding(run.name, event)])
+
+
+def _without_mirror(run: MigrationRun, reason: str) -> Summary:
+    """Record that the plan's goals were reached before anything was started, or that nothing was to be started."""
+    left = run.evidence.require(Kind.PLAN)["offsets_to_copy"]
     result = WatchResult(Outcome.DRAINED, "", goals=run.plan_offsets().goals)
+    if left:
+        result = WatchResult(Outcome.BEHIND, "", reason=reason, lag=left)
     run.evidence.write(Kind.WATCH, {"at": run.now(), **result.to_document(), "generation": None})
     return {"outcome": str(result.outcome), "progress": result.progress}

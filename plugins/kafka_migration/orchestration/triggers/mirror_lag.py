@@ -4,46 +4,36 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 from asgiref.sync import sync_to_async
 
-from kafka_migration.core.migration import Mode, RunIdentity
+from kafka_migration.core.migration import Mode
+from kafka_migration.core.watch import WatchLimits, watch_limits
 from kafka_migration.orchestration.cutover_guide import CutoverGuide
+from kafka_migration.orchestration.follow_guide import FollowGuide
 from kafka_migration.orchestration.run import MigrationRun
-from kafka_migration.orchestration.watcher import MirrorWatcher, PlanGuide
+from kafka_migration.orchestration.watcher import Guide, MirrorWatcher, PlanGuide
 
 
 class MirrorLagTrigger(BaseTrigger):
     """Watch one generation of one migration until it is drained, has failed, or the deadline is over.
 
     In a cutover the same trigger tells the producers to stop once the copy is near, and awaits the fence, while it
-    goes on to renew the lease.
+    goes on to renew the lease. In mode `follow` it goes on until the time that was given, or until it is told to stop.
+    At each poll it looks for a request to stop, as `kafka-migration stop` makes one.
 
     Holds only ids: the migration is read from the run's evidence, secrets from Airflow's connections. The
-    deadline is absolute, so that a restarted triggerer does not start the time anew. Leaving (a triggerer
-    restart, a cleared task) stops nothing: MirrorMaker is stopped by the teardown, or by its lease.
+    deadline is absolute, so that a restarted triggerer does not start the time anew; without one the watch has no
+    time limit. Leaving (a triggerer restart, a cleared task) stops nothing: MirrorMaker is stopped by the teardown,
+    or by its lease.
     """
 
-    def __init__(
-        self,
-        *,
-        migration: str,
-        dag_id: str,
-        run_id: str,
-        attempt: int,
-        params: dict[str, Any],
-        generation: int,
-        deadline: str,
-    ) -> None:
+    def __init__(self, *, run: dict[str, Any], generation: int, deadline: str | None) -> None:
         super().__init__()
-        self.migration = migration
-        self.dag_id = dag_id
-        self.run_id = run_id
-        self.attempt = attempt
-        self.params = params
+        self.run_arguments = run
         self.generation = generation
         self.deadline = deadline
 
@@ -51,21 +41,12 @@ class MirrorLagTrigger(BaseTrigger):
         """Return class path and arguments."""
         return (
             f"{type(self).__module__}.{type(self).__qualname__}",
-            {
-                "migration": self.migration,
-                "dag_id": self.dag_id,
-                "run_id": self.run_id,
-                "attempt": self.attempt,
-                "params": self.params,
-                "generation": self.generation,
-                "deadline": self.deadline,
-            },
+            {"run": self.run_arguments, "generation": self.generation, "deadline": self.deadline},
         )
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Poll until the watch is over; yield its one event."""
-        identity = RunIdentity(self.dag_id, self.run_id, self.attempt)
-        run = MigrationRun(self.migration, identity, self.params)
+        run = MigrationRun.from_arguments(self.run_arguments)
         try:
             # Airflow's connections are readable only through its bridge between threads and the event loop.
             watcher = await sync_to_async(self._watcher)(run)
@@ -90,7 +71,23 @@ class MirrorLagTrigger(BaseTrigger):
             source=run.source,
             target=run.target,
             host=run.host,
+            stop_requests=run.stop_requests,
             clock=run.clock,
-            deadline=datetime.fromisoformat(self.deadline),
-            guide=CutoverGuide(run, self.generation) if run.request.mode is Mode.CUTOVER else PlanGuide(),
+            deadline=None if self.deadline is None else datetime.fromisoformat(self.deadline),
+            guide=self._guide(run),
         )
+
+    def _guide(self, run: MigrationRun) -> Guide:
+        if run.request.mode is Mode.CUTOVER:
+            return CutoverGuide(run, self.generation)
+        if run.request.mode is Mode.FOLLOW:
+            return FollowGuide(run)
+        return PlanGuide(run.clock, run.occasion.mirror_until)
+
+
+def limits_of(run: MigrationRun) -> WatchLimits:
+    """Return the limits of the run's watch, if it begins now; following the source has no time limit."""
+    if run.request.mode is Mode.FOLLOW:
+        return watch_limits(run.clock.now(), None, run.request.follow_until)
+    time_limit = timedelta(seconds=run.migration.watch.time_limit_s)
+    return watch_limits(run.clock.now(), time_limit, run.occasion.mirror_until)

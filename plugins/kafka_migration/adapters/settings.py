@@ -19,7 +19,12 @@ def evidence_root() -> Any:
     """Return `evidence_root`: a folder or an object-store URL; by default below `AIRFLOW_HOME`."""
     from airflow.configuration import AIRFLOW_HOME
 
-    return ObjectStoragePath(conf.get(SECTION, "evidence_root", fallback=f"{AIRFLOW_HOME}/kafka_migration"))
+    return folder_at(conf.get(SECTION, "evidence_root", fallback=f"{AIRFLOW_HOME}/kafka_migration"))
+
+
+def folder_at(place: str) -> Any:
+    """Return the folder at a path, or at the URL of an object store."""
+    return ObjectStoragePath(place)
 
 
 def migrations_folder() -> Path:

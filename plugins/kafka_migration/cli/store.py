@@ -1,0 +1,74 @@
+"""Where the command line finds what the runs left: the evidence root, and one migration below it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kafka_migration.adapters.evidence import LedgerStore, RunEvidence, StopRequestStore
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding, Refused
+from kafka_migration.core.migration import RunIdentity
+
+
+@dataclass(frozen=True)
+class MigrationStore:
+    """The part of the evidence store that belongs to one migration."""
+
+    root: Any
+    name: str
+
+    @classmethod
+    def open(cls, place: str | None, name: str) -> MigrationStore:
+        """Return the migration below a root; `None` is the root of Airflow's configuration.
+
+        Raises `Refused` (`MIGRATION_UNKNOWN`) when no run left anything there under this name.
+        """
+        root = evidence_root(place)
+        known = _names(root)
+        if name not in known:
+            raise Refused([_unknown(name, known, root)])
+        return cls(root, name)
+
+    @property
+    def ledger(self) -> LedgerStore:
+        """The migration's ledger."""
+        return LedgerStore(self.root, self.name)
+
+    @property
+    def stop_requests(self) -> StopRequestStore:
+        """The requests to end mirroring."""
+        return StopRequestStore(self.root, self.name)
+
+    def evidence_of(self, holder: str) -> RunEvidence:
+        """Return the evidence of the run that signs itself so."""
+        return RunEvidence(self.root, self.name, RunIdentity.from_holder(holder))
+
+
+def evidence_root(place: str | None) -> Any:
+    """Return the root at a path or URL, or the one of Airflow's configuration."""
+    if place is not None and "://" not in place:
+        return Path(place)
+    # Airflow takes seconds to import; a plain folder does not need it.
+    from kafka_migration.adapters import settings
+
+    return settings.evidence_root() if place is None else settings.folder_at(place)
+
+
+def _names(root: Any) -> list[str]:
+    try:
+        return sorted(path.name for path in root.iterdir())
+    except FileNotFoundError:
+        return []
+
+
+def _unknown(name: str, known: list[str], root: Any) -> Finding:
+    return Finding(
+        Code.MIGRATION_UNKNOWN,
+        f"migration {name}",
+        f"no evidence of it below {root}",
+        f"one of {', '.join(known)}" if known else "evidence of at least one run",
+        "Correct the name, or name the evidence root that Airflow writes to (--evidence-root, or AIRFLOW_HOME and the "
+        "configuration that Airflow itself has).",
+    )

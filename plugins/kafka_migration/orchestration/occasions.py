@@ -1,0 +1,55 @@
+"""Gathering what the rules of `core.occasion` need: the run's type and interval, the schedule, the time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from airflow.sdk import Context
+from croniter import croniter
+
+from kafka_migration.core.migration import NightlySettings, RunIdentity
+from kafka_migration.core.occasion import Interval, Occasion, RunType, backfill_occasion, scheduled_occasion
+from kafka_migration.orchestration.run import MigrationRun, run_type_of
+
+
+def occasion_of(run: MigrationRun, context: Context) -> Occasion:
+    """Return the occasion of the run that a task belongs to.
+
+    A run that an earlier attempt left mirroring is never idle: it has a MirrorMaker to stop and a copy to prove.
+    """
+    occasion = _by_time(run, context)
+    if occasion.idle_because and _mirrors_already(run):
+        return replace(occasion, idle_because="", still_because=occasion.idle_because)
+    return occasion
+
+
+def _mirrors_already(run: MigrationRun) -> bool:
+    generation = run.ledger.read().open_generation
+    return generation is not None and RunIdentity.from_holder(generation.start.run).is_same_run(run.identity)
+
+
+def _by_time(run: MigrationRun, context: Context) -> Occasion:
+    run_type, settings, now = run_type_of(context), run.migration.nightly, run.clock.now()
+    # A run by hand of the nightly DAG has no interval; its preflight refuses it.
+    if run.nightly_mode is None or settings is None or run_type is RunType.MANUAL:
+        return Occasion()
+    interval = Interval(context["dag_run"].data_interval_start, context["dag_run"].data_interval_end)
+    if run_type is RunType.SCHEDULED:
+        return scheduled_occasion(settings, interval, now)
+    return backfill_occasion(
+        settings,
+        interval,
+        last_tick(settings, now),
+        now,
+        mirror_outside_window=run.request.mirror_outside_window,
+    )
+
+
+def last_tick(settings: NightlySettings, now: datetime) -> datetime:
+    """Return the newest tick of the schedule up to now, in UTC."""
+    # `get_prev` leaves out a tick at just the moment that it is given.
+    local = now.astimezone(ZoneInfo(settings.timezone)) + timedelta(microseconds=1)
+    tick: datetime = croniter(settings.cron, local).get_prev(datetime)
+    return tick.astimezone(UTC)

@@ -1,0 +1,21 @@
+"""What the sensors of a migration share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from airflow.sdk import BaseSensorOperator
+
+
+class MigrationSensor(BaseSensorOperator):
+    """A wait of a migration's run, always deferred.
+
+    :param migration: name of the migration. (templated)
+    """
+
+    template_fields: Sequence[str] = ("migration",)
+
+    def __init__(self, *, migration: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.migration = migration

@@ -1,0 +1,77 @@
+"""The trigger behind `reserve`: waits until the reservation may be worth another try."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Any
+
+from airflow.triggers.base import BaseTrigger, TriggerEvent
+from asgiref.sync import sync_to_async
+
+from kafka_migration.core.errors import FindingsError, TransientError
+from kafka_migration.core.host import MirrorHost
+from kafka_migration.orchestration.run import MigrationRun
+
+# Only the task can ask Airflow whether the holder's run is over, so it is woken up so often.
+LOOK_AGAIN_S = 60.0
+
+
+class ReservationTrigger(BaseTrigger):
+    """Wait until the migration's reservation is free, another run's, or it is time for the task to look itself.
+
+    :param run: the waiting run, as `MigrationRun.to_arguments` describes it.
+    :param holder: who holds the reservation.
+    :param deadline: ISO 8601; absolute, so that a restarted triggerer does not start the time anew.
+
+    The event is `{"holder": str | None}`: empty when it is free, `None` when the host could not tell until the
+    deadline. A host that does not answer is unknown, not free: the wait goes on. It only reads.
+    """
+
+    def __init__(self, *, run: dict[str, Any], holder: str, deadline: str) -> None:
+        super().__init__()
+        self.run_arguments = run
+        self.holder = holder
+        self.deadline = deadline
+
+    def serialize(self) -> tuple[str, dict[str, Any]]:
+        """Return class path and arguments."""
+        return (
+            f"{type(self).__module__}.{type(self).__qualname__}",
+            {"run": self.run_arguments, "holder": self.holder, "deadline": self.deadline},
+        )
+
+    async def run(self) -> AsyncIterator[TriggerEvent]:
+        """Poll until there is something to look at; yield the one event."""
+        run = MigrationRun.from_arguments(self.run_arguments)
+        try:
+            # Airflow's connections are readable only through its bridge between threads and the event loop.
+            host, poll_interval_s = await sync_to_async(_prepared)(run)
+            look_again_s = run.clock.monotonic_s() + LOOK_AGAIN_S
+            while True:
+                holder = await asyncio.to_thread(_holder, host)
+                self.log.info("The reservation: %s", "unknown" if holder is None else holder or "free")
+                is_time = holder is not None and run.clock.monotonic_s() >= look_again_s
+                is_over = run.clock.now() >= datetime.fromisoformat(self.deadline)
+                if is_time or is_over or holder not in {None, self.holder}:
+                    yield TriggerEvent({"holder": holder})
+                    return
+                await asyncio.sleep(poll_interval_s)
+        finally:
+            run.close()
+
+
+def _prepared(run: MigrationRun) -> tuple[MirrorHost, float]:
+    return run.host, run.migration.watch.poll_interval_s
+
+
+def _holder(host: MirrorHost) -> str | None:
+    """Return who holds the reservation, empty when nobody does; `None` when that is not known."""
+    try:
+        return host.status().holder
+    except TransientError:
+        return None
+    except FindingsError as error:
+        # The task meets the same refusal, and reports it.
+        return str(error)

@@ -1,0 +1,33 @@
+"""A run of the nightly DAG was made by its schedule or a backfill, and the file has a schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.occasion import RunType
+from kafka_migration.preflight.check import Check, Subject
+
+
+def _check(subject: Subject) -> Iterable[Finding]:
+    name = subject.migration.name
+    if subject.is_nightly and subject.run_type is RunType.MANUAL:
+        yield Finding(
+            Code.NOT_SCHEDULED,
+            f"migration {name}",
+            "a run of its nightly DAG that was triggered by hand",
+            "runs by the schedule or a backfill",
+            f"Trigger kafka_migration__{name} in mode sync; nothing was started.",
+        )
+    elif subject.is_nightly and subject.migration.nightly is None:
+        yield Finding(
+            Code.NOT_SCHEDULED,
+            f"migration {name}",
+            f"a {subject.run_type} run, and no section nightly in the migration file",
+            "a section nightly with at least cron",
+            "Add it, or pause the DAG; without it there are no intervals and no window.",
+        )
+
+
+CHECK = Check("schedule", _check)

@@ -1,0 +1,68 @@
+"""Nights of the small world: scheduled and backfill runs, at times that a test chooses."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.orchestration import run as run_module
+from kafka_migration.orchestration.operators.start import StartMirrorOperator
+from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
+from kafka_migration.orchestration.triggers import mirror_lag
+from tests.airflow.conftest import World
+from tests.airflow.driving import FakeClock, deferred_by, event_of, let_time_pass
+from tests.airflow.running import BEFORE_START, do, finish, mirror
+
+SECTION = """\
+nightly:
+  cron: "0 1 * * *"
+  until: "05:30"
+  validate_until: "07:00"
+"""
+P0 = TopicPartition("orders", 0)
+ALL_SKIPPED = dict.fromkeys(
+    ("reserve", "plan", "create_topics", "start_mirror", "watch_lag", "stop_mirror", "validate_topics", "judge"),
+    "skipped",
+)
+
+
+def at_night(world: World, monkeypatch: pytest.MonkeyPatch, more: str = "") -> FakeClock:
+    """Give the migration file a section `nightly`, and the runs a clock; return the clock."""
+    path = world.migrations / "shop.yaml"
+    path.write_text(path.read_text() + SECTION + more)
+    clock = FakeClock()
+    monkeypatch.setattr(run_module, "SystemClock", lambda: clock)
+    world.params = {"mirror_outside_window": False, "note": ""}
+    return clock
+
+
+def begin(world: World, clock: FakeClock, day: int = 1, hour: float = 1, run_type: str = "scheduled") -> None:
+    """Begin the run of a day of January 2030, whose tick is 01:00, at an hour of that day; it has not run before."""
+    tick = datetime(2030, 1, day, 1, tzinfo=UTC)
+    world.dag_run.run_type, world.dag_run.run_id = run_type, f"{run_type}__{day}"
+    world.dag_run.data_interval_start, world.dag_run.data_interval_end = tick - timedelta(days=1), tick
+    world.task_instance.run_states.update({f"{run_type}__{earlier}": "failed" for earlier in range(1, day)})
+    clock.elapsed_s = (day - 1) * 86400 + hour * 3600
+
+
+def watch(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, copies: int = 0) -> dict[str, Any]:
+    """Start MirrorMaker and watch it to its end; it copies so many records of the first partition, one per poll."""
+    do(world, *BEFORE_START, StartMirrorOperator)
+    left = [1] * copies
+
+    def copy_one() -> None:
+        if left:
+            mirror(world, {P0: left.pop()})
+
+    let_time_pass(monkeypatch, mirror_lag, clock, copy_one)
+    sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
+    deferral = deferred_by(sensor, world.context())
+    return sensor.execute_complete(world.context(), event_of(deferral.trigger))  # type: ignore[arg-type]
+
+
+def finish_night(world: World, **states: str) -> dict[str, Any]:
+    """Run finish after a night whose tasks ended well, but for those named."""
+    return finish(world, **{"preflight": "success", **dict.fromkeys(ALL_SKIPPED, "success"), **states})

@@ -1,0 +1,366 @@
+"""Rules of backfill runs: what they mirror, validate and answer for an interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from airflow.sdk.exceptions import AirflowFailException
+
+from kafka_migration.adapters.clock import SystemClock
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.validation import ValidationRequest, empty_result
+from kafka_migration.orchestration.operators.judge import JudgeOperator
+from kafka_migration.orchestration.operators.plan import PlanOperator
+from kafka_migration.orchestration.operators.start import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator
+from tests.airflow.conftest import World
+from tests.airflow.running import BEFORE_START, do, finish, mirror, refusal_codes, validated
+
+pytestmark = pytest.mark.airflow
+
+P0, P1, AUDIT = TopicPartition("orders", 0), TopicPartition("orders", 1), TopicPartition("audit", 0)
+DAYS = [datetime(2026, 5, 1, 1, tzinfo=UTC) + timedelta(days=n) for n in range(7)]
+NIGHTLY = 'nightly: {cron: "0 1 * * *", timezone: UTC, until: "05:00"}\n'
+# Within the window of some later night, and outside of it.
+AT_NIGHT, BY_DAY = datetime(2026, 6, 1, 2, tzinfo=UTC), datetime(2026, 6, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def nightly(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """The world with a nightly schedule, at night."""
+    file = world.migrations / "shop.yaml"
+    file.write_text(file.read_text() + NIGHTLY)
+    world.params = {}
+    now_is(monkeypatch, AT_NIGHT)
+    return world
+
+
+def now_is(monkeypatch: pytest.MonkeyPatch, now: datetime) -> None:
+    monkeypatch.setattr(SystemClock, "now", lambda self: now)
+
+
+def begin(world: World, day: int, run_type: str = "backfill", clear: int = 0, run: str = "") -> None:
+    """Let the world's run be that of the interval that begins on a day; the run before it is over."""
+    world.task_instance.run_states[world.dag_run.run_id] = "success"
+    world.dag_run.run_type, world.dag_run.clear_number = run_type, clear
+    world.dag_run.run_id = run or f"{run_type}__{day}"
+    world.dag_run.data_interval_start, world.dag_run.data_interval_end = DAYS[day], DAYS[day + 1]
+
+
+def produce(world: World, partition: TopicPartition, *days: float) -> None:
+    """Produce a record per day, as late as this many days after the first."""
+    for day in days:
+        at_ms = int((DAYS[0] + timedelta(days=day)).timestamp() * 1000)
+        world.source.produce(*partition, (b"k", b"%f" % day), timestamp_ms=at_ms)
+
+
+def copy(world: World, copied: dict[TopicPartition, int], *, equal: bool = True) -> None:
+    """Take a run that has begun through a copy and its validation, up to the verdict."""
+    do(world, *BEFORE_START, StartMirrorOperator)
+    mirror(world, copied)
+    do(world, StopMirrorOperator)
+    validated(world, equal)
+    do(world, JudgeOperator)
+
+
+def backfill(world: World, day: int, clear: int = 0, run: str = "") -> dict[str, Any]:
+    """Run a backfill that has nothing to copy and nothing to read; return the document of its verdict."""
+    begin(world, day, clear=clear, run=run)
+    do(world, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
+    operator = ValidateTopicsOperator(task_id="validate_topics", migration="shop")
+    with no_spark():
+        operator.execute(world.context())  # type: ignore[arg-type]
+    do(world, JudgeOperator)
+    return world.run.evidence.require(Kind.JUDGE)
+
+
+@contextmanager
+def no_spark() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ValidateTopicsOperator, "_submit", lambda *a: pytest.fail("Spark was started"))
+        yield
+
+
+def entries(world: World, kind: str = "") -> list[str]:
+    """Return the names of the ledger's entries of a kind."""
+    return [name for name in world.run.ledger._names() if kind in name]
+
+
+def source_offsets(world: World, day: int) -> dict[str, Any]:
+    """Return what the ledger answered for an interval, per topic and partition."""
+    (answer,) = [a for a in world.run.ledger.read().answers.values() if a.interval.start == DAYS[day]]
+    return {
+        f"{topic}[{number}]": found.source
+        for topic, answered in answer.topics.items()
+        for number, found in answered.partitions.items()
+    }
+
+
+def copied_once(world: World) -> None:
+    """Copy records of six days, late ones and out of order, in one nightly run after them."""
+    # Record 3 is late, 5 is early.
+    produce(world, P0, 0.1, 0.9, 1.5, 0.5, 2.1, 4.5, 3.5, 4.6)
+    produce(world, P1, 3.1, 3.2)
+    produce(world, AUDIT, 5.5)
+    begin(world, 5, "scheduled")
+    now = DAYS[6] + timedelta(hours=1)
+    with pytest.MonkeyPatch.context() as patch:
+        now_is(patch, now)
+        copy(world, {P0: 8, P1: 2, AUDIT: 1})
+
+
+def test_five_intervals_hold_every_record_once(nightly: World):
+    """After one sync each record is answered for in one interval; late ones in that in which they stand."""
+    copied_once(nightly)
+    documents = [backfill(nightly, day) for day in range(5)]
+
+    assert ["PASS"] * 5 == [document["verdict"] for document in documents]
+    assert [
+        {"orders[0]": (0, 2)},
+        {"orders[0]": (2, 4)},
+        {"orders[0]": (4, 5)},
+        {"orders[1]": (0, 2)},
+        {"orders[0]": (5, 8)},
+    ] == [source_offsets(nightly, day) for day in range(5)]
+    assert [2, 2, 1, 2, 3] == [document["records"]["orders"]["source"] for document in documents]
+    assert {"source": 0, "target": 0} == documents[0]["records"]["audit"]
+    assert ["PASS", "nothing"] == [row["verdict"] for row in documents[0]["topics"]]
+    assert [1] == [g.number for g in nightly.run.ledger.read().generations]
+
+
+def test_same_intervals_again_change_nothing_in_the_ledger(nightly: World):
+    """Reprocessed, a backfill reads nothing again and adds no entry."""
+    copied_once(nightly)
+    first = [backfill(nightly, day) for day in range(5)]
+    before = entries(nightly)
+    second = [backfill(nightly, day, clear=1) for day in range(5)]
+
+    assert before == entries(nightly)
+    assert [d["topics"] for d in first] == [d["topics"] for d in second]
+    assert 5 == len(entries(nightly, "interval-answered"))
+
+
+def test_scheduled_run_that_a_backfill_reprocesses_answers_for_its_interval(nightly: World):
+    """Airflow clears it and makes it a backfill run: what it judged by schedule it neither reads nor judges again."""
+    copied_once(nightly)
+    judgement = nightly.run.ledger.read().judgements
+    document = backfill(nightly, 5, clear=1, run="scheduled__5")
+
+    assert ("PASS", {"audit[0]": (0, 1)}) == (document["verdict"], source_offsets(nightly, 5))
+    assert judgement == nightly.run.ledger.read().judgements
+
+
+def test_bounds_are_shared_by_neighbours_and_nights(nightly: World):
+    """A scheduled run keeps the bounds of its interval; a backfill asks only for those that nobody has."""
+    copied_once(nightly)
+    assert {DAYS[5], DAYS[6]} == set(nightly.run.ledger.read().bounds)
+    backfill(nightly, 4)
+    backfill(nightly, 3)
+
+    assert set(DAYS[3:]) == set(nightly.run.ledger.read().bounds)
+    assert 3 == len(entries(nightly, "bounds-resolved"))
+
+
+def test_record_that_comes_after_its_interval_was_bounded_belongs_to_the_next(nightly: World):
+    """A bound that was the end of the log stays where it is, whatever comes late."""
+    produce(nightly, P0, 0.5)
+    begin(nightly, 0)
+    copy(nightly, {P0: 1})
+    produce(nightly, P0, 0.6, 1.5)
+    begin(nightly, 1)
+    copy(nightly, {P0: 2})
+
+    assert [{"orders[0]": (0, 1)}, {"orders[0]": (1, 3)}] == [source_offsets(nightly, day) for day in (0, 1)]
+
+
+def test_backfill_mirrors_only_what_its_interval_lacks(nightly: World):
+    """The goal is the interval's end; an interval that is copied, or empty, starts nothing."""
+    produce(nightly, P0, 0.1, 0.2, 2.1)
+    produce(nightly, P1, 2.2)
+    begin(nightly, 0)
+    assert 2 == do(nightly, *BEFORE_START)["created"]
+    assert 2 == do(nightly, PlanOperator)["offsets_to_copy"]
+    assert {P0: 2, P1: 0, AUDIT: 0} == nightly.run.plan_offsets().goals
+    copy(nightly, {P0: 2})
+    assert "PASS" == backfill(nightly, 1)["verdict"]
+    begin(nightly, 2)
+    do(nightly, *BEFORE_START)
+
+    assert {P0: 3, P1: 1, AUDIT: 0} == nightly.run.plan_offsets().goals
+
+
+def test_backfill_outside_the_window_answers_what_is_copied(nightly: World, monkeypatch: pytest.MonkeyPatch):
+    """By day nothing is started: what is not copied yet is not verifiable, and the finding says why."""
+    produce(nightly, P0, 0.1, 1.1)
+    begin(nightly, 0)
+    copy(nightly, {P0: 1})
+    now_is(monkeypatch, BY_DAY)
+    assert "PASS" == backfill(nightly, 0, clear=1)["verdict"]
+
+    with pytest.raises(AirflowFailException, match=r"INTERVAL_NOT_COPIED · topic orders.*not in window"):
+        backfill(nightly, 1)
+    assert ["INTERVAL_NOT_COPIED"] == refusal_codes(nightly)
+    assert 0 == nightly.run.evidence.require(Kind.PLAN)["offsets_to_copy"]
+
+
+def test_backfill_outside_the_window_mirrors_if_its_conf_says_so(nightly: World, monkeypatch: pytest.MonkeyPatch):
+    """The window is lifted for this run alone."""
+    produce(nightly, P0, 0.1)
+    now_is(monkeypatch, BY_DAY)
+    nightly.params = {"mirror_outside_window": True}
+    begin(nightly, 0)
+    do(nightly, *BEFORE_START)
+
+    assert 1 == nightly.run.evidence.require(Kind.PLAN)["offsets_to_copy"]
+
+
+def test_answer_that_was_not_good_is_replaced(nightly: World, monkeypatch: pytest.MonkeyPatch):
+    """Asked again after the records were copied, the interval is good and the ledger holds the newer answer."""
+    produce(nightly, P0, 0.1)
+    now_is(monkeypatch, BY_DAY)
+    with pytest.raises(AirflowFailException, match="INTERVAL_NOT_COPIED"):
+        backfill(nightly, 0)
+    now_is(monkeypatch, AT_NIGHT)
+    begin(nightly, 0, clear=1)
+    copy(nightly, {P0: 1})
+
+    (answer,) = nightly.run.ledger.read().answers.values()
+    assert ("PASS", 1) == (answer.verdict, answer.topics["orders"].records)
+    assert 2 == len(entries(nightly, "interval-answered"))
+
+
+def test_pending_windows_are_validated_by_the_backfill(nightly: World):
+    """What a run copied and did not judge is measured by the next, a backfill too, and then answered."""
+    produce(nightly, P0, 0.1, 1.1)
+    begin(nightly, 5, "scheduled")
+    with pytest.MonkeyPatch.context() as patch:
+        now_is(patch, DAYS[6] + timedelta(hours=1))
+        do(nightly, *BEFORE_START, StartMirrorOperator)
+        mirror(nightly, {P0: 2})
+        do(nightly, StopMirrorOperator)
+    begin(nightly, 0)
+    do(nightly, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
+    validated(nightly)
+    do(nightly, JudgeOperator)
+
+    assert () == nightly.run.ledger.read().pending_generations
+    assert {"orders[0]": (0, 1)} == source_offsets(nightly, 0)
+    assert "PASS" == backfill(nightly, 1)["verdict"]
+    assert 1 == len(entries(nightly, "judged"))
+
+
+def test_bad_windows_outside_the_interval_fail_the_run_that_measured_them(nightly: World):
+    """What a run found wrong it tells, also where its own interval has no records."""
+    produce(nightly, P0, 3.5)
+    begin(nightly, 3)
+    do(nightly, *BEFORE_START, StartMirrorOperator)
+    mirror(nightly, {P0: 1})
+    do(nightly, StopMirrorOperator)
+    begin(nightly, 0)
+    do(nightly, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
+    validated(nightly, equal=False)
+
+    with pytest.raises(AirflowFailException, match="COPY_DIFFERS"):
+        do(nightly, JudgeOperator)
+    assert {} == source_offsets(nightly, 0)
+
+
+def test_bad_windows_fail_the_backfills_over_them(nightly: World):
+    """The run that measured them, and every later one whose interval they hold; for any other they are a warning."""
+    produce(nightly, P0, 3.5)
+    begin(nightly, 3)
+    with pytest.raises(AirflowFailException, match="COPY_DIFFERS"):
+        copy(nightly, {P0: 1}, equal=False)
+
+    with pytest.raises(
+        AirflowFailException, match=r"COPY_DIFFERS.*judged at .* by kafka_nightly_sync__shop/backfill__3#1"
+    ):
+        backfill(nightly, 3, run="again")
+    assert "WARN" == backfill(nightly, 0)["verdict"]
+
+
+def test_interval_that_the_source_deleted_is_answered_from_the_ledger(nightly: World):
+    """Bounded and judged before the deletion it stays good; never bounded, it is not verifiable."""
+    copied_once(nightly)
+    backfill(nightly, 2)
+    nightly.source.purge("orders", 0, 5)
+
+    assert "PASS" == backfill(nightly, 2, clear=1)["verdict"]
+    assert "PASS" == backfill(nightly, 3)["verdict"]
+    with pytest.raises(AirflowFailException, match=r"INTERVAL_NOT_RETAINED · topic orders.*before offset 4"):
+        backfill(nightly, 0)
+
+
+def test_gap_elsewhere_refuses_only_a_run_that_must_mirror(nightly: World):
+    """What is copied is answered, with the gap as a warning; what is lost cannot be copied."""
+    produce(nightly, P0, 0.1)
+    produce(nightly, P1, 0.1)
+    begin(nightly, 0)
+    copy(nightly, {P0: 1, P1: 1})
+    produce(nightly, P0, 2.1, 2.2, 2.3)
+    nightly.source.purge("orders", 0, 3)
+
+    assert "PASS" == backfill(nightly, 0, clear=1)["verdict"]
+    assert ["GAP"] == [warning["code"] for warning in nightly.run.evidence.require(Kind.PLAN)["warnings"]]
+    begin(nightly, 2)
+    with pytest.raises(AirflowFailException, match=r"GAP · orders\[0\]"):
+        do(nightly, *BEFORE_START)
+
+
+def test_backfill_without_an_interval_is_refused(nightly: World):
+    """A file that has lost its schedule has no intervals to answer for."""
+    begin(nightly, 0)
+    file = nightly.migrations / "shop.yaml"
+    file.write_text(file.read_text().replace(NIGHTLY, ""))
+
+    with pytest.raises(AirflowFailException, match="NOT_SCHEDULED · migration shop"):
+        do(nightly, *BEFORE_START)
+
+
+def test_run_without_anything_new_adds_no_judgement(nightly: World):
+    """A night in which nothing came leaves no empty judgement behind."""
+    begin(nightly, 5, "scheduled")
+    with pytest.MonkeyPatch.context() as patch:
+        now_is(patch, DAYS[6] + timedelta(hours=1))
+        do(nightly, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
+        validated(nightly)
+
+        assert "PASS" == do(nightly, JudgeOperator)["verdict"]
+    assert [] == entries(nightly, "judged")
+
+
+def test_windows_that_were_not_measured_stay_pending(nightly: World):
+    """A run that measured nothing judges nothing: the interval is copied and not validated; the next run does it."""
+    produce(nightly, P0, 0.1)
+    begin(nightly, 0)
+    do(nightly, *BEFORE_START, StartMirrorOperator)
+    mirror(nightly, {P0: 1})
+    do(nightly, StopMirrorOperator)
+    request = ValidationRequest("shop", nightly.run.identity.holder, 1024, "read_committed", ())
+    nightly.run.evidence.write(Kind.VALIDATION_REQUEST, request.to_document())
+    nightly.run.evidence.write(Kind.VALIDATION_RESULT, empty_result(request, "t").to_document())
+
+    with pytest.raises(AirflowFailException, match="INTERVAL_NOT_VALIDATED · topic orders"):
+        do(nightly, JudgeOperator)
+    assert [1] == [g.number for g in nightly.run.ledger.read().pending_generations]
+
+
+def test_report_names_the_interval(nightly: World):
+    """The first line says which records the verdict is about; run.json holds start and end."""
+    copied_once(nightly)
+    backfill(nightly, 1)
+    path = finish(nightly, preflight="success", judge="success")["evidence"]
+    report = (nightly.run.evidence.folder / "report.md").read_text()
+
+    assert report.startswith(
+        "# shop, records of [2026-05-02T01:00:00+00:00, 2026-05-03T01:00:00+00:00): PASS (success)\n"
+    )
+    assert "| Verdict of the interval |" in report
+    assert "| orders | PASS | 2 | 2 | PASS |" in report
+    assert path.endswith("run.json")

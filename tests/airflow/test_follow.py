@@ -1,0 +1,236 @@
+"""Rules of mode `follow`, and of requests to end mirroring: the whole trigger over fakes and a clock of its own."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from airflow.sdk.exceptions import AirflowFailException
+
+from kafka_migration.cli.main import main
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.stop_request import StopRequest
+from kafka_migration.core.verdict import Verdict
+from kafka_migration.orchestration.operators.judge import JudgeOperator
+from kafka_migration.orchestration.operators.start import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
+from tests.airflow.conftest import World
+from tests.airflow.driving import deferred_by, revived
+from tests.airflow.running import BEFORE_START, do, validated
+from tests.airflow.watching import Scene, a_trigger, started, watch
+
+pytestmark = pytest.mark.airflow
+
+P0 = TopicPartition("orders", 0)
+
+
+@pytest.fixture
+def following(world: World, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    """A run that follows a source on which nothing is to copy yet."""
+    return started(world, monkeypatch, {"mode": "follow"})
+
+
+def ask_to_stop(scene: Scene, generation: int = 1, reason: str = "") -> StopRequest:
+    request = StopRequest(generation, scene.world.run.identity.holder, "2030-01-01T00:00:00+00:00", "ada", reason)
+    return scene.world.run.stop_requests.request(request)
+
+
+def at(seconds: float, scene: Scene, act: Any) -> None:
+    """Let the outside world do something once, at that second."""
+    before = scene.script
+
+    def script(now: Scene) -> None:
+        before(now)
+        if now.clock.elapsed_s == seconds:
+            act(now)
+
+    scene.script = script
+
+
+def test_following_from_the_start_to_the_ledger(following: Scene):
+    """Mirrors on under traffic, ends when told to, and what was copied is certified, validated and added up."""
+    world = following.world
+    assert world.host.status().is_running
+
+    def traffic(now: Scene) -> None:
+        if now.clock.elapsed_s <= 7200:
+            now.produce()
+            now.copy()
+
+    following.script = traffic
+    arguments = ["stop", "shop", "--evidence-root", str(world.root), "--reason", "enough"]
+    at(8100, following, lambda now: main(arguments))
+    event = watch(following)
+    world.run.evidence.write(Kind.WATCH, event)
+    do(world, StopMirrorOperator)
+    validated(world)
+    do(world, JudgeOperator)
+    ledger = world.run.ledger.read()
+
+    assert ("followed", [], 8100) == (event["outcome"], event["findings"], following.clock.elapsed_s)
+    assert event["reason"].startswith("asked to stop by ")
+    assert event["reason"].endswith(": enough")
+    assert following.log.states[-1] == "following, at the end of the source"
+    assert world.host.processes[1].renewals == len(following.log.infos)
+    assert ledger.last_stop is not None
+    assert ledger.last_stop.mirror_positions[P0] == 480
+    assert ledger.topic_verdict("orders") is Verdict.PASS
+    assert [] == list(ledger.pending_generations)
+
+
+def test_following_ends_at_its_time(world: World, monkeypatch: pytest.MonkeyPatch):
+    """`follow_until` ends the watch as planned, far beyond `watch.time_limit`, at the first poll from then on."""
+    scene = started(world, monkeypatch, {"mode": "follow", "follow_until": "2030-01-01T06:00:05+01:00"})
+    event = watch(scene)
+
+    assert ("followed", 5 * 3600 + 15) == (event["outcome"], scene.clock.elapsed_s)
+    assert "followed until 2030-01-01T06:00:05+01:00" in event["reason"]
+
+
+@pytest.mark.parametrize(
+    ("params", "timeout"),
+    [({}, None), ({"follow_until": "2030-01-01T05:00:00+00:00"}, timedelta(hours=5, minutes=10))],
+)
+def test_following_has_no_time_limit_of_its_own(
+    world: World, monkeypatch: pytest.MonkeyPatch, params: dict[str, Any], timeout: timedelta | None
+):
+    """The trigger has no deadline; Airflow's limit lies after the end that was asked for, or there is none."""
+    scene = started(world, monkeypatch, {"mode": "follow", **params})
+    deferred = deferred_by(MirrorLagSensor(task_id="watch_lag", migration="shop"), scene.world.context())
+
+    assert deferred.trigger.serialize()[1]["deadline"] is None
+    assert timeout == deferred.timeout
+
+
+def test_following_goes_on_after_a_restart(following: Scene):
+    """A restarted triggerer follows on, and sees what was asked for while it was away."""
+    trigger = a_trigger(following)
+
+    def crash(now: Scene) -> None:
+        raise ConnectionAbortedError
+
+    at(60, following, crash)
+    with pytest.raises(ConnectionAbortedError):
+        watch(following, trigger)
+    following.clock.elapsed_s = 5000
+    following.script = lambda now: None
+    at(5015, following, lambda now: now.produce(3))
+    at(5030, following, ask_to_stop)
+    event = watch(following, revived(trigger))
+
+    assert ("followed", 5030, 3) == (event["outcome"], following.clock.elapsed_s, event["lag"])
+
+
+def test_partition_added_while_following_is_followed(following: Scene):
+    """The goals are the ends of all partitions that the source has now."""
+
+    def grow(now: Scene) -> None:
+        now.world.source.create_partitions({"orders": 3})
+        now.produce(4, partition=2)
+
+    at(30, following, grow)
+    at(60, following, ask_to_stop)
+    event = watch(following)
+
+    assert ("followed", 4) == (event["outcome"], event["lag"])
+
+
+@pytest.mark.parametrize(("harm", "code"), [("die", "MIRROR_DEAD"), ("purge", "GAP"), ("rest", "MIRROR_STALLED")])
+def test_following_fails_as_a_sync_does(following: Scene, harm: str, code: str):
+    """A dead process, a gap and a stall end it with their finding."""
+
+    def act(now: Scene) -> None:
+        now.produce(3)
+        if harm == "die":
+            now.world.host.die()
+        if harm == "purge":
+            now.world.source.purge("orders", 0, 2)
+
+    at(30, following, act)
+    event = watch(following)
+
+    assert ("failed", [code]) == (event["outcome"], [finding["code"] for finding in event["findings"]])
+
+
+def test_source_that_does_not_answer_is_waited_for(following: Scene):
+    """While the source cannot be asked the stage stays, and only a request or the time ends it."""
+    following.world.source.is_down = True
+    at(300, following, ask_to_stop)
+    event = watch(following)
+
+    assert ("followed", None) == (event["outcome"], event["lag"])
+    assert ["following, waiting, old did not answer within 20 s"] == following.log.states
+
+
+@pytest.mark.parametrize("mode", ["sync", "rehearse"])
+def test_sync_that_is_asked_to_stop_is_behind(world: World, monkeypatch: pytest.MonkeyPatch, mode: str):
+    """Before its goals it ends with what was copied, the reason, and the lag that is left."""
+    scene = started(world, monkeypatch, {"mode": mode}, records=5)
+    at(15, scene, lambda now: ask_to_stop(now, reason="maintenance"))
+    event = watch(scene)
+
+    assert ("behind", 5, []) == (event["outcome"], event["lag"], event["findings"])
+    assert event["reason"] == "asked to stop by ada at 2030-01-01T00:00:00+00:00: maintenance"
+
+
+def test_goals_that_are_reached_win_over_a_request(world: World, monkeypatch: pytest.MonkeyPatch):
+    """A sync that is proved drained by the poll that sees the request has done what it was for."""
+    scene = started(world, monkeypatch, {"mode": "sync"}, records=5)
+    at(15, scene, Scene.copy)
+    at(30, scene, ask_to_stop)
+
+    assert watch(scene)["outcome"] == "drained"
+
+
+def test_cutover_that_is_asked_to_stop_fails(world: World, monkeypatch: pytest.MonkeyPatch):
+    """A cutover is done or refused: the watch fails with the request, and nothing after it is done."""
+    scene = started(world, monkeypatch, {"mode": "cutover"})
+    at(30, scene, lambda now: ask_to_stop(now, reason="not tonight"))
+    event = watch(scene)
+    sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
+
+    with pytest.raises(AirflowFailException, match=r"STOP_REQUESTED · generation 1 .* by ada .*: not tonight"):
+        sensor.execute_complete(world.context(), event)  # type: ignore[arg-type]
+    assert ("failed", {}, ["announced"]) == (event["outcome"], event["goals"], scene.stages())
+
+
+def test_request_to_another_generation_counts_for_nothing(following: Scene):
+    """What an earlier start was asked does not end the next one."""
+    ask_to_stop(following, generation=7)
+    at(120, following, ask_to_stop)
+
+    assert watch(following)["outcome"] == "followed"
+    assert following.clock.elapsed_s == 120
+
+
+def test_requests_that_cannot_be_read_end_nothing(following: Scene):
+    """An evidence store that does not answer is unknown: the watch goes on and says so."""
+    folder = following.world.root / "shop" / "stop-requests"
+    folder.mkdir()
+    (folder / "1.json").write_text("{")
+    at(60, following, lambda now: (folder / "1.json").unlink())
+    at(120, following, ask_to_stop)
+    event = watch(following)
+
+    assert ("followed", 120) == (event["outcome"], following.clock.elapsed_s)
+    assert "stop requests cannot be read (JSONDecodeError" in following.log.states[0]
+    assert following.log.states[-1] == "following, at the end of the source"
+
+
+@pytest.mark.parametrize(
+    ("params", "found"),
+    [
+        ({"mode": "follow", "follow_until": "2020-01-01T00:00:00+00:00"}, "2020-01-01"),
+        ({"mode": "sync", "follow_until": "2130-01-01T00:00:00+00:00"}, "2130-01-01T00:00:00.00:00 in mode sync"),
+    ],
+)
+def test_time_to_follow_must_make_sense(world: World, params: dict[str, Any], found: str):
+    """`follow_until` in the past, or in a mode that does not follow, is refused before anything is started."""
+    world.params = params
+
+    with pytest.raises(AirflowFailException, match=f"RUN_CONF_INVALID · run conf field follow_until: found {found}"):
+        do(world, *BEFORE_START, StartMirrorOperator)
+    assert not world.host.status().is_running

@@ -1,0 +1,321 @@
+"""Rules of a night in the small world: when it does nothing, when its window ends, how the next one goes on."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.ledger import CutOver, Ledger
+from kafka_migration.core.verdict import Verdict
+from kafka_migration.orchestration.operators.judge import JudgeOperator
+from kafka_migration.orchestration.operators.preflight import PreflightOperator
+from kafka_migration.orchestration.operators.reserve import ReserveOperator
+from kafka_migration.orchestration.operators.start import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
+from tests.airflow.conftest import NIGHTLY_DAG_ID, World
+from tests.airflow.driving import FakeClock
+from tests.airflow.nights import ALL_SKIPPED, P0, at_night, begin, finish_night, watch
+from tests.airflow.running import BEFORE_START, do, finish, mirror, refusal_codes, validated
+
+pytestmark = pytest.mark.airflow
+
+
+@pytest.fixture
+def clock(world: World, monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    """The clock of a migration with a nightly sync from 01:00 to 05:30, validated until 07:00."""
+    return at_night(world, monkeypatch)
+
+
+def ledger(world: World) -> Ledger:
+    return world.run.ledger.read()
+
+
+def run_document(world: World) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((world.run.evidence.folder / "run.json").read_text())
+    return document
+
+
+def test_run_outside_its_window_does_nothing_and_ends_well(world: World, clock: FakeClock):
+    """Unpaused at noon, with everything away, the run asks nobody, skips all tasks and ends green, with the why."""
+    begin(world, clock, hour=12)
+    world.source.is_down = world.target.is_down = True
+
+    do(world, PreflightOperator)
+    with pytest.raises(AirflowSkipException, match="not in window"):
+        do(world, ReserveOperator)
+    summary = finish_night(world, **ALL_SKIPPED)
+
+    checks = world.run.evidence.require(Kind.PREFLIGHT)["checks"]
+    assert {"not applicable"} == {check["state"] for check in checks}
+    assert all(check["reason"].startswith("not in window") for check in checks)
+    assert [] == world.host.calls
+    assert ("not in window", "not in window") == (summary["outcome"], run_document(world)["outcome"])
+    assert run_document(world)["reason"].startswith("not in window: [2030-01-01T01:00:00+00:00")
+    assert "Nothing was done: not in window" in (world.run.evidence.folder / "report.md").read_text()
+
+
+def test_skips_of_a_run_in_its_window_are_an_accident(world: World, clock: FakeClock):
+    """What an idle run may skip, a run that was to act may not: marked failed before it began, it stays failed."""
+    begin(world, clock)
+    do(world, PreflightOperator)
+
+    with pytest.raises(AirflowFailException, match="TASK_NOT_SUCCESSFUL · task reserve"):
+        finish_night(world, **ALL_SKIPPED)
+
+
+def test_night_after_the_cutover_is_refused(world: World, clock: FakeClock):
+    """In its window a nightly run of a migration that was cut over fails before it starts anything."""
+    world.run.ledger.append(CutOver("run", "then", ("billing",), ("orders", "audit"), partly=False).to_document())
+    begin(world, clock)
+
+    with pytest.raises(AirflowFailException, match="ALREADY_CUT_OVER"):
+        do(world, PreflightOperator)
+
+
+def test_nightly_run_by_hand_is_refused(world: World):
+    """Without a section nightly Airflow offers to trigger the nightly DAG; the refusal names the one to trigger."""
+    world.dag_run.other_dag_id = NIGHTLY_DAG_ID
+    world.params = {"mirror_outside_window": False, "note": None}
+
+    with pytest.raises(AirflowFailException, match=r"NOT_SCHEDULED · .*Trigger kafka_migration__shop in mode sync"):
+        do(world, PreflightOperator)
+
+    assert ["NOT_SCHEDULED"] == refusal_codes(world)
+
+
+@pytest.mark.parametrize("run_type", ["scheduled", "backfill"])
+def test_nightly_run_without_its_section_is_refused(world: World, run_type: str):
+    """A run that was made before the section was taken out of the file has no window any more."""
+    world.dag_run.run_type = run_type
+    world.params = {}
+
+    with pytest.raises(AirflowFailException, match=r"NOT_SCHEDULED · .*no section nightly"):
+        do(world, PreflightOperator)
+
+
+def test_schedule_of_somebodys_own_dag_is_none_of_the_nights(world: World, clock: FakeClock):
+    """A DAG of one's own that uses the operators does at noon what its params say."""
+    begin(world, clock, hour=12)
+    world.dag_run.other_dag_id = "reread_shop"
+    world.params = {"mode": "validate"}
+    do(world, PreflightOperator)
+
+    assert ("validate", "") == (str(world.run.request.mode), world.run.occasion.idle_because)
+
+
+def test_window_that_ends_keeps_what_was_copied(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch):
+    """A night that does not get through ends behind, its part is validated; the next one completes the topic."""
+    world.source.produce("orders", 0, *[(b"k", b"%d" % n) for n in range(10)])
+    begin(world, clock, hour=5.49)
+
+    assert "behind" == watch(world, clock, monkeypatch, copies=6)["outcome"]
+    do(world, StopMirrorOperator)
+    validated(world)
+    assert "PASS" == do(world, JudgeOperator)["verdict"]
+    with pytest.raises(AirflowFailException, match="BEHIND · migration shop: found 4 offsets left to copy"):
+        finish_night(world)
+
+    begin(world, clock, day=2)
+    assert "drained" == watch(world, clock, monkeypatch, copies=4)["outcome"]
+    do(world, StopMirrorOperator)
+    validated(world)
+    do(world, JudgeOperator)
+    assert "success" == finish_night(world)["outcome"]
+
+    first, second = ledger(world).generations
+    assert first.stop is not None
+    assert second.stop is not None
+    assert (6, 6, 10) == (
+        first.stop.mirror_positions[P0],
+        second.start.mirror_positions[P0],
+        second.stop.mirror_positions[P0],
+    )
+    assert Verdict.PASS is ledger(world).topic_verdict("orders")
+    assert () == ledger(world).pending_generations
+
+
+def test_late_run_may_warn(world: World, monkeypatch: pytest.MonkeyPatch):
+    """With `when_late: warn` the run succeeds as behind, and what is left is among the warnings."""
+    clock = at_night(world, monkeypatch, "  when_late: warn\n")
+    world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
+    begin(world, clock, hour=5.49)
+    watch(world, clock, monkeypatch, copies=1)
+    do(world, StopMirrorOperator)
+    validated(world)
+    do(world, JudgeOperator)
+
+    assert "behind" == finish_night(world)["outcome"]
+    assert ([], ["BEHIND"]) == (
+        run_document(world)["findings"],
+        [warning["code"] for warning in run_document(world)["warnings"]],
+    )
+
+
+def test_forecast_comes_from_the_rate_of_the_run(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch):
+    """One record per second, and half of the records left: the next run needs as many seconds as there are."""
+    world.source.produce("orders", 0, *[(b"k", b"%d" % n) for n in range(60)])
+    begin(world, clock)
+    clock.elapsed_s = 5.5 * 3600 - 20
+
+    watch(world, clock, monkeypatch, copies=60)
+
+    document = world.run.evidence.require(Kind.WATCH)
+    assert (40, 1.0) == (document["lag"], document["rate"])
+    assert "the window for mirroring ended at 2030-01-01T05:30:00+00:00" == document["reason"]
+
+
+def test_mirror_is_not_started_when_the_window_is_over(world: World, clock: FakeClock):
+    """A run that got the reservation too late starts nothing, and says that everything is left."""
+    world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
+    begin(world, clock)
+    do(world, *BEFORE_START)
+    clock.elapsed_s = 5.5 * 3600
+
+    assert {"generation": None, "pid": None} == do(world, StartMirrorOperator)
+    assert "behind" == do(world, MirrorLagSensor)["outcome"]  # type: ignore[arg-type]
+    document = world.run.evidence.require(Kind.WATCH)
+    assert (None, 2) == (document["generation"], document["lag"])
+    assert "the window for mirroring ended" in document["reason"]
+    assert {"generation": None, "stopped": False} == do(world, StopMirrorOperator)
+    with pytest.raises(AirflowFailException, match=r"BEHIND · .*how long they take is not known"):
+        finish_night(world)
+
+
+def test_nothing_to_copy_is_not_late(world: World, clock: FakeClock):
+    """Where everything was copied before, an end of the window takes nothing away."""
+    begin(world, clock)
+    do(world, *BEFORE_START)
+    clock.elapsed_s = 6 * 3600
+    do(world, StartMirrorOperator)
+
+    assert "drained" == do(world, MirrorLagSensor)["outcome"]  # type: ignore[arg-type]
+
+
+def test_living_mirror_is_adopted_after_the_window(world: World, clock: FakeClock):
+    """Tried again after the window's end, start finds its own process, so that the watch tells how far it came."""
+    world.source.produce("orders", 0, (b"a", b"1"))
+    begin(world, clock)
+    first = do(world, *BEFORE_START, StartMirrorOperator)
+    clock.elapsed_s = 6 * 3600
+
+    assert first == do(world, StartMirrorOperator)
+
+
+def test_goals_that_are_reached_when_the_window_ends_are_proved(
+    world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+):
+    """Where the window ends between the two readings that prove the goals, the second is taken: nothing is left."""
+    world.source.produce("orders", 0, (b"a", b"1"))
+    begin(world, clock)
+    # One poll per second: the first finds nothing, the second everything, and then the window is over.
+    clock.elapsed_s = 5.5 * 3600 - 1
+
+    assert "drained" == watch(world, clock, monkeypatch, copies=1)["outcome"]
+    assert clock.elapsed_s > 5.5 * 3600
+
+
+def mirroring_night(world: World, clock: FakeClock) -> None:
+    """Leave a night of two records in the middle, one of them copied, with nobody who watches it."""
+    world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
+    begin(world, clock)
+    do(world, *BEFORE_START, StartMirrorOperator)
+    mirror(world, {P0: 1})
+
+
+@pytest.mark.parametrize("until", ["with until", "without until"])
+def test_cleared_run_that_mirrors_is_not_idle(world: World, clock: FakeClock, until: str):
+    """Cleared by day, it stops and proves what its earlier attempt began, starts nothing, and is behind."""
+    if until == "without until":
+        path = world.migrations / "shop.yaml"
+        path.write_text(path.read_text().replace('  until: "05:30"\n  validate_until: "07:00"\n', ""))
+    mirroring_night(world, clock)
+    clock.elapsed_s = 6 * 3600
+    world.dag_run.clear_number = 1
+
+    do(world, PreflightOperator)
+    assert f"{NIGHTLY_DAG_ID}/scheduled__1#1" == do(world, ReserveOperator)["taken_over_from"]
+    assert {"generation": None, "pid": None} == do(world, *BEFORE_START[2:], StartMirrorOperator)
+    assert "behind" == do(world, MirrorLagSensor)["outcome"]  # type: ignore[arg-type]
+    do(world, StopMirrorOperator)
+    validated(world)
+    do(world, JudgeOperator)
+
+    (generation,) = ledger(world).generations
+    assert generation.stop is not None
+    assert (1, False) == (generation.stop.mirror_positions[P0], world.host.status().is_running)
+    with pytest.raises(AirflowFailException, match=r"BEHIND · migration shop: found 1 offsets left"):
+        finish_night(world)
+    assert "" == world.host.status().holder
+
+
+def test_cleared_run_that_has_stopped_is_idle(world: World, clock: FakeClock):
+    """With its MirrorMaker stopped there is nothing to see to: by day it leaves everything as it is."""
+    mirroring_night(world, clock)
+    do(world, StopMirrorOperator)
+    clock.elapsed_s = 12 * 3600
+    world.dag_run.clear_number = 1
+    do(world, PreflightOperator)
+
+    assert world.run.occasion.idle_because.startswith("not in window")
+
+
+@pytest.mark.parametrize("outcome", ["behind", "followed"])
+def test_watch_that_was_ended_lets_the_run_go_on(world: World, outcome: str):
+    """What was copied is to be stopped at and validated, whoever ended the watch."""
+    do(world, PreflightOperator)
+    event = {"outcome": outcome, "progress": "Copy: 1/2", "findings": [], "generation": 1, "reason": "told to"}
+    sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
+
+    assert outcome == sensor.execute_complete(world.context(), event)["outcome"]  # type: ignore[arg-type]
+    assert outcome == world.run.evidence.require(Kind.WATCH)["outcome"]
+
+
+def test_cutover_never_goes_on_with_a_part(world: World):
+    """Consumers are not moved to a copy whose watch ended before everything was there."""
+    world.params = {"mode": "cutover"}
+    do(world, PreflightOperator)
+    event = {"outcome": "behind", "progress": "", "findings": [], "generation": 1, "reason": "told to", "lag": 1}
+
+    with pytest.raises(AirflowFailException, match="BEHIND"):
+        MirrorLagSensor(task_id="watch_lag", migration="shop").execute_complete(world.context(), event)  # type: ignore[arg-type]
+
+
+def test_watch_that_did_not_end_well_is_not_called_late(world: World, clock: FakeClock):
+    """In an attempt that never watched, what an earlier one left behind is not this one's."""
+    begin(world, clock)
+    do(world, *BEFORE_START)
+    world.run.evidence.write(Kind.WATCH, {"outcome": "behind", "progress": "", "lag": 3, "reason": "x"})
+    world.dag_run.clear_number = 1
+
+    with pytest.raises(AirflowFailException) as raised:
+        finish(world, preflight="failed", watch_lag="upstream_failed")
+
+    assert "BEHIND" not in str(raised.value)
+
+
+def test_backfill_at_noon_copies_nothing_unless_told(world: World, clock: FakeClock):
+    """Outside the window a backfill run plans and starts no MirrorMaker; its conf can say otherwise."""
+    begin(world, clock, hour=12, run_type="backfill")
+    do(world, PreflightOperator)
+    assert world.run.occasion.still_because.startswith("not in window")
+
+    begin(world, clock, day=2, hour=12, run_type="backfill")
+    world.params = {"mirror_outside_window": True}
+    do(world, PreflightOperator)
+    assert "" == world.run.occasion.still_because
+
+
+def test_two_files_with_one_topic_are_refused(world: World, migration_text: str):
+    """Another file that copies a topic between the same clusters refuses the runs of both."""
+    text = migration_text.replace("name: shop", "name: other").replace("[orders, audit]", "[audit, bills]")
+    (world.migrations / "other.yaml").write_text(text)
+
+    with pytest.raises(
+        AirflowFailException, match=r"MIGRATIONS_OVERLAP · shop\.yaml: topics: found audit, which other"
+    ):
+        do(world, PreflightOperator)

@@ -1,0 +1,219 @@
+"""Rules of waiting for a reservation that another run holds."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from airflow.sdk.exceptions import AirflowFailException, TaskDeferred
+
+from kafka_migration.core.errors import Finding, Refused, TransientError
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.host import HostReply
+from kafka_migration.core.ledger import CutOver
+from kafka_migration.core.migration import Phase
+from kafka_migration.orchestration.operators.plan import PlanOperator
+from kafka_migration.orchestration.operators.preflight import PreflightOperator
+from kafka_migration.orchestration.operators.reserve import ReserveOperator
+from kafka_migration.orchestration.triggers import reservation
+from tests.airflow.conftest import DAG_ID, World
+from tests.airflow.driving import FakeClock, deferred_by, event_of, let_time_pass, revived
+from tests.airflow.nights import at_night, begin
+from tests.airflow.running import do, refusal_codes
+
+pytestmark = pytest.mark.airflow
+
+HOLDER = f"{DAG_ID}/manual__1#1"
+
+
+@pytest.fixture
+def clock(world: World, monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    """The clock of a night at whose beginning a living manual run holds the reservation."""
+    clock = at_night(world, monkeypatch)
+    reserved(world)
+    begin(world, clock)
+    return clock
+
+
+def reserved(world: World) -> None:
+    world.host.reserve(HOLDER)
+    world.task_instance.run_states["manual__1"] = "running"
+
+
+def reserve() -> ReserveOperator:
+    return ReserveOperator(task_id="reserve", migration="shop")
+
+
+def wait(world: World) -> TaskDeferred:
+    do(world, PreflightOperator)
+    return deferred_by(reserve(), world.context())  # type: ignore[arg-type]
+
+
+def woken(world: World) -> dict[str, Any]:
+    return reserve().try_again(world.context(), {"holder": ""})  # type: ignore[arg-type]
+
+
+def test_scheduled_run_waits_and_then_reserves(world: World, clock: FakeClock):
+    """It defers while the holder lives, for whom it waited is evidence, and it takes what is free."""
+    deferral = wait(world)
+    world.host.release(HOLDER)
+
+    assert "try_again" == deferral.method_name
+    assert timedelta(hours=4, minutes=10) == deferral.timeout
+    assert {"holder": world.run.identity.holder, "taken_over_from": None} == woken(world)
+    (document,) = world.run.evidence.of_attempt(Kind.WAIT)
+    assert (HOLDER, "2030-01-01T05:00:00+00:00") == (document["holder"], document["until"])
+
+
+def test_waiting_run_takes_over_once_the_holders_run_is_over(world: World, clock: FakeClock):
+    """A holder that ended without freeing its reservation is found out when the task looks again."""
+    wait(world)
+    world.task_instance.run_states["manual__1"] = "failed"
+
+    assert HOLDER == woken(world)["taken_over_from"]
+
+
+def test_waiting_has_an_end(world: World, clock: FakeClock):
+    """After `wait_limit` the run fails and names the holder, and how long it waited; a retry does not begin anew."""
+    wait(world)
+    clock.elapsed_s += 2 * 3600
+    again = deferred_by(reserve(), world.context())  # type: ignore[arg-type]
+    clock.elapsed_s += 2 * 3600
+
+    assert timedelta(hours=2, minutes=10) == again.timeout
+    with pytest.raises(AirflowFailException, match=rf"RESERVED_BY · .*{HOLDER}'s, after 4h00m of waiting"):
+        woken(world)
+    assert ["RESERVED_BY"] == refusal_codes(world)
+    assert 1 == len(world.run.evidence.of_attempt(Kind.WAIT))
+
+
+@pytest.mark.parametrize("run_type", ["scheduled", "backfill"])
+def test_run_that_waited_for_a_cutover_is_refused(world: World, clock: FakeClock, run_type: str):
+    """What preflight found is old by then: under the reservation `plan` asks again, and nothing is started."""
+    begin(world, clock, run_type=run_type)
+    wait(world)
+    world.run.ledger.append(CutOver(HOLDER, "then", ("billing",), ("orders", "audit"), partly=False).to_document())
+    world.host.release(HOLDER)
+    woken(world)
+
+    with pytest.raises(AirflowFailException, match="ALREADY_CUT_OVER"):
+        do(world, PlanOperator)
+
+    assert ["ALREADY_CUT_OVER"] == refusal_codes(world)
+    assert (None, "start" in world.host.calls) == (world.run.evidence.newest(Kind.PLAN), False)
+    assert Phase.CUT_OVER is world.run.ledger.read().phase
+
+
+@pytest.mark.parametrize("run_type", ["manual", "scheduled"])
+def test_who_does_not_wait_is_refused_at_once(world: World, monkeypatch: pytest.MonkeyPatch, run_type: str):
+    """A person gets an answer, and a schedule told to leave leaves; both fail, neither is skipped."""
+    clock = at_night(world, monkeypatch, "  when_reserved: leave\n")
+    reserved(world)
+    if run_type == "manual":
+        world.dag_run.run_id, world.params = "manual__2", {"mode": "sync"}
+    else:
+        begin(world, clock)
+    do(world, PreflightOperator)
+
+    with pytest.raises(AirflowFailException, match="RESERVED_BY"):
+        do(world, ReserveOperator)
+
+
+def test_backfill_waits_whatever_the_file_says(world: World, monkeypatch: pytest.MonkeyPatch):
+    """Of several backfill runs one acts and the others wait, at any time of the day."""
+    clock = at_night(world, monkeypatch, "  when_reserved: leave\n")
+    reserved(world)
+    begin(world, clock, hour=12, run_type="backfill")
+
+    assert timedelta(hours=4, minutes=10) == wait(world).timeout
+
+
+def test_reservation_freed_while_looking_is_taken(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch):
+    """Freed between the refusal and the question who holds it, it is nobody's, and taken over from nobody."""
+    status = world.host.status
+
+    def freed_by_now() -> HostReply:
+        world.host.holder = ""
+        return status()
+
+    do(world, PreflightOperator)
+    monkeypatch.setattr(world.host, "status", freed_by_now)
+
+    assert do(world, ReserveOperator)["taken_over_from"] is None
+
+
+def test_faster_run_is_waited_for_in_its_turn(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch):
+    """Of two runs that would take over from a dead holder one is faster; the other waits for it, and does not fail."""
+    do(world, PreflightOperator)
+    world.task_instance.run_states |= {"manual__1": "failed", "manual__2": "running"}
+    take = world.host.reserve
+
+    def overtaken(holder: str, take_over_from: str | None = None) -> HostReply:
+        if take_over_from == HOLDER:
+            take(f"{DAG_ID}/manual__2#1", take_over_from)
+        return take(holder, take_over_from)
+
+    monkeypatch.setattr(world.host, "reserve", overtaken)
+
+    assert f"{DAG_ID}/manual__2#1" == deferred_by(reserve(), world.context()).trigger.holder  # type: ignore[arg-type]
+
+
+def trigger_of(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, meanwhile: Any) -> Any:
+    """Return the event of the trigger of a waiting run, revived as by another triggerer; one poll takes a second."""
+    deferral = wait(world)
+    let_time_pass(monkeypatch, reservation, clock, meanwhile)
+    return event_of(revived(deferral.trigger))
+
+
+@pytest.mark.parametrize("holder", ["", f"{DAG_ID}/manual__2#1"])
+def test_trigger_fires_when_the_holder_changes(
+    world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, holder: str
+):
+    """Free, or another's: either is a reason to look again at once."""
+    began_s = clock.elapsed_s
+
+    def change() -> None:
+        if clock.elapsed_s >= began_s + 5:
+            world.host.holder = holder
+
+    assert {"holder": holder} == trigger_of(world, clock, monkeypatch, change)
+    assert began_s + 5 == clock.elapsed_s
+
+
+def test_trigger_lets_the_task_look_every_minute(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch):
+    """Only the task can ask Airflow whether the holder's run is over, so it is woken up to do so."""
+    began_s = clock.elapsed_s
+
+    assert {"holder": HOLDER} == trigger_of(world, clock, monkeypatch, lambda: None)
+    assert began_s + reservation.LOOK_AGAIN_S == clock.elapsed_s
+
+
+def test_host_that_does_not_answer_is_not_free(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch):
+    """The wait goes on until the host answers, however long that takes, or until the deadline."""
+    began_s = clock.elapsed_s
+
+    def away() -> None:
+        if clock.elapsed_s < began_s + 600:
+            world.host.errors = [TransientError("no route to host")]
+
+    assert {"holder": HOLDER} == trigger_of(world, clock, monkeypatch, away)
+    assert began_s + 600 == clock.elapsed_s
+
+    def gone() -> None:
+        world.host.errors = [TransientError("no route to host")]
+
+    assert {"holder": None} == trigger_of(world, clock, monkeypatch, gone)
+    assert datetime(2030, 1, 1, 5, tzinfo=UTC) == clock.now()
+
+
+def test_host_that_refuses_is_left_to_the_task(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch):
+    """A refusal of the host ends the wait, so that the task meets it and reports it."""
+    finding = Finding.from_document(
+        {"code": "SSH_HOST_KEY_CHANGED", "subject": "s", "found": "f", "expected": "e", "remedy": "r"}
+    )
+
+    def refuse() -> None:
+        world.host.errors = [Refused([finding])]
+
+    assert "SSH_HOST_KEY_CHANGED" in trigger_of(world, clock, monkeypatch, refuse)["holder"]

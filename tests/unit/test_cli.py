@@ -1,0 +1,317 @@
+"""Rules of the command line, over an evidence root of its own."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from kafka_migration.adapters.evidence import LedgerStore, RunEvidence, StopRequestStore
+from kafka_migration.cli import stop as stop_module
+from kafka_migration.cli.main import main
+from kafka_migration.cli.output import aligned
+from kafka_migration.cli.status import status_document, status_lines
+from kafka_migration.cli.stop import login_name, wait_for_stop
+from kafka_migration.cli.store import MigrationStore
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.generations import GenerationStart, StopCertificate
+from kafka_migration.core.ledger import CutOver, Judgement
+from kafka_migration.core.migration import Mode, RunIdentity
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.stop_request import StopRequest
+from kafka_migration.core.verdict import Verdict
+
+pytestmark = pytest.mark.unit
+
+PLUGINS = Path(__file__).parents[2] / "plugins"
+P0 = TopicPartition("orders", 0)
+RUN = RunIdentity("kafka_migration__shop", "manual__2030-01-01T00:00:00+00:00", 1)
+AT = "2030-01-01T00:00:00+00:00"
+
+
+def start(root: Path, generation: int) -> None:
+    LedgerStore(root, "shop").append(GenerationStart(generation, RUN.holder, AT, {P0: 0}, {P0: 0}).to_document())
+
+
+def end(root: Path, generation: int) -> None:
+    stop = StopCertificate(generation, RUN.holder, AT, True, 143, "stopped by the run", {P0: 5}, {P0: 5})
+    LedgerStore(root, "shop").append(stop.to_document())
+
+
+def judge(root: Path, *generations: int) -> None:
+    judgement = Judgement(RUN.holder, AT, False, generations, {"orders": Verdict.PASS}, {"orders": 5})
+    LedgerStore(root, "shop").append(judgement.to_document())
+
+
+def check(root: Path, mode: str, text: str) -> None:
+    """Leave what preflight leaves."""
+    evidence = RunEvidence(root, "shop", RUN)
+    evidence.freeze_migration(text)
+    evidence.write(Kind.PREFLIGHT, {"mode": mode})
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """An evidence root with a migration whose first generation is validated and whose second is open."""
+    start(tmp_path, 1)
+    end(tmp_path, 1)
+    judge(tmp_path, 1)
+    start(tmp_path, 2)
+    return tmp_path
+
+
+def kafka_migration(root: Path, *arguments: str) -> int:
+    return main([*arguments, "--evidence-root", str(root)])
+
+
+def test_stop_writes_the_request_and_says_what_follows(
+    root: Path, migration_text: str, capsys: pytest.CaptureFixture[str]
+):
+    """The request names generation, run, person and reason; the lines say when mirroring ends and what comes then."""
+    check(root, "follow", migration_text)
+    code = kafka_migration(root, "stop", "shop", "--reason", "enough")
+    asked = StopRequestStore(root, "shop").find(2)
+    lines = capsys.readouterr().out.splitlines()
+
+    assert code == 0
+    assert asked is not None
+    assert (2, RUN.holder, login_name(), "enough") == (asked.generation, asked.run, asked.by, asked.reason)
+    assert "Asked    generation 2 of shop to end mirroring" == lines[0]
+    assert f"Run      {RUN.holder}, mode follow" == lines[1]
+    assert "Next     mirroring ends within about 1s; the run then validates what was copied" == lines[3]
+
+
+def test_asking_twice_is_fine(root: Path, capsys: pytest.CaptureFixture[str]):
+    """The second time the first request stands, and is shown."""
+    StopRequestStore(root, "shop").request(StopRequest(2, RUN.holder, AT, "ada", "lunch"))
+
+    assert kafka_migration(root, "stop", "shop", "--reason", "other") == 0
+    assert "generation 2 of shop was asked already" in (shown := capsys.readouterr().out)
+    assert f"asked to stop by ada at {AT}: lunch" in shown
+
+
+@pytest.mark.parametrize(
+    ("mode", "words"),
+    [
+        ("sync", "the run then validates what was copied; the rest is left to the next run"),
+        ("interval", "the run then validates what was copied; the rest is left to the next run"),
+        ("cutover", "the cutover then fails with STOP_REQUESTED and moves no group"),
+    ],
+)
+def test_stop_says_what_the_mode_makes_of_it(
+    root: Path, migration_text: str, capsys: pytest.CaptureFixture[str], mode: str, words: str
+):
+    """What comes after the stop depends on the mode of the run that mirrors."""
+    check(root, mode, migration_text)
+    kafka_migration(root, "stop", "shop")
+
+    assert words in capsys.readouterr().out
+
+
+def test_stop_needs_nothing_of_the_run_but_the_ledger(root: Path, capsys: pytest.CaptureFixture[str]):
+    """Where the run's own documents are gone the request is made all the same."""
+    assert kafka_migration(root, "stop", "shop") == 0
+    assert "mirroring ends at its next poll; the run then validates" in capsys.readouterr().out
+
+
+def test_nothing_to_stop_is_refused(root: Path, capsys: pytest.CaptureFixture[str]):
+    """Without an open generation nobody is asked, and the finding says when the last one stopped."""
+    end(root, 2)
+
+    assert kafka_migration(root, "stop", "shop") == 3
+    assert f"NOTHING_TO_STOP · migration shop: found generation 2 stopped at {AT};" in capsys.readouterr().err
+    assert StopRequestStore(root, "shop").find(2) is None
+
+
+@pytest.mark.parametrize("verb", ["status", "stop"])
+@pytest.mark.parametrize("name", ["shp", "..", "shop/ledger"])
+def test_unknown_migration_is_refused(root: Path, capsys: pytest.CaptureFixture[str], verb: str, name: str):
+    """A name under which no run left anything is a slip; the known ones are named."""
+    assert kafka_migration(root, verb, name) == 3
+    assert "MIGRATION_UNKNOWN" in (shown := capsys.readouterr().err)
+    assert "expected one of shop" in shown
+
+
+def test_evidence_root_that_is_not_there_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """A root without any evidence is as likely the wrong place as a migration that never ran."""
+    assert kafka_migration(tmp_path / "none", "status", "shop") == 3
+    assert "expected evidence of at least one run" in capsys.readouterr().err
+
+
+@dataclass
+class FakeTime:
+    """A clock that `sleep` moves on; at `at_s` something happens."""
+
+    root: Path
+    at_s: float
+    elapsed_s: float = 0.0
+    is_over: bool = False
+
+    def now(self) -> datetime:
+        return datetime(2030, 1, 1, tzinfo=UTC)
+
+    def monotonic_s(self) -> float:
+        return self.elapsed_s
+
+    def sleep(self, seconds: float) -> None:
+        self.elapsed_s += seconds
+        if self.elapsed_s >= self.at_s and not self.is_over:
+            self.is_over = True
+            end(self.root, 2)
+
+
+@pytest.mark.parametrize(("at_s", "timeout_s", "stopped"), [(30, 60, True), (59, 60, True), (61, 60, False)])
+def test_waiting_ends_with_the_certificate_or_the_time(root: Path, at_s: float, timeout_s: float, stopped: bool):
+    """Waiting looks into the ledger until the generation has its certificate, at most for the time given."""
+    time = FakeTime(root, at_s)
+    certificate = wait_for_stop(MigrationStore(root, "shop"), 2, timeout_s, time, time.sleep)
+
+    assert stopped is (certificate is not None)
+    assert time.elapsed_s <= timeout_s
+
+
+def test_waiting_too_long_is_not_ready(root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """When the time is over the command says so and that the request stands."""
+    time = FakeTime(root, at_s=91)
+    monkeypatch.setattr(stop_module, "SystemClock", lambda: time)
+    monkeypatch.setattr(stop_module, "time", time)
+
+    assert kafka_migration(root, "stop", "shop", "--wait", "--timeout", "90s") == 5
+    assert "Waited  1m30s, and there is no stop certificate yet; the request stands." in capsys.readouterr().out
+
+
+def test_waiting_tells_how_it_stopped(root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """The last line is the certificate in words."""
+    time = FakeTime(root, at_s=30)
+    monkeypatch.setattr(stop_module, "SystemClock", lambda: time)
+    monkeypatch.setattr(stop_module, "time", time)
+
+    assert kafka_migration(root, "stop", "shop", "--wait") == 0
+    assert f"Stopped  {AT}, stopped by the run, gracefully (exit code 143)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["stop"], ["halt", "shop"], ["stop", "shop", "--timeout", "5"], ["status", "shop", "--js"]]
+)
+def test_wrong_usage_exits_with_2(arguments: list[str]):
+    """What the command does not understand it does not guess."""
+    with pytest.raises(SystemExit) as exited:
+        main(arguments)
+
+    assert exited.value.code == 2
+
+
+def test_broken_ledger_fails_without_a_traceback(root: Path, capsys: pytest.CaptureFixture[str]):
+    """What cannot be read is a failure in one line."""
+    (root / "shop" / "ledger" / "000001-generation-started.json").write_text("{")
+
+    assert kafka_migration(root, "status", "shop") == 1
+    assert capsys.readouterr().err.startswith("failed: JSONDecodeError: ")
+
+
+def test_status_of_an_open_generation(root: Path, capsys: pytest.CaptureFixture[str]):
+    """The lines tell phase, generation, request, what is pending, and a verdict per topic."""
+    StopRequestStore(root, "shop").request(StopRequest(2, RUN.holder, AT, "ada"))
+
+    assert kafka_migration(root, "status", "shop") == 0
+    assert [
+        "Migration   shop",
+        "Phase       syncing",
+        f"Generation  2, open, started {AT}",
+        f"Run         {RUN.holder}",
+        f"Request     asked to stop by ada at {AT}",
+        "Pending     none",
+        "",
+        "TOPIC   VERDICT",
+        "orders  PASS",
+    ] == capsys.readouterr().out.splitlines()
+
+
+def test_status_of_a_stopped_generation_that_waits_for_its_validation(root: Path):
+    """A stop certificate is shown in words, and the generation is pending until a run judges it."""
+    end(root, 2)
+    lines = status_lines(status_document(MigrationStore(root, "shop")))
+
+    assert f"Certificate  {AT}, stopped by the run, gracefully (exit code 143)" in lines
+    assert "Pending      generation 2: stopped, not validated yet" in lines
+
+
+def test_status_of_a_migration_that_never_mirrored(tmp_path: Path):
+    """A run that was refused leaves a migration in phase new, with nothing to tell of topics."""
+    (tmp_path / "shop").mkdir()
+
+    assert [
+        "Migration   shop",
+        "Phase       new",
+        "Generation  none: MirrorMaker was never started",
+        "Pending     none",
+    ] == status_lines(status_document(MigrationStore(tmp_path, "shop")))
+
+
+def test_status_after_the_cutover(root: Path):
+    """When and by which run the consumers were moved is part of the status."""
+    end(root, 2)
+    LedgerStore(root, "shop").append(CutOver(RUN.holder, AT, ("billing",), ("orders",), partly=False).to_document())
+
+    assert f"Cut over     {AT} by {RUN.holder}" in status_lines(status_document(MigrationStore(root, "shop")))
+
+
+def test_status_as_json(root: Path, capsys: pytest.CaptureFixture[str]):
+    """With `--json` standard output is one document that holds the same, and the whole certificate."""
+    end(root, 2)
+    kafka_migration(root, "status", "shop", "--json")
+    document = json.loads(capsys.readouterr().out)
+
+    assert (1, "shop", "syncing", [2], {"orders": "PASS"}) == tuple(
+        document[key] for key in ("schema", "migration", "phase", "pending_generations", "topics")
+    )
+    assert (2, False, None) == tuple(document["last_generation"][key] for key in ("number", "open", "stop_request"))
+    assert document["last_generation"]["certificate"]["mirror_positions"] == {"orders": {"0": 5}}
+
+
+def test_command_runs_from_a_copy_of_the_folders(root: Path):
+    """`python -m kafka_migration` is the same command, and with the root given it needs no Airflow."""
+    code = "import sys, kafka_migration.cli.main as m; m.main(sys.argv[1:]); sys.exit('airflow' in sys.modules)"
+    arguments = ["status", "shop", "--evidence-root", str(root)]
+    done = [
+        subprocess.run(
+            [sys.executable, *how, *arguments],
+            cwd=PLUGINS,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+        )
+        for how in (["-m", "kafka_migration"], ["-c", code])
+    ]
+
+    assert [(0, ""), (0, "")] == [(process.returncode, process.stderr) for process in done]
+    assert done[0].stdout.startswith("Migration   shop\n")
+
+
+def test_person_without_a_name_is_a_user_id(monkeypatch: pytest.MonkeyPatch):
+    """Where the system knows no login name, as in some containers, the user id is kept."""
+
+    def unknown() -> str:
+        raise KeyError("uid not found")
+
+    monkeypatch.setattr(getpass, "getuser", unknown)
+
+    assert f"user id {os.getuid()}" == login_name()
+
+
+def test_columns_are_aligned():
+    """Each column is as wide as its widest cell, and no line ends with blanks."""
+    assert ["a    b", "ccc  d"] == aligned([("a", "b"), ("ccc", "d")])
+    assert [] == aligned([])
+
+
+def test_modes_that_follow_the_source():
+    """Only a run that mirrors on at the end of the source starts MirrorMaker with nothing to copy."""
+    assert [Mode.FOLLOW, Mode.CUTOVER] == [mode for mode in Mode if mode.follows_source]
