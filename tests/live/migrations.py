@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +16,12 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from kafka_migration.adapters.evidence import LedgerStore, RunEvidence
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.migration import RunIdentity
-from sandbox.airflow_api import AirflowApi, DagRun
+from sandbox.airflow_api import FINISHED, AirflowApi, DagRun
+from sandbox.data.reading import read_records
 from sandbox.sandbox import Sandbox
 from tests.waiting import wait_until
 
+ROOT = Path(__file__).parents[2]
 PARTITIONS = 2
 RUN_TIMEOUT_S = 600.0
 
@@ -46,6 +51,7 @@ cutover:
   fence_quiet: 3s
   fence_wait: {fence_wait}
   approval_time_limit: {approval_time_limit}
+{nightly}
 """
 DEFAULTS = {
     "source": "demo_source",
@@ -53,6 +59,7 @@ DEFAULTS = {
     "poll_interval": "1s",
     "fence_wait": "10m",
     "approval_time_limit": "1h",
+    "nightly": "",
 }
 
 
@@ -62,6 +69,7 @@ class LiveMigration:
     def __init__(self, sandbox: Sandbox, api: AirflowApi, path: Path, settings: Mapping[str, str]) -> None:
         self.name = path.stem
         self.dag_id = f"kafka_migration__{self.name}"
+        self.nightly_dag_id = f"kafka_nightly_sync__{self.name}"
         self.path = path
         self._sandbox = sandbox
         self._api = api
@@ -77,12 +85,21 @@ class LiveMigration:
         self.path.write_text(FILE.format(name=self.name, **self._settings))
         self._api.wait_for_dag(self.dag_id)
 
-    def produce(self, count: int, first: int = 0) -> None:
-        """Send records to the source, two in a row of each key."""
+    def produce(self, count: int, first: int = 0, size: int = 0) -> None:
+        """Send records to the source, two in a row of each key, of at least so many bytes."""
         producer = Producer({**self.source, "partitioner": "murmur2_random"})
         for number in range(first, first + count):
             key, headers = f"k{number // 2 % 20}", [("n", b"%d" % number)]
-            producer.produce(self.name, key=key, value=f"value {number}", headers=headers)
+            producer.produce(self.name, key=key, value=f"value {number}".ljust(size, "."), headers=headers)
+            producer.poll(0)
+        assert producer.flush(60) == 0
+
+    def produce_at(self, moments: Iterable[datetime]) -> None:
+        """Send one record of each moment to the first partition, in the order given."""
+        producer = Producer(self.source)
+        for number, moment in enumerate(moments):
+            stamp = int(moment.timestamp() * 1000)
+            producer.produce(self.name, key=f"k{number % 7}", value=f"at {moment}", partition=0, timestamp=stamp)
         assert producer.flush(60) == 0
 
     def trigger(self, mode: str = "sync") -> str:
@@ -97,6 +114,33 @@ class LiveMigration:
         """Return the state of a task of the run; `None` before it is scheduled."""
         task = self._api.run(self.dag_id, run_id).task(task_id)
         return task.state if task else None
+
+    def run_airflow(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run an `airflow` command, however it ends."""
+        environment = self._sandbox.airflow_env()
+        return subprocess.run(["airflow", *arguments], env=environment, capture_output=True, text=True, check=False)
+
+    def airflow(self, *arguments: str) -> str:
+        """Run an `airflow` command; return what it printed."""
+        done = self.run_airflow(*arguments)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def cli(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a `kafka-migration` command on the sandbox's evidence."""
+        command = [sys.executable, "-m", "kafka_migration", *arguments, self.name]
+        environment = {**self._sandbox.airflow_env(), "PYTHONPATH": str(ROOT / "plugins")}
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    def nightly_run(self, nth: int = 0, kind: str = "scheduled") -> str:
+        """Return the id of the nth run of a kind of the nightly DAG, once it has ended."""
+
+        def ended() -> list[str]:
+            states = self._api.run_states(self.nightly_dag_id)
+            return [run for run, state in states.items() if run.startswith(kind) and state in FINISHED]
+
+        wait_until(lambda: len(ended()) > nth, RUN_TIMEOUT_S, f"{kind} run {nth} to end")
+        return ended()[nth]
 
     def finished(self, run_id: str) -> DagRun:
         """Return a run once it has ended."""
@@ -127,6 +171,10 @@ class LiveMigration:
         document: dict[str, Any] = json.loads((self.evidence(run_id, attempt).folder / "run.json").read_text())
         return document
 
+    def has_document(self, run_id: str, attempt: int) -> bool:
+        """Tell whether a run's attempt has ended with evidence."""
+        return bool((self.evidence(run_id, attempt).folder / "run.json").exists())
+
     def codes(self, run_id: str, attempt: int = 1) -> list[str]:
         """Return the codes of the findings that a run's attempt ended with."""
         return [finding["code"] for finding in self.document(run_id, attempt)["findings"]]
@@ -148,9 +196,13 @@ class LiveMigration:
         """The migration's ledger."""
         return LedgerStore(Path(self._sandbox.state.evidence_root), self.name).read()
 
-    def ledger_entries(self, kind: str) -> list[Path]:
-        """Return the files of the ledger's entries of one kind."""
+    def ledger_entries(self, kind: str = "*") -> list[Path]:
+        """Return the files of the ledger's entries of one kind, or of all."""
         return sorted(LedgerStore(Path(self._sandbox.state.evidence_root), self.name).folder.glob(f"*-{kind}.json"))
+
+    def target_records(self) -> int:
+        """Return how many records the target topic holds; 0 before there is one."""
+        return sum(len(placed) for placed in read_records(self.target["bootstrap.servers"], self.name).values())
 
     @property
     def reservation(self) -> str | None:

@@ -28,11 +28,12 @@ class TestConfluentCluster(ClusterContract):
         self.config = {"bootstrap.servers": sandbox.state.source_bootstrap}
         self.cluster = ConfluentCluster("source", self.config)
 
-    def produce(self, topic: str, partition: int, *records: Record) -> None:
+    def produce(self, topic: str, partition: int, *records: Record, timestamp_ms: int | None = None) -> None:
         """Append records to a partition."""
         producer = Producer(self.config)
         for key, value in records:
-            producer.produce(topic, key=key, value=value, partition=partition)
+            # 0 is the client's word for now.
+            producer.produce(topic, key=key, value=value, partition=partition, timestamp=timestamp_ms or 0)
         assert producer.flush(30) == 0
 
     def purge(self, topic: str, partition: int, log_start: int) -> None:

@@ -1,0 +1,246 @@
+"""The schedule, the backfill command and mode follow, on real parts."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from kafka_migration.core.verdict import Verdict
+from sandbox.environment import java
+from sandbox.jars import kafka_home
+from tests.live.conftest import LiveWorld
+from tests.live.migrations import LiveMigration
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.live
+
+EVERY_MINUTE = 'nightly:\n  cron: "* * * * *"'
+TEN_MINUTES = timedelta(minutes=10)
+EVERY_TEN_MINUTES = 'nightly:\n  cron: "*/10 * * * *"'
+
+
+def unpause(live: LiveWorld, migration: LiveMigration) -> None:
+    live.api.wait_for_dag(migration.nightly_dag_id)
+
+
+@contextmanager
+def nights(live: LiveWorld, migration: LiveMigration) -> Iterator[None]:
+    """Let the schedule fire; afterwards no further run begins, and those that began have ended."""
+    unpause(live, migration)
+    try:
+        yield
+    finally:
+        wait_until(lambda: is_paused_between_runs(live, migration), 600, "a moment between two nights")
+
+
+def is_paused_between_runs(live: LiveWorld, migration: LiveMigration) -> bool:
+    """Pause the DAG if no run is under way: Airflow begins no task of a paused DAG, not even of a run that began."""
+
+    def is_idle() -> bool:
+        return not {"running", "queued"} & set(live.api.run_states(migration.nightly_dag_id).values())
+
+    if not is_idle():
+        return False
+    live.api.pause(migration.nightly_dag_id)
+    if not is_idle():
+        unpause(live, migration)
+        return False
+    return True
+
+
+def test_two_nights_copy_what_each_found(live: LiveWorld):
+    """A schedule fires by itself, the second night copies just what came since, and the ledger adds up to PASS."""
+    migration = live.migration("nights", nightly=EVERY_MINUTE)
+    migration.produce(300)
+    with nights(live, migration):
+        first = migration.document(migration.nightly_run(0))
+        migration.produce(40, first=300)
+        wait_until(lambda: copied(migration) == 340, 400, "a night that copies the rest")
+
+    assert ("PASS", {"nights": {"source": 300, "target": 300}}) == (first["verdict"], first["records"])
+    assert migration.ledger.topic_verdict("nights") is Verdict.PASS
+    assert [1, 2] == [generation.number for generation in migration.ledger.generations]
+    assert [300, 40] == [j.source_records["nights"] for j in migration.ledger.judgements if j.source_records]
+    assert ([], None) == (migration.mirror_pids(), migration.reservation)
+
+
+def copied(migration: LiveMigration) -> int:
+    """Return how many records all runs together have validated."""
+    return sum(sum(judgement.source_records.values()) for judgement in migration.ledger.judgements)
+
+
+@pytest.mark.campaign
+def test_backfill_counts_each_record_in_one_interval(live: LiveWorld):
+    """Late and out-of-order records each lie in one of five intervals; asked again, the ledger stays as it is."""
+    migration = live.migration("backfilled", nightly=EVERY_TEN_MINUTES)
+    begin = floor(datetime.now(UTC)) - 6 * TEN_MINUTES
+    moments = [begin + n * timedelta(seconds=10) for n in range(300)]
+    random.Random(5).shuffle(moments)
+    migration.produce_at(sorted(moments[:200]) + moments[200:])
+    migration.produce_at([begin + 5 * TEN_MINUTES])
+    backfill = [
+        *("backfill", "create", "--dag-id", migration.nightly_dag_id, "--max-active-runs", "1"),
+        *("--from-date", begin.isoformat(), "--to-date", (begin + 4 * TEN_MINUTES).isoformat()),
+    ]
+    live.api.wait_for_dag(migration.nightly_dag_id, unpause=False)
+    assert 5 <= migration.airflow(*backfill, "--dry-run").count(begin.date().isoformat())
+    migration.airflow(*backfill)
+    unpause(live, migration)
+    answers = [migration.document(migration.nightly_run(n, "backfill")) for n in range(5)]
+    entries = migration.ledger_entries()
+    wait_until(lambda: has_begun(live, migration, backfill), 200, "Airflow to take the second backfill")
+    wait_until(lambda: len(attempts(migration, 2)) == 5, 600, "all five intervals to be asked again")
+
+    assert ["PASS"] * 5 == [answer["verdict"] for answer in answers]
+    assert 300 == sum(answer["records"]["backfilled"]["source"] for answer in answers)
+    assert answers_of(answers) == answers_of(attempts(migration, 2))
+    assert entries == migration.ledger_entries()
+
+
+def has_begun(live: LiveWorld, migration: LiveMigration, backfill: list[str]) -> bool:
+    """Ask for the same intervals again; Airflow refuses until it has noticed that the first backfill is over."""
+    # SQLite takes one writer at a time: with the DAG paused the scheduler writes little.
+    live.api.pause(migration.nightly_dag_id)
+    done = migration.run_airflow(*backfill, "--reprocess-behavior", "completed")
+    unpause(live, migration)
+    assert done.returncode == 0 or "AlreadyRunningBackfill" in done.stderr, done.stderr
+    return done.returncode == 0
+
+
+def floor(moment: datetime) -> datetime:
+    """Return the tick of the ten-minute schedule at or before a moment."""
+    return moment.replace(minute=moment.minute // 10 * 10, second=0, microsecond=0)
+
+
+def attempts(migration: LiveMigration, attempt: int) -> list[dict[str, object]]:
+    """Return what the backfill runs said in an attempt, as far as they have."""
+    runs = [migration.nightly_run(n, "backfill") for n in range(5)]
+    return [
+        migration.document(run, attempt)
+        for run in runs
+        if (migration.evidence(run, attempt).folder / "run.json").exists()
+    ]
+
+
+def answers_of(documents: list[dict[str, object]]) -> list[object]:
+    return [(document["verdict"], document["records"]) for document in documents]
+
+
+@pytest.mark.campaign
+def test_window_that_ends_in_the_middle_leaves_a_proved_part(live: LiveWorld):
+    """At the window's end the copy stops behind, what was copied is validated, and the next night completes it."""
+    until = datetime.now(UTC) + timedelta(minutes=3)
+    migration = live.migration("window", nightly=f'{EVERY_MINUTE}\n  until: "{until:%H:%M}"')
+    migration.produce(20_000, size=1000)
+    with nights(live, migration):
+        with slow_reads(migration, bytes_per_s=100_000):
+            behind = migration.document(migration.nightly_run(0))
+        wait_until(lambda: copied(migration) == 20_000, 600, "a night that copies the rest")
+
+    assert ("failed", "PASS") == (behind["outcome"], behind["verdict"])
+    assert "BEHIND" in [finding["code"] for finding in behind["findings"]]
+    assert 0 < behind["records"]["window"]["source"] < 20_000
+    assert migration.ledger.topic_verdict("window") is Verdict.PASS
+
+
+@contextmanager
+def slow_reads(migration: LiveMigration, bytes_per_s: int) -> Iterator[None]:
+    """Let every client read the source at so many bytes a second only."""
+    setting = "consumer_byte_rate"
+    quota(migration, "--add-config", f"{setting}={bytes_per_s}")
+    try:
+        yield
+    finally:
+        quota(migration, "--delete-config", setting)
+
+
+def quota(migration: LiveMigration, *change: str) -> None:
+    bootstrap = migration.source["bootstrap.servers"]
+    command = [
+        java({}),
+        "-cp",
+        f"{kafka_home() / 'libs'}/*",
+        "kafka.admin.ConfigCommand",
+        "--bootstrap-server",
+        bootstrap,
+    ]
+    subprocess.run(
+        [*command, "--alter", "--entity-type", "clients", "--entity-default", *change], capture_output=True, check=True
+    )
+
+
+@pytest.mark.campaign
+def test_unpausing_at_noon_starts_nothing(live: LiveWorld):
+    """A schedule whose time was hours ago ends as not in window, green, and touches neither host nor target."""
+    hours_ago = datetime.now(UTC) - timedelta(hours=5)
+    migration = live.migration("noon", nightly=f'nightly:\n  cron: "{hours_ago:%M %H} * * *"')
+    migration.produce(10)
+    with nights(live, migration):
+        run = migration.nightly_run(0)
+
+    assert ("success", "not in window") == (
+        live.api.run_state(migration.nightly_dag_id, run),
+        migration.document(run)["outcome"],
+    )
+    assert () == migration.ledger.generations
+    assert ([], None) == (migration.mirror_pids(), migration.reservation)
+
+
+def test_follow_is_stopped_by_the_command_and_validated(live: LiveWorld):
+    """Following copies what comes while it runs; told to stop, it ends green with everything copied validated."""
+    migration = live.migration("follow")
+    migration.produce(100)
+    run_id = migration.trigger("follow")
+    migration.wait_for_task(run_id, "watch_lag", ["deferred"])
+    wait_until(lambda: migration.target_records() == 100, 200, "the first records")
+    migration.produce(50, first=100)
+    wait_until(lambda: migration.target_records() == 150, 200, "the records of meanwhile")
+
+    stopped = migration.cli("stop", "--wait")
+
+    assert 0 == stopped.returncode, stopped.stdout + stopped.stderr
+    assert "success" == migration.finished(run_id).state
+    document = migration.document(run_id)
+    assert ("PASS", {"follow": {"source": 150, "target": 150}}) == (document["verdict"], document["records"])
+    assert ([], None) == (migration.mirror_pids(), migration.reservation)
+    again = migration.cli("stop")
+    assert (3, False) == (again.returncode, "Traceback" in again.stderr)
+
+
+@pytest.mark.campaign
+def test_nightly_and_manual_at_once_are_never_two(live: LiveWorld):
+    """A night that falls into a manual run waits for it: never a second MirrorMaker, and both tell the truth."""
+    migration = live.migration("both", nightly=EVERY_MINUTE, poll_interval="10s")
+    migration.produce(200)
+    run_id = migration.trigger()
+    migration.wait_for_task(run_id, "watch_lag", ["deferred"])
+    migration.produce(20, first=200)
+    mirrors: set[int] = set()
+
+    def night_has_ended() -> bool:
+        mirrors.add(len(process_groups(migration.mirror_pids())))
+        return copied(migration) == 220
+
+    with nights(live, migration):
+        wait_until(night_has_ended, 400, "the night that copies the rest")
+        night = migration.nightly_run(0)
+
+    assert mirrors <= {0, 1}
+    assert ("success", "success") == (migration.state(run_id), live.api.run_state(migration.nightly_dag_id, night))
+    assert "wait" in migration.document(night)["steps"]
+    assert migration.ledger.topic_verdict("both") is Verdict.PASS
+
+
+def process_groups(pids: Iterable[int]) -> set[int]:
+    """Return the process groups of those that still live."""
+    groups = set()
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            groups.add(os.getpgid(pid))
+    return groups
