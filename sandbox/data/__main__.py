@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+from sandbox.data.clicks import CLICKS, fill_clicks
 from sandbox.data.records import SPAN_MS
 from sandbox.data.seeding import seed
 from sandbox.data.topics import TOPICS, present_topics
@@ -35,7 +36,8 @@ def _fill(bootstrap: str) -> str:
     if present_topics(bootstrap) >= {topic.name for topic in TOPICS}:
         return "The source has the demo's topics already."
     counts = seed(bootstrap, int(time.time() * 1000) - SPAN_MS)
-    return "Source filled: " + ", ".join(f"{topic} {count:,}" for topic, count in counts.items())
+    fill_clicks(bootstrap)
+    return "Source filled: " + ", ".join([*(f"{topic} {count:,}" for topic, count in counts.items()), CLICKS.name])
 
 
 if __name__ == "__main__":

@@ -5,24 +5,17 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
-
-from confluent_kafka import Producer
+from datetime import datetime
 
 from sandbox.airflow_api import AirflowApi
-from sandbox.data.clients import client_config
-from sandbox.data.topics import Topic, create_topics
+from sandbox.data.clicks import CLICKS, INTERVAL, RECORDS_PER_INTERVAL, fill_clicks
 from sandbox.demo.display import Display
 from sandbox.demo.failure import DemoFailed
 from sandbox.demo.runs import FinishedRun, Runner
 from sandbox.sandbox import Sandbox
 
 NIGHTLY_DAG_ID = "kafka_nightly_sync__clicks"
-CLICKS = Topic("clicks", 2)
-# The schedule of include/migrations/clicks.yaml.
-INTERVAL = timedelta(minutes=10)
 INTERVALS = 3
-RECORDS_PER_INTERVAL = 600
 BEGIN_TIMEOUT_S = 120.0
 
 
@@ -41,23 +34,12 @@ class Nights:
         Raises:
             DemoFailed: a run did not pass, or an interval does not hold just the records that were sent in it.
         """
-        first = _floor(datetime.now(UTC)) - 6 * INTERVAL
-        self._fill(first)
+        self._display.section("A topic that a nightly sync keeps up to date")
+        first = fill_clicks(self._sandbox.state.source_bootstrap)
+        self._display.line(f"Records: {CLICKS.name}, {RECORDS_PER_INTERVAL} in each ten minutes of the last hour")
         night = self._night()
         answers = self._backfill(first)
         self._tell(night, answers)
-
-    def _fill(self, first: datetime) -> None:
-        self._display.section("A topic that a nightly sync keeps up to date")
-        bootstrap = self._sandbox.state.source_bootstrap
-        create_topics(bootstrap, (CLICKS,))
-        producer = Producer(client_config(bootstrap))
-        step = INTERVAL / RECORDS_PER_INTERVAL
-        for number in range(6 * RECORDS_PER_INTERVAL):
-            stamp = int((first + number * step).timestamp() * 1000)
-            producer.produce(CLICKS.name, b"%d" % number, b"user-%d" % (number % 50), timestamp=stamp)
-        producer.flush()
-        self._display.line(f"Records: {CLICKS.name} {6 * RECORDS_PER_INTERVAL:,}, of the last hour")
 
     def _night(self) -> FinishedRun:
         self._display.section("The schedule fires")
@@ -111,8 +93,3 @@ class Nights:
                 f"{wrong[0].run.run_id} counts {wrong[0].evidence.total_records} records, "
                 f"{RECORDS_PER_INTERVAL} were sent in its interval"
             )
-
-
-def _floor(moment: datetime) -> datetime:
-    """Return the tick of the schedule at or before a moment."""
-    return moment.replace(minute=moment.minute // 10 * 10, second=0, microsecond=0)

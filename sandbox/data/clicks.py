@@ -1,0 +1,37 @@
+"""The topic of the nightly migration: an hour of records, as many in each tick of its schedule."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from confluent_kafka import Producer
+
+from sandbox.data.clients import client_config
+from sandbox.data.topics import Topic, create_topics
+
+CLICKS = Topic("clicks", 2)
+# The schedule of include/migrations/clicks.yaml.
+INTERVAL = timedelta(minutes=10)
+RECORDS_PER_INTERVAL = 600
+_INTERVALS = 6
+
+
+def fill_clicks(bootstrap: str) -> datetime:
+    """Create the topic and send the records of the last whole hour; return when its first interval begins.
+
+    Raises:
+        SandboxError: the topic cannot be created, for example because it exists.
+    """
+    first = _floor(datetime.now(UTC)) - _INTERVALS * INTERVAL
+    create_topics(bootstrap, (CLICKS,))
+    producer = Producer(client_config(bootstrap))
+    for number in range(_INTERVALS * RECORDS_PER_INTERVAL):
+        stamp = int((first + number * INTERVAL / RECORDS_PER_INTERVAL).timestamp() * 1000)
+        producer.produce(CLICKS.name, b"%d" % number, b"user-%d" % (number % 50), timestamp=stamp)
+    producer.flush()
+    return first
+
+
+def _floor(moment: datetime) -> datetime:
+    """Return the tick of the schedule at or before a moment."""
+    return moment.replace(minute=moment.minute // 10 * 10, second=0, microsecond=0)
