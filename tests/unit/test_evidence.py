@@ -11,7 +11,8 @@ import pytest
 from kafka_migration.adapters.evidence import LedgerStore, RunEvidence, StopRequestStore, write_whole
 from kafka_migration.core.errors import Refused
 from kafka_migration.core.evidence import Kind, assemble_run, document_name, parse_document_name, run_folder_name
-from kafka_migration.core.migration import RunIdentity
+from kafka_migration.core.generations import GenerationStart
+from kafka_migration.core.migration import Phase, RunIdentity
 from kafka_migration.core.report import render_report, table
 from kafka_migration.core.stop_request import StopRequest
 
@@ -242,3 +243,33 @@ def test_stop_request_says_who_when_and_why():
     """The text of a request is what reports and findings show."""
     assert str(a_request()) == "asked to stop by ada at 2030-01-01T00:00:00+00:00: maintenance"
     assert str(replace(a_request(), reason="")) == "asked to stop by ada at 2030-01-01T00:00:00+00:00"
+
+
+class RememberingFolder:
+    """A double of an object store's folder: it lists what it listed first, until its file system forgets."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.listed, self.fs = path, None, self
+
+    def __truediv__(self, name: str) -> Path | RememberingFolder:
+        return self.path / name if name.endswith(".json") else RememberingFolder(self.path / name)
+
+    def exists(self) -> bool:
+        return True
+
+    def iterdir(self) -> list[Path]:
+        self.listed = self.listed if self.listed is not None else list(self.path.glob("*"))
+        return self.listed
+
+    def invalidate_cache(self) -> None:
+        self.listed = None
+
+
+def test_listings_are_never_those_that_a_storage_client_remembers(tmp_path: Path):
+    """A reader that lives long, such as `stop --wait`, sees what other processes have written since."""
+    reader = LedgerStore(RememberingFolder(tmp_path), "shop")
+    assert Phase.NEW is reader.read().phase
+
+    LedgerStore(tmp_path, "shop").append(GenerationStart(1, "dag/run#1", "then", {}, {}).to_document())
+
+    assert Phase.SYNCING is reader.read().phase

@@ -107,9 +107,7 @@ class RunEvidence:
 
     @staticmethod
     def _names(folder: Any) -> list[tuple[Kind, int]]:
-        if not folder.exists():
-            return []
-        parsed = (parse_document_name(path.name) for path in folder.iterdir())
+        parsed = (parse_document_name(name) for name in _listed(folder))
         return [name for name in parsed if name is not None]
 
 
@@ -129,9 +127,7 @@ class LedgerStore:
         write_whole(self.folder / f"{number:06}-{entry['kind']}.json", to_json(entry))
 
     def _names(self) -> list[str]:
-        if not self.folder.exists():
-            return []
-        return sorted(path.name for path in self.folder.iterdir() if path.name.endswith(".json"))
+        return sorted(name for name in _listed(self.folder) if name.endswith(".json"))
 
 
 class StopRequestStore:
@@ -156,6 +152,14 @@ class StopRequestStore:
 
     def _path(self, generation: int) -> Any:
         return self.folder / f"{generation}.json"
+
+
+def _listed(folder: Folder) -> list[str]:
+    """Return the names in a folder as they are now; none where there is no folder."""
+    if (file_system := getattr(folder, "fs", None)) is not None:
+        # A storage client may remember a listing for as long as its process lives; other processes write meanwhile.
+        file_system.invalidate_cache()
+    return [path.name for path in folder.iterdir()] if folder.exists() else []
 
 
 def to_json(document: Mapping[str, Any]) -> str:
