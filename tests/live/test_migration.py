@@ -76,6 +76,7 @@ def test_run_marked_failed_while_mirroring_ends_failed_and_stopped(live: LiveWor
     )
 
 
+@pytest.mark.campaign
 def test_file_broken_while_mirroring_changes_nothing(live: LiveWorld):
     """The run goes on with its frozen copy, the broken file's DAG says so, and the other DAGs stay."""
     migration = live.migration("broken", **SLOW)
@@ -97,6 +98,7 @@ def test_file_broken_while_mirroring_changes_nothing(live: LiveWorld):
     assert live.api.tags("kafka_migration__demo")
 
 
+@pytest.mark.campaign
 def test_damaged_copy_fails_at_the_right_place(live: LiveWorld):
     """One record made wrong on the target: re-reading the copy fails and names topic, partition and offset."""
     migration = live.migration("damaged")
@@ -139,6 +141,7 @@ def test_refused_run_starts_and_creates_nothing(live: LiveWorld, name: str, sett
     assert name not in AdminClient(migration.target).list_topics(timeout=30).topics
 
 
+@pytest.mark.campaign
 def test_cleared_validation_measures_again_and_starts_nothing(live: LiveWorld):
     """Clearing validate_topics, as one resumes a run, measures and judges again without a second MirrorMaker."""
     migration = live.migration("cleared")
