@@ -161,10 +161,13 @@ def test_unreadable_file_still_gives_its_dag(folder: Path):
     (folder / "folder.yaml").mkdir()
     (folder / "latin.yaml").write_bytes(b"\xff\xfe")
     (folder / "Bad Name.yaml").write_text("version: 1")
+    (folder / f"{'long' * 60}.yaml").write_text("version: 1")
 
     dags = factory.migration_dags(folder)
 
-    assert {f"{kind}__{name}" for kind in KINDS for name in ("shop", "folder", "latin", "Bad_Name")} == set(dags)
+    assert {
+        f"{kind}__{name}" for kind in KINDS for name in ("shop", "folder", "latin", "Bad_Name", "long" * 50)
+    } == set(dags)
     assert all("invalid" in dag.tags for dag_id, dag in dags.items() if not dag_id.endswith("shop"))
 
 

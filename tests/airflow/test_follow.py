@@ -216,7 +216,7 @@ def test_requests_that_cannot_be_read_end_nothing(following: Scene):
     event = watch(following)
 
     assert ("followed", 120) == (event["outcome"], following.clock.elapsed_s)
-    assert "stop requests cannot be read (JSONDecodeError" in following.log.states[0]
+    assert "stop requests cannot be read (EvidenceUnreadable" in following.log.states[0]
     assert following.log.states[-1] == "following, at the end of the source"
 
 

@@ -208,12 +208,60 @@ def test_wrong_usage_exits_with_2(arguments: list[str]):
     assert exited.value.code == 2
 
 
-def test_broken_ledger_fails_without_a_traceback(root: Path, capsys: pytest.CaptureFixture[str]):
-    """What cannot be read is a failure in one line."""
-    (root / "shop" / "ledger" / "000001-generation-started.json").write_text("{")
+@pytest.mark.parametrize("content", ["{", "[1]", "null", '{"kind": "weird"}', "{}", '{"kind": "judged", "run": 1}'])
+def test_broken_ledger_fails_in_one_line(root: Path, capsys: pytest.CaptureFixture[str], content: str):
+    """A ledger entry that makes no sense, or is of another version, is named; there is no traceback."""
+    entry = root / "shop" / "ledger" / "000001-generation-started.json"
+    entry.write_text(content)
 
     assert kafka_migration(root, "status", "shop") == 1
-    assert capsys.readouterr().err.startswith("failed: JSONDecodeError: ")
+    error = capsys.readouterr().err
+    assert error.startswith(f"failed: EvidenceUnreadable: {entry} cannot be understood (")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["afile", "folder"])
+def test_folder_without_evidence_is_no_migration(root: Path, capsys: pytest.CaptureFixture[str], name: str):
+    """What lies below the evidence root and was left by no run is unknown, not new."""
+    (root / "afile").write_text("x")
+    (root / "folder").mkdir()
+
+    assert kafka_migration(root, "status", name) == 3
+    assert "MIGRATION_UNKNOWN" in capsys.readouterr().err
+
+
+def test_request_stands_whatever_the_runs_evidence_says(root: Path, capsys: pytest.CaptureFixture[str]):
+    """Mode and poll interval are only said beside the answer: that they cannot be read is no failure."""
+    evidence = RunEvidence(root, "shop", RUN)
+    evidence.freeze_migration("nonsense: [")
+    (evidence.folder / "01-preflight-1.json").write_text("{")
+
+    assert kafka_migration(root, "stop", "shop", "--reason", "line\n  two\x1b[31m") == 0
+    assert "asked to stop" in capsys.readouterr().out
+    standing = StopRequestStore(root, "shop").find(2)
+    assert standing is not None
+    assert "line two [31m" == standing.reason
+
+
+def test_reader_that_has_heard_enough_is_no_failure(root: Path):
+    """A closed pipe ends the command quietly; what was asked is done."""
+    command = [sys.executable, "-m", "kafka_migration", "status", "shop", "--evidence-root", str(root)]
+    environment = {**os.environ, "PYTHONPATH": str(PLUGINS)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert b"" == process.stderr.read()
+        assert process.wait(60) == 0
+
+
+def test_empty_place_is_wrong_usage(capsys: pytest.CaptureFixture[str]):
+    """An empty evidence root would be the present folder, whatever that holds."""
+    with pytest.raises(SystemExit) as ended:
+        main(["status", "shop", "--evidence-root", ""])
+
+    assert ended.value.code == 2
+    assert "an empty place" in capsys.readouterr().err
 
 
 def test_status_of_an_open_generation(root: Path, capsys: pytest.CaptureFixture[str]):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.adapters.evidence import LedgerStore, RunEvidence, StopRequestStore, write_whole
-from kafka_migration.core.errors import Refused
+from kafka_migration.core.errors import EvidenceUnreadable, Refused
 from kafka_migration.core.evidence import Kind, assemble_run, document_name, parse_document_name, run_folder_name
 from kafka_migration.core.generations import GenerationStart
 from kafka_migration.core.migration import Phase, RunIdentity
@@ -235,7 +235,7 @@ def test_broken_stop_request_is_no_missing_one(tmp_path: Path):
     folder.mkdir(parents=True)
     (folder / "3.json").write_text("{")
 
-    with pytest.raises(ValueError, match="Expecting"):
+    with pytest.raises(EvidenceUnreadable, match=r"3\.json cannot be understood \(JSONDecodeError"):
         StopRequestStore(tmp_path, "shop").find(3)
 
 

@@ -9,7 +9,7 @@ import pytest
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Refused
 from kafka_migration.core.migration import Migration
-from kafka_migration.spec.loading import load_migration, read_migration_text
+from kafka_migration.spec.loading import load_migration, load_migrations, read_migration_text
 
 pytestmark = pytest.mark.unit
 
@@ -74,6 +74,17 @@ def test_shipped_migration_files_are_valid(path: Path):
         ("version: 1", "version: 1\ncutover: {drain_groups: soon}", "cutover.drain_groups", "a duration"),
         ("version: 1", "version: 1\ncutover: {four_eyes: 'yes'}", "cutover.four_eyes", "boolean"),
         ("tasks: 2", "tasks: 2\n  kafka_home: /opt/$(id)", "mirror.kafka_home", "pattern"),
+        ("version: 1", "version: 1\nnightly: []", "nightly", "a mapping of the fields"),
+        ("version: 1", "version: 1\nnightly: {cron: }", "nightly.cron", "expected a text"),
+        ("version: 1", "version: 1\nnightly: {cron: '0 0 30 2 *'}", "nightly.cron", "comes some day"),
+        ("version: 1", "version: 1\nnightly: {cron: 'R R * * *'}", "nightly.cron", "five fields"),
+        ("version: 1", "version: 1\nnightly: {cron: '@daily'}", "nightly.cron", "five fields"),
+        ("version: 1", "version: 1\nnightly: {cron: '0 1 * * *', timezone: Europe/berlin}", "timezone", "a time zone"),
+        ("version: 1", "version: 1\nnightly: {cron: '0 1 * * *', until: \"05:30\\n\"}", "until", "a local time"),
+        ("version: 1", "version: 2020-13-45", "shop.yaml", "valid YAML"),
+        ("version: 1", "version: 1\n? [a, b]\n: c", "shop.yaml", "valid YAML"),
+        ("version: 1", "version: !!int abc", "shop.yaml", "valid YAML"),
+        ("version: 1", "version: " + 3000 * "[", "shop.yaml", "valid YAML"),
         (
             "version: 1",
             "version: 1\nnightly: {cron: '0 1 * * *', until: '05:30', validate_until: '05:30'}",
@@ -130,3 +141,13 @@ def test_limited_to_some_topics(migration: Migration):
     """A run may name some of the topics; none named means all."""
     assert ("audit",) == migration.limited_to(("audit", "unknown")).topics
     assert migration == migration.limited_to(())
+
+
+def test_files_that_are_wrong_in_any_way_are_left_out_beside_good_ones(tmp_path: Path, migration_text: str):
+    """Regression: a mistyped time zone in one file broke the preflight of every other migration."""
+    (tmp_path / "shop.yaml").write_text(migration_text)
+    nightly = "\nnightly: {cron: '0 1 * * *', timezone: Europe/berlin}\n"
+    (tmp_path / "zone.yaml").write_text(migration_text.replace("name: shop", "name: zone") + nightly)
+    (tmp_path / "folder.yaml").mkdir()
+
+    assert ["shop"] == [migration.name for migration in load_migrations(tmp_path)]

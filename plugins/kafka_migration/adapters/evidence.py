@@ -14,13 +14,14 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused
+from kafka_migration.core.errors import EvidenceUnreadable, Finding, Refused
 from kafka_migration.core.evidence import Kind, document_name, parse_document_name, run_folder_name
-from kafka_migration.core.ledger import Ledger, fold
+from kafka_migration.core.ledger import Ledger, with_entry
 from kafka_migration.core.migration import RunIdentity
 from kafka_migration.core.stop_request import StopRequest
 
@@ -52,7 +53,7 @@ class RunEvidence:
         """
         for folder in self._attempt_folders():
             if (folder / MIGRATION_FILE).exists():
-                return str((folder / MIGRATION_FILE).read_text())
+                return str((folder / MIGRATION_FILE).read_text(encoding="utf-8"))
         raise _missing(self.folder, "the frozen migration file", "preflight")
 
     def write(self, kind: Kind, document: Mapping[str, Any]) -> str:
@@ -119,7 +120,11 @@ class LedgerStore:
 
     def read(self) -> Ledger:
         """Return the ledger; one without entries is that of a new migration."""
-        return fold(read_json(self.folder / name) for name in self._names())
+        ledger = Ledger()
+        for name in self._names():
+            with _naming(self.folder / name):
+                ledger = with_entry(ledger, read_json(self.folder / name))
+        return ledger
 
     def append(self, entry: Mapping[str, Any]) -> None:
         """Append one entry."""
@@ -146,7 +151,8 @@ class StopRequestStore:
     def find(self, generation: int) -> StopRequest | None:
         """Return the request to this generation, `None` when there is none; raises what the store raises."""
         try:
-            return StopRequest.from_document(read_json(self._path(generation)))
+            with _naming(self._path(generation)):
+                return StopRequest.from_document(read_json(self._path(generation)))
         except FileNotFoundError:
             return None
 
@@ -168,9 +174,24 @@ def to_json(document: Mapping[str, Any]) -> str:
 
 
 def read_json(path: Any) -> dict[str, Any]:
-    """Return the JSON document at a path."""
-    document: dict[str, Any] = json.loads(path.read_text())
-    return document
+    """Return the JSON document at a path; raises `EvidenceUnreadable` where there is something else."""
+    with _naming(path):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(document, dict):
+            raise TypeError(f"a JSON object was expected, not {type(document).__name__}")
+        return document
+
+
+@contextmanager
+def _naming(path: Any) -> Iterator[None]:
+    """Name the document in every error that its content makes."""
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise EvidenceUnreadable(
+            f"{path} cannot be understood ({reason}); was it written by another version?"
+        ) from None
 
 
 def write_whole(path: Any, text: str) -> None:
@@ -179,12 +200,12 @@ def write_whole(path: Any, text: str) -> None:
     Locally it is written beside and renamed; an object store's put is whole by itself.
     """
     if getattr(path, "protocol", "file") not in {"file", "local", ""}:
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8")
         return
     local = Path(getattr(path, "path", path))
     local.parent.mkdir(parents=True, exist_ok=True)
-    beside = local.with_name(f".{local.name}.{uuid.uuid4().hex}")
-    beside.write_text(text, encoding="utf-8")
+    beside, content = local.with_name(f".{local.name}.{uuid.uuid4().hex}"), text.encode()
+    beside.write_bytes(content)
     Path(beside).replace(local)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import io
+import os
 import sys
 from collections.abc import Sequence
 
@@ -17,16 +19,24 @@ from kafka_migration.spec.models import Duration
 
 # As a shell reports a command that was interrupted.
 INTERRUPTED = 130
+MAX_REASON = 500
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit code; wrong usage exits with 2."""
     arguments = parser().parse_args(argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that cannot show a letter is no reason to fail half-way.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         return int(arguments.run(arguments))
+    except BrokenPipeError:
+        # Who reads has heard enough; what was asked is done. Python would complain once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(ExitCode.DONE)
     except Refused as refused:
         return _end(ExitCode.REFUSED, str(refused))
-    except (MigrationError, OSError, ValueError) as error:
+    except (MigrationError, ImportError, OSError, ValueError) as error:
         return _end(ExitCode.FAILED, f"failed: {type(error).__name__}: {error}")
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -50,7 +60,7 @@ def _add_status(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 def _add_stop(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = _verb(verbs, "stop", "ask the run that mirrors now to end mirroring and validate what was copied")
-    verb.add_argument("--reason", default="", metavar="TEXT", help="kept in the evidence")
+    verb.add_argument("--reason", type=_reason, default="", metavar="TEXT", help="kept in the evidence")
     verb.add_argument("--wait", action="store_true", help="wait until MirrorMaker has stopped")
     verb.add_argument("--timeout", type=_duration_s, default="10m", metavar="TIME", help="for --wait (default: 10m)")
     verb.set_defaults(run=stop)
@@ -60,9 +70,20 @@ def _verb(verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str,
     verb = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.", allow_abbrev=False)
     verb.add_argument("name", help="name of the migration, as its file is called")
     verb.add_argument(
-        "--evidence-root", metavar="PLACE", help="folder or URL (default: that of Airflow's configuration)"
+        "--evidence-root", type=_place, metavar="PLACE", help="folder or URL (default: that of Airflow's configuration)"
     )
     return verb
+
+
+def _place(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("an empty place")
+    return text
+
+
+def _reason(text: str) -> str:
+    """Return a text of one line that a terminal can show as it is."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:MAX_REASON]
 
 
 def _duration_s(text: str) -> int:

@@ -7,6 +7,7 @@ import os
 import time
 from argparse import Namespace
 from collections.abc import Callable
+from contextlib import suppress
 
 from kafka_migration.adapters.clock import SystemClock
 from kafka_migration.cli.output import ExitCode, aligned, say
@@ -14,7 +15,7 @@ from kafka_migration.cli.status import stopped_words
 from kafka_migration.cli.store import MigrationStore
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused
+from kafka_migration.core.errors import Finding, MigrationError, Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import Generation, StopCertificate
 from kafka_migration.core.ledger import Ledger
@@ -25,6 +26,8 @@ from kafka_migration.spec.loading import load_migration
 
 # How often `--wait` looks into the ledger.
 LOOK_EVERY_S = 2.0
+# What is only said beside the answer; when it cannot be told, the request stands all the same.
+_UNTOLD = (MigrationError, OSError, LookupError, TypeError, ValueError)
 
 
 def stop(arguments: Namespace) -> int:
@@ -81,8 +84,10 @@ def wait_for_stop(
 
 def mode_of(store: MigrationStore, holder: str) -> Mode | None:
     """Return the mode that a run was checked for; `None` where its evidence does not tell."""
-    preflight = store.evidence_of(holder).newest(Kind.PREFLIGHT)
-    return None if preflight is None else Mode(preflight["mode"])
+    with suppress(*_UNTOLD):
+        preflight = store.evidence_of(holder).newest(Kind.PREFLIGHT)
+        return None if preflight is None else Mode(preflight["mode"])
+    return None
 
 
 def login_name() -> str:
@@ -94,12 +99,10 @@ def login_name() -> str:
 
 
 def _poll_interval_s(store: MigrationStore, holder: str) -> float | None:
-    try:
+    with suppress(*_UNTOLD):
         text = store.evidence_of(holder).frozen_migration()
         return load_migration(text, where=f"{store.name} (frozen)").watch.poll_interval_s
-    except Refused:
-        # It is only said, so that a file of another version is no reason to refuse.
-        return None
+    return None
 
 
 def _certificate(store: MigrationStore, generation: int) -> StopCertificate | None:

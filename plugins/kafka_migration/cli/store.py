@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kafka_migration.adapters.evidence import LedgerStore, RunEvidence, StopRequestStore
+from kafka_migration.adapters.evidence import LEDGER_FOLDER, LedgerStore, RunEvidence, StopRequestStore
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.migration import RunIdentity
@@ -58,9 +58,16 @@ def evidence_root(place: str | None) -> Any:
 
 def _names(root: Any) -> list[str]:
     try:
-        return sorted(path.name for path in root.iterdir())
+        return sorted(path.name for path in root.iterdir() if _is_migration(path))
     except FileNotFoundError:
         return []
+
+
+def _is_migration(path: Any) -> bool:
+    """Tell whether runs left anything here: a ledger, or a run's first attempt."""
+    if not path.is_dir():
+        return False
+    return (path / LEDGER_FOLDER).is_dir() or any((run / "attempt-1").is_dir() for run in path.iterdir())
 
 
 def _unknown(name: str, known: list[str], root: Any) -> Finding:

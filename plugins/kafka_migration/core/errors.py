@@ -5,6 +5,7 @@
     ├── MirrorFailed      MirrorMaker died, stalled or lost records; the teardown stops it; never retried
     ├── ValidationFailed  the copy was read and is wrong, or cannot be vouched for; never retried
     ├── OffsetsNotMoved   no group could be moved to its planned offsets; never retried
+    ├── EvidenceUnreadable  a document is there and makes no sense; somebody must look at it
     ├── TransientError    a transport failed; the same call may succeed later
     └── OutcomeUnknown    an act may or may not have happened; a machine must not try again
 
@@ -46,6 +47,10 @@ class Finding:
 
 class MigrationError(Exception):
     """Base of every error that this package raises on purpose."""
+
+
+class EvidenceUnreadable(MigrationError):
+    """A document of the evidence store is there and makes no sense; its text names the document."""
 
 
 class FindingsError(MigrationError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 from kafka_migration.core.generations import Generation, GenerationStart, StopCertificate
@@ -198,10 +199,12 @@ def _is_same_run(one: str, other: str) -> bool:
 
 def fold(entries: Iterable[Mapping[str, Any]]) -> Ledger:
     """Fold ledger entries, oldest first, into the ledger."""
-    ledger = Ledger()
-    for entry in entries:
-        ledger = _FOLDS[entry["kind"]](ledger, entry)
-    return ledger
+    return reduce(with_entry, entries, Ledger())
+
+
+def with_entry(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    """Return the ledger with one more entry."""
+    return _FOLDS[entry["kind"]](ledger, entry)
 
 
 def _fold_created(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:

@@ -39,6 +39,8 @@ from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
 from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
 from kafka_migration.spec.loading import load_migration_file
 
+# Airflow takes DAG ids of less than 250 characters.
+_LONGEST_NAME = 200
 _NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9_.-]")
 # Transport errors pass by themselves; refusals never retry whatever this says.
 RETRIES: dict[str, Any] = {"retries": 2, "retry_delay": timedelta(seconds=15)}
@@ -73,7 +75,7 @@ def migration_dags(folder: Path | None = None) -> dict[str, DAG]:
 
 def _makers(path: Path) -> dict[str, Callable[[str, Path, Migration | None, str], DAG]]:
     # A file with a name that no migration may have still gives its DAGs, which say so.
-    name = _NOT_IN_AN_ID.sub("_", path.stem)
+    name = _NOT_IN_AN_ID.sub("_", path.stem)[:_LONGEST_NAME]
     return {f"kafka_migration__{name}": migration_dag, f"{NIGHTLY_DAG_PREFIX}{name}": nightly_dag}
 
 
@@ -166,7 +168,8 @@ def _finish(name: str, tasks: list[BaseOperator]) -> None:
 
 
 def _tags(path: Path, problem: str) -> list[str]:
-    return ["kafka-migration", path.stem, *(["invalid"] if problem else [])]
+    # Airflow takes no longer tag; a name that long is invalid, and the DAG is there to say so.
+    return ["kafka-migration", path.stem[:100], *(["invalid"] if problem else [])]
 
 
 def _read(path: Path) -> tuple[Migration | None, str]:

@@ -86,7 +86,9 @@ T = TypeVar("T")
 
 def _of_type(params: Mapping[str, Any], field: str, default: T, expected: str, findings: list[Finding]) -> T:
     """Return a field of the conf of the default's type, or the default; a value of another type is a finding."""
-    value = params.get(field) or default
+    value = params.get(field)
+    if value is None:
+        return default
     if isinstance(value, type(default)):
         return value
     findings.append(_conf_finding(field, repr(value), expected))
@@ -96,7 +98,7 @@ def _of_type(params: Mapping[str, Any], field: str, default: T, expected: str, f
 def _moment(params: Mapping[str, Any], field: str, findings: list[Finding]) -> datetime | None:
     """Return the moment given in a field of the conf; one that is none, or has no time zone, is a finding."""
     text = params.get(field)
-    if not text:
+    if text is None or text == "":
         return None
     try:
         moment = datetime.fromisoformat(text)
@@ -110,7 +112,9 @@ def _moment(params: Mapping[str, Any], field: str, findings: list[Finding]) -> d
 
 def _names(params: Mapping[str, Any], field: str, findings: list[Finding]) -> tuple[str, ...]:
     """Return the names given in a field of the conf; anything but a list of texts is added to the findings."""
-    names = params.get(field) or []
+    names = params.get(field)
+    if names is None:
+        return ()
     if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
         findings.append(_conf_finding(field, repr(names), f"a list of {field.removesuffix('s')} names"))
         return ()

@@ -96,8 +96,8 @@ def load_migrations(folder: Path) -> tuple[Migration, ...]:
     """Return the migration of every `*.yaml` file in the folder that can be read, sorted by file name."""
     migrations = []
     for path in sorted(folder.glob("*.yaml")):
-        # A file that is wrong refuses its own runs, and no other's.
-        with contextlib.suppress(Refused):
+        # A file that is wrong, in whatever way, refuses its own runs, and no other's.
+        with contextlib.suppress(Exception):
             migrations.append(load_migration_file(path)[1])
     return tuple(migrations)
 
@@ -111,6 +111,9 @@ def _parse_yaml(text: str, where: str) -> Any:
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         problem = getattr(error, "problem", None) or "no YAML"
         raise Refused([_invalid(where, f"{place}{problem}", "valid YAML")]) from None
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        # Values that are no YAML of their kind, such as a date that does not exist, break the loader itself.
+        raise Refused([_invalid(where, f"{type(error).__name__}: {error}"[:200], "valid YAML")]) from None
     if not isinstance(data, dict):
         raise Refused([_invalid(where, "no mapping at the top level", "the keys version, name, source, …")])
     return data
@@ -119,6 +122,14 @@ def _parse_yaml(text: str, where: str) -> Any:
 def _invalid(subject: str, found: str, expected: str, hint: str = "") -> Finding:
     remedy = hint or "Correct the migration file (docs/migration-file.md lists every field)."
     return Finding(Code.MIGRATION_FILE_INVALID, subject, found, expected, remedy)
+
+
+# What pydantic says in words of its own.
+_EXPECTED = {
+    "model_type": "a mapping of the fields of this section",
+    "string_type": "a text",
+    "invalid_key": "a name as key; write it in quotes",
+}
 
 
 def _finding(where: str, details: ErrorDetails) -> Finding:
@@ -130,7 +141,8 @@ def _finding(where: str, details: ErrorDetails) -> Finding:
         return _invalid(subject, "nothing", "a value; the field is required")
     found = repr(details["input"])
     message = details["msg"].removeprefix("Value error, ")
-    return _invalid(subject, found if len(found) <= 80 else f"{found[:77]}…", message)
+    expected = _EXPECTED.get(details["type"], message)
+    return _invalid(subject, found if len(found) <= 80 else f"{found[:77]}…", expected)
 
 
 def _did_you_mean(location: tuple[int | str, ...]) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import time
+from datetime import datetime, time
 from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -19,13 +19,15 @@ from pydantic import (
     field_validator,
 )
 
-_DURATION = re.compile(r"^(\d{1,6})(s|m|h|d)$")
-_TIME_OF_DAY = re.compile(r"^([01]\d|2[0-3]):([0-5]\d)$")
+_DURATION = re.compile(r"([0-9]{1,6})([smhd])")
+_TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
+# Any moment will do; a fixed one gives the same finding on every day.
+_SOME_DAY = datetime(2030, 1, 1)  # noqa: DTZ001
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def _duration_s(value: Any) -> int:
-    match = _DURATION.match(value) if isinstance(value, str) else None
+    match = _DURATION.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise ValueError('a duration: digits and one of s, m, h, d, such as "90s" or "6h"')
     return int(match[1]) * _SECONDS[match[2]]
@@ -39,22 +41,30 @@ def _regular_expression(value: str) -> str:
     return value
 
 
+_CRON = 'a cron expression of five fields with values that exist, such as "0 1 * * *"'
+
+
 def _cron_expression(value: str) -> str:
-    if len(value.split()) != 5 or not croniter.is_valid(value):
-        raise ValueError('a cron expression of five fields, such as "0 1 * * *"')
+    # A field that begins with `R` is croniter's own: a random value, another one at each look.
+    if len(value.split()) != 5 or any(field.upper().startswith("R") for field in value.split()):
+        raise ValueError(_CRON)
+    try:
+        croniter(value, _SOME_DAY).get_next()
+    except ValueError:
+        raise ValueError(f"{_CRON} that comes some day") from None
     return value
 
 
 def _time_zone(value: str) -> str:
     try:
         ZoneInfo(value)
-    except (OSError, ValueError):
+    except (OSError, ValueError, KeyError):
         raise ValueError('a time zone of the IANA database, such as "UTC" or "Europe/Berlin"') from None
     return value
 
 
 def _time_of_day(value: Any) -> time:
-    match = _TIME_OF_DAY.match(value) if isinstance(value, str) else None
+    match = _TIME_OF_DAY.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise ValueError('a local time between "00:00" and "23:59", in quotes')
     return time(int(match[1]), int(match[2]))
@@ -162,7 +172,9 @@ class NightlyModel(Strict):
         "UTC", description="IANA time zone of cron, until and validate_until."
     )
     until: TimeOfDay | None = Field(
-        None, description='Local time, such as "05:30", at which mirroring stops; what is left is for the next run.'
+        None,
+        description='Local time, such as "05:30", at which mirroring stops: the first after the beginning. '
+        "What is left is for the next run.",
     )
     validate_until: TimeOfDay | None = Field(
         None,
