@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import subprocess
 import sys
@@ -11,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.cli.main import parser
+from kafka_migration.clients.kafka_properties import java_properties
 from kafka_migration.core.codes import Code
+from kafka_migration.spec.loading import load_migration
 
 pytestmark = pytest.mark.unit
 
@@ -59,6 +62,38 @@ def test_every_verb_and_option_is_documented():
     for name, verb in cli_verbs().items():
         options = {option for action in verb._actions for option in action.option_strings} - {"-h", "--help"}
         assert set() == {option for option in options if f"`{option}" not in sections[name] + page.split("\n## ")[0]}
+
+
+INSTALLATION = (ROOT / "docs" / "installation.md").read_text()
+
+
+def examples(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", INSTALLATION, re.MULTILINE | re.DOTALL)
+
+
+def test_every_setting_is_documented():
+    """The installation page has a row for each setting of the section, with its environment variable."""
+    code = (ROOT / "plugins" / "kafka_migration" / "adapters" / "settings.py").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| `AIRFLOW__KAFKA_MIGRATION__(\w+)`", INSTALLATION, re.MULTILINE)
+
+    assert [(name, name.upper()) for name in re.findall(r'conf\.get\(SECTION, "(\w+)"', code)] == rows
+
+
+def test_the_connections_of_the_installation_page_are_accepted():
+    """Each example is whole JSON, and one of a Kafka connection translates for MirrorMaker and Spark."""
+    connections = [json.loads(text) for text in examples("json")]
+
+    for connection in connections:
+        if connection["conn_type"] == "kafka":
+            java_properties("shop_source", connection["extra"])
+    assert {"kafka", "ssh", "spark"} == {connection["conn_type"] for connection in connections}
+
+
+def test_the_migration_file_of_the_installation_page_is_valid():
+    """The smallest migration file that is shown can be read."""
+    (text,) = examples("yaml")
+
+    assert "shop" == load_migration(text, where="docs/installation.md").name
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: str(p.relative_to(ROOT)))
