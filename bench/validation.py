@@ -40,12 +40,14 @@ def rows(records: int) -> list[Row]:
         Sandbox(Path(folder), airflow=False) as sandbox,
     ):
         sides = {"source": sandbox.state.source_bootstrap, "target": sandbox.state.target_bootstrap}
+        # The same on both sides, and of today: the broker purges what is older than its retention.
+        timestamp_ms = int(time.time() * 1000)
         for bootstrap in sides.values():
-            _fill(bootstrap, records)
+            _fill(bootstrap, records, timestamp_ms)
         return [_level_1_against_scan(_session(), sides, records)]
 
 
-def _fill(bootstrap: str, records: int) -> None:
+def _fill(bootstrap: str, records: int, timestamp_ms: int) -> None:
     admin = AdminClient({"bootstrap.servers": bootstrap})
     for future in admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)]).values():
         future.result(30)
@@ -54,9 +56,7 @@ def _fill(bootstrap: str, records: int) -> None:
         value = b"%0*d" % (VALUE_BYTES, number)
         while True:
             try:
-                producer.produce(
-                    TOPIC, value, b"key-%d" % (number % KEYS), number % PARTITIONS, timestamp=1_700_000_000_000
-                )
+                producer.produce(TOPIC, value, b"key-%d" % (number % KEYS), number % PARTITIONS, timestamp=timestamp_ms)
                 break
             except BufferError:
                 producer.poll(0.1)
