@@ -36,12 +36,12 @@ class Answered:
     findings: Mapping[str, list[Finding]]
 
 
-def resolve_bounds(run: MigrationRun, source: Mapping[str, TopicDescription]) -> IntervalBounds | None:
+def resolve_bounds(run: MigrationRun, ledger: Ledger, source: Mapping[str, TopicDescription]) -> IntervalBounds | None:
     """Return the bounds of the run's interval, asking the source for those that the ledger lacks; else `None`."""
     interval = run.occasion.interval
     if interval is None:
         return None
-    known = run.ledger.read().bounds
+    known = ledger.bounds
     lacking = lacking_bounds(known, (interval.start, interval.end), partitions_of(source))
     if lacking:
         hold_reservation(run)

@@ -17,7 +17,7 @@ from kafka_migration.adapters.evidence import LedgerStore, RunEvidence, StopRequ
 from kafka_migration.adapters.kafka import ConfluentCluster
 from kafka_migration.adapters.mirror_host import SshMirrorHost
 from kafka_migration.core.cluster import KafkaCluster, TopicDescription
-from kafka_migration.core.codes import Code
+from kafka_migration.core.conf import conf_finding
 from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.host import MirrorHost
@@ -65,13 +65,13 @@ class RunRequest:
         """
         fields = cls.MANUAL_FIELDS if nightly_mode is None else cls.NIGHTLY_FIELDS
         findings = [
-            _conf_finding(name, "an unknown field", f"one of {', '.join(fields)}")
+            conf_finding(name, "an unknown field", f"one of {', '.join(fields)}")
             for name in sorted(set(params) - set(fields))
         ]
         mode = nightly_mode or params.get("mode", DEFAULT_MODE)
         offered = [str(mode) for mode in Mode if mode.is_offered]
         if nightly_mode is None and mode not in offered:
-            findings.append(_conf_finding("mode", repr(mode), f"one of {', '.join(offered)}"))
+            findings.append(conf_finding("mode", repr(mode), f"one of {', '.join(offered)}"))
         topics, groups = (_names(params, field, findings) for field in ("topics", "groups"))
         follow_until = _moment(params, "follow_until", findings)
         outside = _of_type(params, "mirror_outside_window", False, "true or false", findings)
@@ -91,7 +91,7 @@ def _of_type(params: Mapping[str, Any], field: str, default: T, expected: str, f
         return default
     if isinstance(value, type(default)):
         return value
-    findings.append(_conf_finding(field, repr(value), expected))
+    findings.append(conf_finding(field, repr(value), expected))
     return default
 
 
@@ -105,7 +105,7 @@ def _moment(params: Mapping[str, Any], field: str, findings: list[Finding]) -> d
     except (TypeError, ValueError):
         moment = None
     if moment is None or moment.tzinfo is None:
-        findings.append(_conf_finding(field, repr(text), 'a date and time with a zone, as "2030-01-31T05:30:00+01:00"'))
+        findings.append(conf_finding(field, repr(text), 'a date and time with a zone, as "2030-01-31T05:30:00+01:00"'))
         return None
     return moment
 
@@ -116,14 +116,9 @@ def _names(params: Mapping[str, Any], field: str, findings: list[Finding]) -> tu
     if names is None:
         return ()
     if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
-        findings.append(_conf_finding(field, repr(names), f"a list of {field.removesuffix('s')} names"))
+        findings.append(conf_finding(field, repr(names), f"a list of {field.removesuffix('s')} names"))
         return ()
     return tuple(names)
-
-
-def _conf_finding(name: str, found: str, expected: str) -> Finding:
-    remedy = "Correct the field and trigger the run again; nothing was started."
-    return Finding(Code.RUN_CONF_INVALID, f"run conf field {name}", found, expected, remedy)
 
 
 class MigrationRun:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafka_migration.core.codes import Code
+from kafka_migration.core.conf import conf_finding
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.migration import Mode
 from kafka_migration.preflight.check import Check, Subject
@@ -15,14 +15,13 @@ def _check(subject: Subject) -> Iterable[Finding]:
     if until is None:
         return
     if subject.mode is not Mode.FOLLOW:
-        yield _finding(f"{until.isoformat()} in mode {subject.mode}", f"mode {Mode.FOLLOW}, or no such field")
+        yield conf_finding(
+            "follow_until", f"{until.isoformat()} in mode {subject.mode}", f"mode {Mode.FOLLOW}, or no such field"
+        )
     elif until <= subject.now:
-        yield _finding(until.isoformat(), f"a moment after {subject.now.isoformat(timespec='seconds')}")
-
-
-def _finding(found: str, expected: str) -> Finding:
-    remedy = "Correct the field and trigger the run again; nothing was started."
-    return Finding(Code.RUN_CONF_INVALID, "run conf field follow_until", found, expected, remedy)
+        yield conf_finding(
+            "follow_until", until.isoformat(), f"a moment after {subject.now.isoformat(timespec='seconds')}"
+        )
 
 
 CHECK = Check("follow", _check)

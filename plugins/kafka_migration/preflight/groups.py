@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafka_migration.core.codes import Code
+from kafka_migration.core.conf import conf_finding
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.group_offsets import which_groups
 from kafka_migration.preflight.check import Check, Subject
@@ -16,13 +16,8 @@ def _check(subject: Subject) -> Iterable[Finding]:
     known = which_groups(subject.source.list_groups(), subject.migration.cutover.groups)
     for group in subject.requested_groups:
         if group not in known:
-            yield Finding(
-                Code.RUN_CONF_INVALID,
-                "run conf field groups",
-                repr(group),
-                "groups that are on the source and that cutover.groups of the migration file names",
-                "Correct the field and trigger the run again; nothing was started.",
-            )
+            expected = "groups that are on the source and that cutover.groups of the migration file names"
+            yield conf_finding("groups", repr(group), expected)
 
 
 CHECK = Check("groups", _check, needs=("clusters",))

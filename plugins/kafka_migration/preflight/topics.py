@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafka_migration.core.codes import Code
+from kafka_migration.core.conf import conf_finding
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.migration import Mode
 from kafka_migration.core.topics import missing_topic_findings, recreated_findings, target_topic_findings
@@ -29,21 +29,15 @@ def _check(subject: Subject) -> Iterable[Finding]:
 def _unknown_requested(subject: Subject) -> Iterable[Finding]:
     for topic in subject.requested_topics:
         if topic not in subject.migration.topics:
-            yield Finding(
-                Code.RUN_CONF_INVALID,
-                "run conf field topics",
-                repr(topic),
-                f"topics of the migration: {', '.join(subject.migration.topics)}",
-                "Correct the field and trigger the run again; nothing was started.",
-            )
+            expected = f"topics of the migration: {', '.join(subject.migration.topics)}"
+            yield conf_finding("topics", repr(topic), expected)
 
 
 def _limited_cutover(subject: Subject) -> Iterable[Finding]:
     left_out = sorted(set(subject.file_topics) - set(subject.migration.topics))
     if subject.mode.moves_groups and left_out:
-        yield Finding(
-            Code.RUN_CONF_INVALID,
-            "run conf field topics",
+        yield conf_finding(
+            "topics",
             f"a cutover without {', '.join(left_out)}",
             "all topics of the migration",
             "After a cutover nothing is mirrored any more, so topics left out would stay behind for good. Choose none, "

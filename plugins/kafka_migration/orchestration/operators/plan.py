@@ -36,10 +36,11 @@ class PlanOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Read, compare, write the plan."""
-        if findings := phase_findings(run.ledger.read(), run.name, run.request.mode):
+        ledger, mirrors = run.ledger.read(), run.request.mode.mirrors
+        if findings := phase_findings(ledger, run.name, run.request.mode):
             raise Refused(findings)
         source, target = run.describe("source"), run.describe("target")
-        document = self._plan(run, source, target) if run.request.mode.mirrors else _nothing_to_mirror(run, target)
+        document = self._plan(run, ledger, source, target) if mirrors else _nothing_to_mirror(run, ledger, target)
         run.evidence.write(Kind.PLAN, document)
         self.log.info("Goal: %s", document["goals"])
         return {
@@ -51,11 +52,11 @@ class PlanOperator(MigrationOperator):
     def _plan(
         self,
         run: MigrationRun,
+        ledger: Ledger,
         source: Mapping[str, TopicDescription],
         target: Mapping[str, TopicDescription],
     ) -> dict[str, Any]:
-        bounds = resolve_bounds(run, source)
-        ledger = run.ledger.read()
+        bounds = resolve_bounds(run, ledger, source)
         state = mirror_state(run, source, target)
         partitions = partitions_of(source)
         ends = every_offset(
@@ -123,7 +124,7 @@ def _topics(
     }
 
 
-def _nothing_to_mirror(run: MigrationRun, target: Mapping[str, TopicDescription]) -> dict[str, Any]:
+def _nothing_to_mirror(run: MigrationRun, ledger: Ledger, target: Mapping[str, TopicDescription]) -> dict[str, Any]:
     """Return the plan of a run that only reads; a re-created topic is said, and the reading decides."""
     return {
         "at": run.now(),
@@ -132,5 +133,5 @@ def _nothing_to_mirror(run: MigrationRun, target: Mapping[str, TopicDescription]
         "positions": {},
         "goals": {},
         "offsets_to_copy": 0,
-        "warnings": [f.to_document() for f in recreated_findings(target, run.ledger.read())],
+        "warnings": [f.to_document() for f in recreated_findings(target, ledger)],
     }
