@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import secrets
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -152,6 +153,11 @@ class Sandbox:
     def airflow_env(self) -> dict[str, str]:
         """Return the complete environment for `airflow` commands against this sandbox."""
         return dict(self.state.environment)
+
+    def run_airflow(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run an `airflow` command against this sandbox to its end, however that is."""
+        command = ("airflow", *arguments)
+        return subprocess.run(command, env=self.airflow_env(), capture_output=True, text=True, check=False)
 
     def _start(self) -> None:
         began = time.monotonic()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections.abc import Sequence
 from datetime import datetime
@@ -53,14 +52,14 @@ class Nights:
     def _backfill(self, first: datetime) -> list[FinishedRun]:
         last = first + (INTERVALS - 1) * INTERVAL
         command = [
-            *("airflow", "backfill", "create", "--dag-id", NIGHTLY_DAG_ID, "--max-active-runs", "1"),
+            *("backfill", "create", "--dag-id", NIGHTLY_DAG_ID, "--max-active-runs", "1"),
             *("--from-date", first.isoformat(), "--to-date", last.isoformat()),
         ]
         self._display.section(f"Backfill of {INTERVALS} intervals")
-        self._display.line(" ".join(command))
+        self._display.line(" ".join(("airflow", *command)))
         # SQLite takes one writer at a time: with the DAG paused the scheduler writes little.
         self._api.pause(NIGHTLY_DAG_ID)
-        done = subprocess.run(command, env=self._sandbox.airflow_env(), capture_output=True, text=True, check=False)
+        done = self._sandbox.run_airflow(*command)
         if done.returncode != 0:
             raise DemoFailed(f"airflow backfill ended with {done.returncode}: {(done.stderr or done.stdout)[-500:]}")
         self._api.wait_for_dag(NIGHTLY_DAG_ID)

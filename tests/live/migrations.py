@@ -117,8 +117,7 @@ class LiveMigration:
 
     def run_airflow(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run an `airflow` command, however it ends."""
-        environment = self._sandbox.airflow_env()
-        return subprocess.run(["airflow", *arguments], env=environment, capture_output=True, text=True, check=False)
+        return self._sandbox.run_airflow(*arguments)
 
     def airflow(self, *arguments: str) -> str:
         """Run an `airflow` command; return what it printed."""
