@@ -11,7 +11,7 @@ from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.validation import ValidationRequest, empty_result
-from kafka_migration.engines import mirrormaker2
+from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.operators.finish import FinishOperator
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
@@ -32,7 +32,7 @@ def do(world: World, *operators: type[BaseOperator]) -> dict[str, Any]:
 
 def mirror(world: World, copied: dict[TopicPartition, int]) -> None:
     """Do what MirrorMaker does: copy records and store the offset of the last one."""
-    topics = mirrormaker2.InternalTopics.of(world.run.migration, 1)
+    topics = InternalTopics.of(world.run.name, 1)
     world.target.create_topics([NewTopic(topics.offsets, 1, 1, {})])
     for partition, count in copied.items():
         log = world.source.topics[partition.topic].partitions[partition.partition]

@@ -10,7 +10,7 @@ from airflow.sdk.exceptions import AirflowFailException
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.engines import mirrormaker2
+from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.operators.stop import StopMirrorOperator
 from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
 from tests.airflow.conftest import World
@@ -173,7 +173,7 @@ def test_fence_that_breaks_while_draining_is_proved_again(scene: Scene):
 
 
 def _store_audit_position(scene: Scene) -> None:
-    topics = mirrormaker2.InternalTopics.of(scene.world.run.migration, 1)
+    topics = InternalTopics.of(scene.world.run.name, 1)
     scene.world.target.create_topics([NewTopic(topics.offsets, 1, 1, {})])
     key = json.dumps(["MirrorSourceConnector", {"cluster": "shop-source", "partition": 0, "topic": "audit"}]).encode()
     scene.world.target.produce(topics.offsets, 0, (key, json.dumps({"offset": 0}).encode()))

@@ -14,7 +14,7 @@ from kafka_migration.core.errors import TransientError
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.group_offsets import GroupVerdict, OffsetsPlan
 from kafka_migration.core.offsets import TopicPartition, to_document
-from kafka_migration.engines import mirrormaker2
+from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.group_planning import make_offsets_plan
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
@@ -47,7 +47,7 @@ def copied(world: World, *, equal: bool = True) -> None:
     generation = world.run.ledger.read().last_generation
     assert generation is not None
     goals = world.run.plan_offsets().goals
-    topics = mirrormaker2.InternalTopics.of(world.run.migration, generation.number)
+    topics = InternalTopics.of(world.run.name, generation.number)
     world.target.create_topics([NewTopic(topics.offsets, 1, 1, {})])
     for partition, start in generation.start.mirror_positions.items():
         log = world.source.topics[partition.topic].partitions[partition.partition]

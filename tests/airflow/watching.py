@@ -12,7 +12,7 @@ from airflow.triggers.base import BaseTrigger
 
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.evidence import Kind
-from kafka_migration.engines import mirrormaker2
+from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
@@ -42,7 +42,7 @@ class Scene:
 
     def copy(self) -> None:
         """Do what MirrorMaker does: copy everything and store the offset of the last record."""
-        topics = mirrormaker2.InternalTopics.of(self.world.run.migration, 1)
+        topics = InternalTopics.of(self.world.run.name, 1)
         self.world.target.create_topics([NewTopic(topics.offsets, 1, 1, {})])
         for number, log in enumerate(self.world.source.topics["orders"].partitions):
             copied = self.world.target.topics["orders"].partitions[number].records

@@ -110,10 +110,10 @@ class FakeCluster:
         made = self.groups.setdefault(group, FakeGroup())
         made.commits |= {partition: CommittedOffset(offset, metadata) for partition, offset in offsets.items()}
 
-    def join(self, group: str, client_id: str = "app-1", host: str = "/10.0.0.1") -> None:
-        """Let a member join a group; it is made if it is not there."""
+    def join(self, group: str, client_id: str = "app-1", host: str = "/10.0.0.1", *assigned: TopicPartition) -> None:
+        """Let a member join a group, to read some partitions; it is made if it is not there."""
         made = self.groups.setdefault(group, FakeGroup())
-        made.members.append(GroupMember(f"{client_id}-member", client_id, host))
+        made.members.append(GroupMember(f"{client_id}-member", client_id, host, frozenset(assigned)))
 
     def leave(self, group: str) -> None:
         """Let every member leave a group."""

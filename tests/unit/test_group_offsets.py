@@ -264,7 +264,7 @@ def test_which_groups_match_the_whole_name():
             ("shared", "other"),
         ]
     ]
-    usual = ["(?!console-consumer-|connect-|__).+"]
+    usual = ["(?!console-consumer-|connect-|kafka-migration-mirror-|__).+"]
 
     assert ("a\nb", "billing", "billing-2") == which_groups(listings, usual)
     assert ("billing",) == which_groups(listings, ["billing", "nothing"])

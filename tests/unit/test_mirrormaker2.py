@@ -7,11 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from kafka_migration.core.engine import LaunchFacts
 from kafka_migration.core.host import MirrorLaunch
 from kafka_migration.core.migration import Migration
 from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.engines import mirrormaker2
+from kafka_migration.engines.mirrormaker2 import MirrorMaker2
+from kafka_migration.engines.mirrormaker2_topics import (
+    assigned_partitions,
+    failed_tasks,
+    stale_topics,
+    stored_positions,
+)
 from kafka_migration.engines.properties import render_properties
+from tests.contract.fake_cluster import FakeCluster
 
 pytestmark = pytest.mark.unit
 
@@ -21,9 +29,11 @@ LOGIN = {"bootstrap.servers": "a:1", "sasl.mechanism": "PLAIN", "sasl.jaas.confi
 
 
 def launch(migration: Migration, source: dict[str, str] = PLAIN) -> MirrorLaunch:
-    return mirrormaker2.launch(
-        migration, 3, source_properties=source, target_properties={"bootstrap.servers": "c:3"}, max_message_bytes=2048
-    )
+    return engine(migration).launch(3, LaunchFacts(source, {"bootstrap.servers": "c:3"}, max_message_bytes=2048))
+
+
+def engine(migration: Migration) -> MirrorMaker2:
+    return MirrorMaker2(migration, FakeCluster("old"), FakeCluster("new"))
 
 
 def test_rendered_properties_are_the_safe_profile(migration: Migration):
@@ -68,7 +78,7 @@ def test_topic_names_are_exact(migration: Migration):
     assert "shop-source->shop-target.topics = a\\\\.b,c\n" in launch(dotted).files["mm2.properties"]
 
 
-def test_stored_positions_are_last_copied_plus_one(migration: Migration):
+def test_stored_positions_are_last_copied_plus_one():
     """Only rows of the source connector, this source and the migration's topics count; reset rows do not."""
     rows = [
         (b'["MirrorSourceConnector",{"cluster":"shop-source","partition":1,"topic":"orders"}]', b'{"offset":41}'),
@@ -80,11 +90,11 @@ def test_stored_positions_are_last_copied_plus_one(migration: Migration):
         (None, b"x"),
     ]
 
-    assert {TopicPartition("orders", 1): 42} == mirrormaker2.stored_positions(rows, migration)
+    assert {TopicPartition("orders", 1): 42} == stored_positions(rows, "shop-source", ("orders", "audit"))
 
 
-def test_health_counts_tasks_and_names_failures():
-    """Running copy tasks are counted; a failure gives the first line and the last cause of its trace."""
+def test_failed_tasks_are_named_with_their_causes():
+    """Connectors and tasks in state FAILED are named, with the first line and the last cause of the trace."""
     trace = "ConnectException: Unrecoverable\\n\\tat x\\nCaused by: A\\n\\tat y\\nCaused by: RecordTooLarge"
     rows = [
         (b"status-connector-MirrorSourceConnector", b'{"state":"RUNNING"}'),
@@ -94,19 +104,31 @@ def test_health_counts_tasks_and_names_failures():
         (b"status-task-MirrorSourceConnector-2", None),
     ]
 
-    health = mirrormaker2.health(rows)
-
-    assert health.running_tasks == 1
-    assert ["ConnectException: Unrecoverable … Caused by: RecordTooLarge"] == [task.causes for task in health.failed]
+    assert ["ConnectException: Unrecoverable … Caused by: RecordTooLarge"] == [t.causes for t in failed_tasks(rows)]
 
 
-def test_graceful_is_told_by_the_last_log_line():
+def test_assigned_partitions_are_those_of_all_tasks():
+    """Every copy task names its partitions; a topic's name may hold dashes, and before any task nothing is known."""
+    rows = [
+        (b"connector-MirrorSourceConnector", b'{"properties":{"topics":"a"}}'),
+        (b"task-MirrorSourceConnector-0", b'{"properties":{"task.assigned.partitions":"a-0,b-c-12"}}'),
+        (b"task-MirrorSourceConnector-1", b'{"properties":{"task.assigned.partitions":"a-1"}}'),
+        (b"task-MirrorCheckpointConnector-0", b'{"properties":{"task.assigned.groups":"g"}}'),
+        (b"task-MirrorSourceConnector-2", None),
+    ]
+    expected = {TopicPartition("a", 0), TopicPartition("b-c", 12), TopicPartition("a", 1)}
+
+    assert expected == assigned_partitions(rows)
+    assert assigned_partitions(rows[:1]) is None
+
+
+def test_graceful_is_told_by_the_last_log_line(migration: Migration):
     """Exit code 143 follows both ends; only the orderly one logs its end."""
-    assert mirrormaker2.is_graceful("a\n[2026] INFO Kafka MirrorMaker stopped. (o.a.k)\n")
-    assert not mirrormaker2.is_graceful("a\n[2026] INFO Kafka MirrorMaker stopping (o.a.k)\n")
+    assert engine(migration).is_graceful("a\n[2026] INFO Kafka MirrorMaker stopped. (o.a.k)\n")
+    assert not engine(migration).is_graceful("a\n[2026] INFO Kafka MirrorMaker stopping (o.a.k)\n")
 
 
-def test_stale_topics_are_those_of_earlier_generations(migration: Migration):
+def test_stale_topics_are_those_of_earlier_generations():
     """Configuration and status topics of earlier generations go; the offsets topic and strangers stay."""
     topics = [
         "mm2-configs.shop-source.g2.internal",
@@ -117,7 +139,7 @@ def test_stale_topics_are_those_of_earlier_generations(migration: Migration):
         "orders",
     ]
 
-    assert ("mm2-configs.shop-source.g2.internal",) == mirrormaker2.stale_topics(migration, 3, topics)
+    assert ("mm2-configs.shop-source.g2.internal",) == stale_topics("shop", 3, topics)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 
 from confluent_kafka import ConsumerGroupTopicPartitions, ConsumerGroupType, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
+from confluent_kafka.admin import MemberDescription
 
 from kafka_migration.adapters.kafka_client import CALL_TIMEOUT_S, ClusterClient, may_pass
 from kafka_migration.core.cluster import (
@@ -160,5 +161,14 @@ def _state(described: Any) -> GroupState:
 
 
 def _description(group: str, description: Any) -> GroupDescription:
-    members = tuple(GroupMember(m.member_id, m.client_id or "", m.host or "") for m in description.members)
+    members = tuple(
+        GroupMember(m.member_id, m.client_id or "", m.host or "", _assigned(m)) for m in description.members
+    )
     return GroupDescription(group, _state(description), members)
+
+
+def _assigned(member: MemberDescription) -> frozenset[TopicPartition]:
+    """Return what a member was given to read; nothing before the group has settled."""
+    assignment = member.assignment
+    given = assignment.topic_partitions if assignment else None
+    return frozenset(TopicPartition(p.topic, p.partition) for p in given or ())

@@ -71,11 +71,12 @@ class GroupListing:
 
 @dataclass(frozen=True, slots=True)
 class GroupMember:
-    """A living member of a group."""
+    """A living member of a group, and the partitions that are assigned to it."""
 
     member_id: str
     client_id: str
     host: str
+    assigned: frozenset[TopicPartition] = frozenset()
 
     def __str__(self) -> str:
         return f"{self.client_id or self.member_id} on {self.host}"

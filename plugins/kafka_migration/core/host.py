@@ -8,7 +8,7 @@ has no expiry. The *lease* is a dead-man's switch: a generation that is not rene
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -40,7 +40,8 @@ class MirrorLaunch:
     `files` are written below the generation's directory, readable by its owner only; all but the log4j file
     are removed when the process ends. `kafka_home` and `java_home` default to the host's own variables.
     `GENERATION_DIR` is replaced in `arguments`, `java_options` and the texts of `files`. A file named
-    `log4j.properties` becomes log4j's configuration.
+    `log4j.properties` becomes log4j's configuration. `alarms` are texts in the log that every status shall tell of.
+    With `private_arguments` no process list shows the arguments.
     """
 
     main_class: str
@@ -50,6 +51,8 @@ class MirrorLaunch:
     kafka_home: str | None
     java_home: str | None
     lease_s: int
+    alarms: tuple[str, ...] = ()
+    private_arguments: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,8 @@ class HostReply:
     where they are unknown or make no sense. `holder` is empty when the migration is free. `adopted` tells
     that a start found its own process running already, `killed` that the process did not end on TERM.
     `exit_reason` is `stopped`, `lease-expired`, `ended` (by itself), or empty when unknown. `log` holds the
-    last lines, where the verb brings them.
+    last lines, where the verb brings them. `alarm` is the last log line with one of the launch's `alarms`, `facts`
+    what the verb `fingerprint` found.
     """
 
     ok: bool
@@ -82,6 +86,8 @@ class HostReply:
     adopted: bool = False
     killed: bool = False
     log: str = ""
+    alarm: str = ""
+    facts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_running(self) -> bool:
@@ -94,7 +100,7 @@ class HostReply:
 
         Raises `ValueError`, `KeyError` or `TypeError` for an object that is not a reply.
         """
-        known = {field.name: document[field.name] for field in fields(cls) if field.name in document}
+        known = {known.name: document[known.name] for known in fields(cls) if known.name in document}
         reply = cls(**{**known, "state": ProcessState(document["state"])})
         if not isinstance(reply.ok, bool) or not isinstance(reply.generation, int):
             raise TypeError("ok must be a boolean and generation an integer")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import time
 from enum import StrEnum
 from typing import Literal
@@ -14,19 +15,39 @@ IsolationLevel = Literal["read_committed", "read_uncommitted"]
 class Cluster:
     """One side of the migration: its Airflow connection (type `kafka`) and its MirrorMaker alias.
 
-    The alias names MirrorMaker's internal topics, so it is derived from the migration's name: unique per
-    migration and the same in every run.
+    The alias is the same in every run. Unless the file says otherwise it is derived from the migration's name.
     """
 
     connection: str
     alias: str
 
 
+EngineName = Literal["mirrormaker2", "mirrormaker1"]
+TopicNaming = Literal["identity", "prefixed", "custom"]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicNames:
+    """What a topic is called on the target.
+
+    `identity` keeps names, `prefixed` puts the source's alias and a dot before them. `custom` is a replication policy
+    class of the user's own; `pattern` then says what it makes of a name, which stands in it as `{topic}`.
+    """
+
+    naming: TopicNaming = "identity"
+    policy_class: str | None = None
+    pattern: str = "{topic}"
+
+
 @dataclass(frozen=True, slots=True)
 class MirrorSettings:
-    """How MirrorMaker runs on its host. `kafka_home` and `java_home` default to the host's own variables."""
+    """How MirrorMaker runs on its host. `kafka_home` and `java_home` default to the host's own variables.
 
-    engine: Literal["mirrormaker2"]
+    `restarts` is how often in one run a MirrorMaker that died is started again. `properties` are tuning of the
+    clients: `consumer.…`, `producer.…`.
+    """
+
+    engine: EngineName
     connection: str
     kafka_home: str | None
     java_home: str | None
@@ -35,6 +56,10 @@ class MirrorSettings:
     lease_s: int
     stop_grace_s: int
     isolation_level: IsolationLevel
+    topic_names: TopicNames = TopicNames()
+    exactly_once: bool = False
+    restarts: int = 3
+    properties: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +132,18 @@ class Migration:
     cutover: CutoverSettings
     nightly: NightlySettings | None
     digest: str
+
+    def target_topic(self, topic: str) -> str:
+        """Return what a topic of the source is called on the target."""
+        names = self.mirror.topic_names
+        if names.naming == "prefixed":
+            return f"{self.source.alias}.{topic}"
+        return names.pattern.replace("{topic}", topic)
+
+    @property
+    def renames(self) -> bool:
+        """Whether topics have other names on the target."""
+        return any(self.target_topic(topic) != topic for topic in self.topics)
 
     def shared_topics(self, other: Migration) -> tuple[str, ...]:
         """Return the topics that both would copy from the same source to the same target, sorted."""

@@ -1,4 +1,4 @@
-"""MirrorMaker 2, dedicated mode, from Kafka 3.9: configuration, positions, health.
+"""MirrorMaker 2, dedicated mode: configuration and launch, and where its positions and health are.
 
 The profile is the one tried in the facts of this project: topic names and partitions kept, the source cluster
 never written to, configuration and status topics fresh per generation (MirrorMaker starts from what the last
@@ -7,20 +7,28 @@ run stored there), the offsets topic kept.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from kafka_migration.clients.kafka_properties import SECRET_PROPERTIES
+from kafka_migration.core.cluster import KafkaCluster
+from kafka_migration.core.engine import LaunchFacts, MirrorHealth
+from kafka_migration.core.errors import Finding
 from kafka_migration.core.host import GENERATION_DIR, LOG4J_FILE, MirrorLaunch
 from kafka_migration.core.migration import Migration
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.offsets import Offsets
+from kafka_migration.engines.mirrormaker2_topics import (
+    InternalTopics,
+    assigned_partitions,
+    failed_tasks,
+    stale_topics,
+    stored_positions,
+)
 from kafka_migration.engines.properties import render_properties
 
 MAIN_CLASS = "org.apache.kafka.connect.mirror.MirrorMaker"
 PROPERTIES_FILE = "mm2.properties"
-CONNECTOR = "MirrorSourceConnector"
 SECRETS_PROVIDER = "org.apache.kafka.common.config.provider.DirectoryConfigProvider"
 STOPPED_LINE = "Kafka MirrorMaker stopped."
 DEFAULT_MAX_REQUEST_BYTES = 1_048_576
@@ -40,53 +48,71 @@ log4j.logger.org.reflections=ERROR
 
 
 @dataclass(frozen=True, slots=True)
-class InternalTopics:
-    """MirrorMaker's own topics on the target, by what they hold."""
+class MirrorMaker2:
+    """MirrorMaker 2 in dedicated mode (`core.engine.MirrorEngine`)."""
 
-    offsets: str
-    configs: str
-    status: str
+    migration: Migration
+    source: KafkaCluster
+    target: KafkaCluster
 
-    @classmethod
-    def of(cls, migration: Migration, generation: int) -> InternalTopics:
-        """Return the names of one generation; the offsets topic is the same for all."""
-        alias = migration.source.alias
-        return cls(
-            offsets=f"mm2-offsets.{alias}.internal",
-            configs=f"mm2-configs.{alias}.g{generation}.internal",
-            status=f"mm2-status.{alias}.g{generation}.internal",
+    keeps_partitions = True
+
+    def setting_findings(self, kafka_version: str) -> Iterable[Finding]:
+        """Name what this MirrorMaker, from Kafka `kafka_version` ("" if unknown), would ignore, misread or refuse."""
+        return ()
+
+    def launch(self, generation: int, facts: LaunchFacts) -> MirrorLaunch:
+        """Return what the host needs to start a generation."""
+        return launch(self.migration, generation, facts)
+
+    def stale_topics(self, generation: int, topics: Iterable[str]) -> tuple[str, ...]:
+        """Return the configuration and status topics of earlier generations."""
+        return stale_topics(self.migration.name, generation, topics)
+
+    def stored_positions(self, topics: Collection[str]) -> Offsets:
+        """Return the next source offset to copy, as MirrorMaker stored it; a partition without one is missing."""
+        rows = self.target.read_table(self._internal(0).offsets)
+        return stored_positions(rows, self.migration.source.alias, topics)
+
+    def rewind(self, positions: Offsets) -> None:
+        """Raise `ValueError`: it stores only what the target has acknowledged, so nobody has to ask."""
+        raise ValueError("the positions of MirrorMaker 2 are never set back")
+
+    def health(self, generation: int) -> MirrorHealth:
+        """Return what status and configuration topic of a generation say."""
+        internal = self._internal(generation)
+        return MirrorHealth(
+            failed=failed_tasks(self.target.read_table(internal.status)),
+            assigned=assigned_partitions(self.target.read_table(internal.configs)),
         )
 
+    def is_graceful(self, log_tail: str) -> bool:
+        """Tell from the end of the log whether MirrorMaker ended by itself in order."""
+        return STOPPED_LINE in log_tail
 
-def stale_topics(migration: Migration, generation: int, topics: Iterable[str]) -> tuple[str, ...]:
-    """Return the configuration and status topics of generations before this one, out of all `topics`."""
-    pattern = re.compile(rf"^mm2-(?:configs|status)\.{re.escape(migration.source.alias)}\.g(\d+)\.internal$")
-    numbered = ((topic, pattern.match(topic)) for topic in sorted(topics))
-    return tuple(topic for topic, match in numbered if match and int(match[1]) < generation)
+    def distrusts_position(self, log_tail: str) -> bool:
+        """Return False: a stored position is that of a record which the target has acknowledged."""
+        return False
+
+    def reset_command(self) -> str:
+        """Return the command that deletes the offsets topic on the target."""
+        return f"kafka-topics.sh --bootstrap-server <target> --delete --topic '{self._internal(0).offsets}'"
+
+    def _internal(self, generation: int) -> InternalTopics:
+        return InternalTopics.of(self.migration.name, generation)
 
 
-def launch(
-    migration: Migration,
-    generation: int,
-    *,
-    source_properties: Mapping[str, str],
-    target_properties: Mapping[str, str],
-    max_message_bytes: int,
-) -> MirrorLaunch:
-    """Return what the host needs to start this generation.
-
-    `max_message_bytes` is the smallest `max.message.bytes` of the target topics: a producer that may send
-    more than a topic takes makes MirrorMaker split and retry for ever.
-    """
+def launch(migration: Migration, generation: int, facts: LaunchFacts) -> MirrorLaunch:
+    """Return what the host needs to start this generation."""
     mirror = migration.mirror
-    clusters = {migration.source.alias: source_properties, migration.target.alias: target_properties}
+    clusters = {migration.source.alias: facts.source_properties, migration.target.alias: facts.target_properties}
     secrets = {
         f"secrets/{alias}.{name}": value
         for alias, properties in clusters.items()
         for name, value in properties.items()
         if name in SECRET_PROPERTIES
     }
-    properties = render_properties(_properties(migration, generation, clusters, max_message_bytes, bool(secrets)))
+    properties = render_properties(_properties(migration, generation, clusters, facts.max_message_bytes, bool(secrets)))
     return MirrorLaunch(
         main_class=MAIN_CLASS,
         arguments=(f"{GENERATION_DIR}/{PROPERTIES_FILE}", "--clusters", migration.target.alias),
@@ -160,9 +186,11 @@ def _flow(migration: Migration) -> dict[str, str]:
 
 
 def _storage(migration: Migration, generation: int) -> dict[str, str]:
-    target, topics = migration.target.alias, InternalTopics.of(migration, generation)
+    target, topics = migration.target.alias, InternalTopics.of(migration.name, generation)
     replication = str(migration.target_replication_factor)
     return {
+        # Its default is made of the source's alias, which two migrations may share.
+        f"{target}.group.id": f"{migration.name}-source-mm2",
         f"{target}.offset.storage.topic": topics.offsets,
         f"{target}.config.storage.topic": topics.configs,
         f"{target}.status.storage.topic": topics.status,
@@ -187,72 +215,3 @@ def _clients(migration: Migration, max_message_bytes: int) -> dict[str, str]:
         f"{target}.producer.max.request.size": str(request_bytes),
         f"{target}.producer.batch.size": str(min(DEFAULT_BATCH_BYTES, request_bytes)),
     }
-
-
-def stored_positions(
-    rows: Iterable[tuple[bytes | None, bytes | None]], migration: Migration
-) -> dict[TopicPartition, int]:
-    """Decode rows of the offsets topic into the next source offset to copy, per partition of the migration.
-
-    MirrorMaker stores the offset of the last copied record, so next = stored + 1 (seen on Kafka 3.9.1). Rows
-    of other connectors, other sources and other topics are left out; a row without a value was reset.
-    """
-    positions: dict[TopicPartition, int] = {}
-    for key, value in rows:
-        partition = _position_key(key, migration)
-        if partition is not None and value is not None:
-            positions[partition] = int(json.loads(value)["offset"]) + 1
-    return positions
-
-
-def _position_key(key: bytes | None, migration: Migration) -> TopicPartition | None:
-    if key is None:
-        return None
-    connector, source = json.loads(key)
-    if connector != CONNECTOR or source.get("cluster") != migration.source.alias:
-        return None
-    partition = TopicPartition(source["topic"], int(source["partition"]))
-    return partition if partition.topic in migration.topics else None
-
-
-@dataclass(frozen=True, slots=True)
-class FailedTask:
-    """A connector or task in state FAILED, with the first and the last cause of its trace."""
-
-    name: str
-    trace: str
-
-    @property
-    def causes(self) -> str:
-        """The first line of the trace and its last `Caused by:` line, which names the reason."""
-        lines = [line.strip() for line in self.trace.splitlines() if line.strip()]
-        caused = [line for line in lines if line.startswith("Caused by:")]
-        return " … ".join(dict.fromkeys([*lines[:1], *caused[-1:]])) or "no trace"
-
-
-@dataclass(frozen=True, slots=True)
-class Health:
-    """What the status topic of a generation says."""
-
-    running_tasks: int
-    failed: tuple[FailedTask, ...]
-
-
-def health(rows: Iterable[tuple[bytes | None, bytes | None]]) -> Health:
-    """Decode rows of a generation's status topic; `status-topic-…` rows are of no interest."""
-    running, failed = 0, []
-    for key, value in rows:
-        name = (key or b"").decode()
-        if value is None or not name.startswith(("status-connector-", "status-task-")):
-            continue
-        status = json.loads(value)
-        if status["state"] == "FAILED":
-            failed.append(FailedTask(name, status.get("trace") or ""))
-        elif status["state"] == "RUNNING" and name.startswith(f"status-task-{CONNECTOR}-"):
-            running += 1
-    return Health(running, tuple(sorted(failed, key=lambda task: task.name)))
-
-
-def is_graceful(log_tail: str) -> bool:
-    """Tell from the end of the log whether MirrorMaker ended by itself in order."""
-    return STOPPED_LINE in log_tail

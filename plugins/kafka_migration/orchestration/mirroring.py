@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kafka_migration.core.cluster import TopicDescription
 from kafka_migration.core.drain import expected_next
@@ -13,7 +13,6 @@ from kafka_migration.core.generations import Generation, StopCertificate
 from kafka_migration.core.host import HostReply
 from kafka_migration.core.offsets import Offsets, TopicPartition, from_document
 from kafka_migration.core.watch import Outcome
-from kafka_migration.engines import mirrormaker2
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
 
 
@@ -37,7 +36,7 @@ def mirror_state(
     """Read the state; partitions that the target does not have yet have target end 0."""
     partitions = partitions_of(source)
     log_start = every_offset(run.source.log_start_offsets(partitions), partitions, "source log start")
-    stored = stored_positions(run, source)
+    stored = run.engine.stored_positions(source)
     last_stop = run.ledger.read().last_stop
     certified = last_stop.mirror_positions if last_stop else {}
     begin = {p: certified.get(p, stored.get(p, log_start[p])) for p in partitions}
@@ -59,13 +58,6 @@ def every_offset(offsets: Offsets, partitions: Collection[TopicPartition], what:
     return offsets
 
 
-def stored_positions(run: MigrationRun, topics: Collection[str]) -> Offsets:
-    """Return the positions of these topics that MirrorMaker stored on the target."""
-    # Every generation stores them in the same topic.
-    rows = run.target.read_table(mirrormaker2.InternalTopics.of(run.migration, generation=0).offsets)
-    return mirrormaker2.stored_positions(rows, replace(run.migration, topics=tuple(topics)))
-
-
 def certify(run: MigrationRun, generation: Generation, reply: HostReply, reason: str) -> StopCertificate:
     """Return the certificate of a generation whose process is dead, from what is true now."""
     # Whatever this run was limited to, the certificate is of what the generation copied: all of it, and nothing else.
@@ -76,7 +68,7 @@ def certify(run: MigrationRun, generation: Generation, reply: HostReply, reason:
         generation=generation.number,
         run=run.identity.holder,
         at=run.now(),
-        graceful=reply.generation < generation.number or mirrormaker2.is_graceful(reply.log),
+        graceful=reply.generation < generation.number or run.engine.is_graceful(reply.log),
         exit_code=reply.exit_code if reply.generation == generation.number else None,
         reason=reason,
         mirror_positions=expected_next(begin, state.stored, proved_ends(run, generation.number)),

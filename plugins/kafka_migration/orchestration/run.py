@@ -16,14 +16,17 @@ from kafka_migration.adapters.clock import SystemClock
 from kafka_migration.adapters.evidence import LedgerStore, RunEvidence, StopRequestStore
 from kafka_migration.adapters.kafka import ConfluentCluster
 from kafka_migration.adapters.mirror_host import SshMirrorHost
+from kafka_migration.adapters.renamed_topics import RenamedTopics
 from kafka_migration.core.cluster import KafkaCluster, TopicDescription
 from kafka_migration.core.conf import conf_finding
+from kafka_migration.core.engine import MirrorEngine
 from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.host import MirrorHost
 from kafka_migration.core.migration import Migration, Mode, RunIdentity
 from kafka_migration.core.occasion import Occasion, RunType
 from kafka_migration.core.offsets import Offsets, TopicPartition, from_document
+from kafka_migration.engines.engines import engine_of
 from kafka_migration.spec.loading import load_migration
 
 Side = Literal["source", "target"]
@@ -178,8 +181,17 @@ class MigrationRun:
     @cached_property
     def migration(self) -> Migration:
         """The migration as the first task froze it, limited to the topics asked for."""
-        text = self.evidence.frozen_migration()
-        return load_migration(text, where=f"{self.name} (frozen)").limited_to(self.request.topics)
+        return self._whole_migration.limited_to(self.request.topics)
+
+    @cached_property
+    def _whole_migration(self) -> Migration:
+        return load_migration(self.evidence.frozen_migration(), where=f"{self.name} (frozen)")
+
+    @cached_property
+    def target_names(self) -> Mapping[str, str]:
+        """What the topics of the whole file are called on the target, by name; empty where they keep their names."""
+        whole = self._whole_migration
+        return {topic: whole.target_topic(topic) for topic in whole.topics} if whole.renames else {}
 
     @cached_property
     def source(self) -> KafkaCluster:
@@ -188,8 +200,14 @@ class MigrationRun:
 
     @cached_property
     def target(self) -> KafkaCluster:
-        """The target cluster."""
-        return cluster("target", self.migration.target.connection)
+        """The target cluster; the migration's topics go by their names on the source."""
+        target = cluster("target", self.migration.target.connection)
+        return RenamedTopics(target, self.target_names) if self.target_names else target
+
+    @cached_property
+    def engine(self) -> MirrorEngine:
+        """The kind of MirrorMaker that the migration names."""
+        return engine_of(self.migration, self.source, self.target)
 
     @property
     def host(self) -> MirrorHost:

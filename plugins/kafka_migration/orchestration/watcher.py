@@ -12,6 +12,7 @@ from kafka_migration.core.clock import Clock
 from kafka_migration.core.cluster import KafkaCluster
 from kafka_migration.core.codes import Code
 from kafka_migration.core.drain import Drain, PartitionReading, Probe, drain_of, expected_next
+from kafka_migration.core.engine import MirrorEngine
 from kafka_migration.core.errors import Finding, FindingsError, OutcomeUnknown, TransientError
 from kafka_migration.core.host import HostReply, MirrorHost
 from kafka_migration.core.lag import Lag
@@ -19,7 +20,6 @@ from kafka_migration.core.migration import Migration
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.stop_request import StopRequest
 from kafka_migration.core.watch import Aim, Ending, Outcome, Poll, Watch, WatchResult
-from kafka_migration.engines import mirrormaker2
 from kafka_migration.orchestration.run import PlanOffsets
 
 
@@ -96,7 +96,7 @@ class MirrorWatcher:
     generation: int
     plan: PlanOffsets
     source: KafkaCluster
-    target: KafkaCluster
+    engine: MirrorEngine
     host: MirrorHost
     stop_requests: StopRequestStore
     clock: Clock
@@ -158,13 +158,10 @@ class MirrorWatcher:
         return Poll(readings, reply.is_running, _ending(reply), failed, aim=aim)
 
     def _failed_tasks(self) -> tuple[str, ...]:
-        topics = mirrormaker2.InternalTopics.of(self.migration, self.generation)
-        health = mirrormaker2.health(self.target.read_table(topics.status))
-        return tuple(f"{task.name}: {task.causes}" for task in health.failed)
+        return tuple(f"{task.name}: {task.causes}" for task in self.engine.health(self.generation).failed)
 
     def _readings(self, aim: Aim) -> Mapping[TopicPartition, PartitionReading]:
-        topics = mirrormaker2.InternalTopics.of(self.migration, self.generation)
-        stored = mirrormaker2.stored_positions(self.target.read_table(topics.offsets), self.migration)
+        stored = self.engine.stored_positions(self.migration.topics)
         # A partition that the plan did not know was added since, and begins at offset 0.
         positions = expected_next({p: self.plan.positions.get(p, 0) for p in aim.goals}, stored, {})
         log_start = self.source.log_start_offsets(tuple(aim.goals))

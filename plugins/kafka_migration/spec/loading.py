@@ -21,6 +21,7 @@ from kafka_migration.core.migration import (
     Migration,
     MirrorSettings,
     NightlySettings,
+    TopicNames,
     ValidationSettings,
     WatchSettings,
 )
@@ -165,7 +166,7 @@ def _freeze(model: MigrationModel, digest: str) -> Migration:
     mirror, watch, cutover = model.mirror, model.watch, model.cutover
     return Migration(
         name=model.name,
-        source=Cluster(model.source.connection, f"{model.name}-source"),
+        source=Cluster(model.source.connection, model.source.alias or f"{model.name}-source"),
         target=Cluster(model.target.connection, f"{model.name}-target"),
         target_replication_factor=model.target.replication_factor,
         topics=tuple(model.topics),
@@ -179,6 +180,12 @@ def _freeze(model: MigrationModel, digest: str) -> Migration:
             lease_s=mirror.lease,
             stop_grace_s=mirror.stop_grace,
             isolation_level=mirror.isolation_level,
+            topic_names=TopicNames(
+                mirror.topic_names.naming, mirror.topic_names.policy_class, mirror.topic_names.pattern
+            ),
+            exactly_once=mirror.exactly_once,
+            restarts=mirror.restarts,
+            properties=dict(mirror.properties),
         ),
         watch=WatchSettings(watch.poll_interval, watch.stall_after, watch.time_limit),
         validation=ValidationSettings(model.validation.spark_connection, model.validation.block_records),

@@ -81,6 +81,11 @@ ConnectionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,200}
 TopicName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=500), AfterValidator(_regular_expression)]
 UserId = Annotated[str, StringConstraints(min_length=1, max_length=250)]
+Alias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+ClassName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+$")]
+TopicPattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]*\{topic\}[A-Za-z0-9._-]*$", max_length=200)]
+PropertyName = Annotated[str, StringConstraints(pattern=r"^(consumer|producer)\.[a-z][a-z0-9.]{0,100}$")]
+PropertyValue = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,100}$")]
 HostPath = Annotated[str, StringConstraints(pattern=r"^/[A-Za-z0-9._/+-]{0,500}$")]
 
 
@@ -94,6 +99,9 @@ class SourceModel(Strict):
     """The cluster that is copied from."""
 
     connection: ConnectionId = Field(description="Airflow connection of type kafka.")
+    alias: Alias | None = Field(
+        None, description="MirrorMaker's name of the cluster; prefixed topic names begin with it. Else <name>-source."
+    )
 
 
 class TargetModel(Strict):
@@ -103,19 +111,51 @@ class TargetModel(Strict):
     replication_factor: int = Field(3, ge=1, le=32, description="Replicas of created and internal topics.")
 
 
+class TopicNamesModel(Strict):
+    """What topics are called on the target."""
+
+    naming: Literal["identity", "prefixed", "custom"] = Field(
+        "identity", description="identity keeps names; prefixed puts source.alias and a dot before them."
+    )
+    policy_class: ClassName | None = Field(
+        None, description="For custom: a replication policy class that is in libs/*.jar of the Kafka home."
+    )
+    pattern: TopicPattern = Field(
+        "{topic}", validate_default=True, description="For custom: what the class makes of a name, {topic}."
+    )
+
+    @field_validator("pattern")
+    @classmethod
+    def _belongs_to_custom(cls, pattern: str, info: ValidationInfo) -> str:
+        is_custom, policy_class = info.data.get("naming") == "custom", info.data.get("policy_class")
+        if is_custom != (policy_class is not None) or (not is_custom and pattern != "{topic}"):
+            raise ValueError("policy_class and pattern with naming custom, and only then")
+        return pattern
+
+
 class MirrorModel(Strict):
     """MirrorMaker and its host."""
 
-    engine: Literal["mirrormaker2"] = Field("mirrormaker2", description="Which MirrorMaker is run.")
+    engine: Literal["mirrormaker2", "mirrormaker1"] = Field("mirrormaker2", description="Which MirrorMaker is run.")
     connection: ConnectionId = Field(description="Airflow connection of type ssh.")
     kafka_home: HostPath | None = Field(None, description="Folder with libs/*.jar on the host; else $KAFKA_HOME.")
     java_home: HostPath | None = Field(None, description="Java on the host; else $JAVA_HOME, else the PATH.")
-    tasks: int = Field(4, ge=1, le=1000, description="Parallel copy tasks (tasks.max).")
+    tasks: int = Field(4, ge=1, le=1000, description="Parallel copy tasks (tasks.max); with mirrormaker1 streams.")
     heap_mb: int = Field(1024, ge=128, le=262144, description="Java heap in MiB.")
     lease: Duration = Field("10m", validate_default=True, description="Without renewal the host stops it.")
     stop_grace: Duration = Field("90s", validate_default=True, description="From TERM to KILL.")
     isolation_level: Literal["read_committed", "read_uncommitted"] = Field(
         "read_committed", description="Whether aborted transactions are left out."
+    )
+    topic_names: TopicNamesModel = Field(
+        TopicNamesModel(), validate_default=True, description="What topics are called on the target."
+    )
+    exactly_once: bool = Field(
+        False, description="Copy in transactions, so that no crash makes duplicates (MirrorMaker 2 of Kafka 3.5 on)."
+    )
+    restarts: int = Field(3, ge=0, le=20, description="How often in one run a MirrorMaker that died is started again.")
+    properties: dict[PropertyName, PropertyValue] = Field(
+        {}, description='Tuning of the clients, such as "producer.compression.type": "zstd".'
     )
 
 
@@ -134,8 +174,9 @@ class ValidationModel(Strict):
     block_records: int = Field(65536, ge=1024, le=1048576, description="Records of one digest block.")
 
 
-# Console consumers are throw-away, Connect's groups belong to their connectors, `__` is Kafka's own prefix.
-ALL_USUAL_GROUPS = "(?!console-consumer-|connect-|__).+"
+# Console consumers are throw-away, Connect's groups belong to their connectors, MirrorMaker 1's to this package, and
+# `__` is Kafka's own prefix.
+ALL_USUAL_GROUPS = "(?!console-consumer-|connect-|kafka-migration-mirror-|__).+"
 
 
 class CutoverModel(Strict):

@@ -6,14 +6,17 @@ from airflow.sdk import Context
 
 from kafka_migration.clients.kafka_properties import java_properties
 from kafka_migration.core.drain import gap_findings
+from kafka_migration.core.engine import LaunchFacts
 from kafka_migration.core.errors import Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import GenerationStart, continuity_findings
 from kafka_migration.core.host import HostReply, MirrorLaunch
-from kafka_migration.engines import mirrormaker2
 from kafka_migration.orchestration.mirroring import MirrorState, certify, mirror_state
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.orchestration.run import MigrationRun, connection_config
+
+# What a broker takes unless it is told otherwise.
+DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
 
 
 class StartMirrorOperator(MigrationOperator):
@@ -65,7 +68,7 @@ class StartMirrorOperator(MigrationOperator):
         self._refuse_discontinuity(run, state)
         last = run.ledger.read().last_generation
         generation = max(run.host.status().generation, last.number if last else 0) + 1
-        run.target.delete_topics(mirrormaker2.stale_topics(run.migration, generation, run.target.topic_names()))
+        run.target.delete_topics(run.engine.stale_topics(generation, run.target.topic_names()))
         start = GenerationStart(
             generation, run.identity.holder, run.now(), state.mirror_positions, state.target_end_offsets
         )
@@ -87,12 +90,5 @@ class StartMirrorOperator(MigrationOperator):
         limits = run.target.effective_configs(migration.topics, "max.message.bytes")
         sides = (migration.source.connection, migration.target.connection)
         source, target = (java_properties(side, connection_config(side)) for side in sides)
-        return mirrormaker2.launch(
-            migration,
-            generation,
-            source_properties=source,
-            target_properties=target,
-            max_message_bytes=min(
-                (int(limit) for limit in limits.values()), default=mirrormaker2.DEFAULT_MAX_REQUEST_BYTES
-            ),
-        )
+        smallest = min((int(limit) for limit in limits.values()), default=DEFAULT_MAX_MESSAGE_BYTES)
+        return run.engine.launch(generation, LaunchFacts(source, target, smallest))

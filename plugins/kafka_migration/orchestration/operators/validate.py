@@ -7,6 +7,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -111,12 +112,13 @@ def _request(run: MigrationRun) -> ValidationRequest:
     mode, ledger = run.request.mode, run.ledger.read()
     unlimited = ledger.to_measure(mode, run.identity.holder)
     generations = [g for each in unlimited if (g := each.limited_to(run.migration.topics)).topics]
+    windows = delta_windows(generations) if mode.mirrors else _whole_windows(run, ledger)
     return ValidationRequest(
         migration=run.name,
         run=run.identity.holder,
         block_records=run.migration.validation.block_records,
         isolation_level=run.migration.mirror.isolation_level,
-        windows=delta_windows(generations) if mode.mirrors else _whole_windows(run, ledger),
+        windows=tuple(replace(w, target_topic=run.migration.target_topic(w.topic)) for w in windows),
         generations=tuple(generation.number for generation in generations),
     )
 

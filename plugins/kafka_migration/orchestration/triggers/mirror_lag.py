@@ -69,7 +69,7 @@ class MirrorLagTrigger(BaseTrigger):
             generation=self.generation,
             plan=run.plan_offsets(),
             source=run.source,
-            target=run.target,
+            engine=run.engine,
             host=run.host,
             stop_requests=run.stop_requests,
             clock=run.clock,

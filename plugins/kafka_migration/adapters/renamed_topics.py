@@ -1,0 +1,141 @@
+"""A cluster seen through the names that its topics have on the other cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import TypeVar
+
+from kafka_migration.core.cluster import (
+    ClusterFacts,
+    CommittedOffset,
+    GroupDescription,
+    GroupListing,
+    GroupMember,
+    KafkaCluster,
+    NewTopic,
+    RecordPrint,
+    TopicDescription,
+)
+from kafka_migration.core.drain import Probe
+from kafka_migration.core.migration import IsolationLevel
+from kafka_migration.core.offsets import Offsets, TopicPartition
+
+V = TypeVar("V")
+
+
+class RenamedTopics:
+    """A `KafkaCluster` whose topics of a migration go by their names on the source.
+
+    So everything that compares both sides speaks of `orders`, where the target's topic is `east.orders`. A topic that
+    happens to have the source's name on this cluster as well is not seen. Internal topics keep their names.
+    """
+
+    def __init__(self, cluster: KafkaCluster, target_names: Mapping[str, str]) -> None:
+        """`target_names`: the real name of each topic of the migration, by its name on the source."""
+        self._cluster = cluster
+        self._real = dict(target_names)
+        self._shown = {real: shown for shown, real in self._real.items()}
+
+    def facts(self) -> ClusterFacts:
+        """See `KafkaCluster.facts`."""
+        return self._cluster.facts()
+
+    def topic_names(self) -> frozenset[str]:
+        """See `KafkaCluster.topic_names`."""
+        names = self._cluster.topic_names()
+        return frozenset(self._shown.get(name, name) for name in names if name in self._shown or name not in self._real)
+
+    def describe_topics(self, topics: Collection[str]) -> Mapping[str, TopicDescription]:
+        """See `KafkaCluster.describe_topics`."""
+        found = self._cluster.describe_topics([self._to_real(topic) for topic in topics])
+        shown = (replace(description, topic=self._to_shown(name)) for name, description in found.items())
+        return {description.topic: description for description in shown}
+
+    def effective_configs(self, topics: Collection[str], name: str) -> Mapping[str, str]:
+        """See `KafkaCluster.effective_configs`."""
+        found = self._cluster.effective_configs([self._to_real(topic) for topic in topics], name)
+        return {self._to_shown(topic): value for topic, value in found.items()}
+
+    def create_topics(self, topics: Collection[NewTopic]) -> None:
+        """See `KafkaCluster.create_topics`."""
+        self._cluster.create_topics([replace(topic, topic=self._to_real(topic.topic)) for topic in topics])
+
+    def create_partitions(self, partitions: Mapping[str, int]) -> None:
+        """See `KafkaCluster.create_partitions`."""
+        self._cluster.create_partitions({self._to_real(topic): count for topic, count in partitions.items()})
+
+    def delete_topics(self, topics: Collection[str]) -> None:
+        """See `KafkaCluster.delete_topics`."""
+        self._cluster.delete_topics([self._to_real(topic) for topic in topics])
+
+    def log_start_offsets(self, partitions: Collection[TopicPartition]) -> Offsets:
+        """See `KafkaCluster.log_start_offsets`."""
+        return self._shown_by_partition(self._cluster.log_start_offsets(self._all_real(partitions)))
+
+    def log_end_offsets(self, partitions: Collection[TopicPartition], isolation: IsolationLevel) -> Offsets:
+        """See `KafkaCluster.log_end_offsets`."""
+        return self._shown_by_partition(self._cluster.log_end_offsets(self._all_real(partitions), isolation))
+
+    def offsets_for_time(
+        self, partitions: Collection[TopicPartition], at: datetime, isolation: IsolationLevel
+    ) -> Offsets:
+        """See `KafkaCluster.offsets_for_time`."""
+        return self._shown_by_partition(self._cluster.offsets_for_time(self._all_real(partitions), at, isolation))
+
+    def read_table(self, topic: str) -> Iterable[tuple[bytes | None, bytes | None]]:
+        """See `KafkaCluster.read_table`."""
+        return self._cluster.read_table(self._to_real(topic))
+
+    def probe(self, start: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
+        """See `KafkaCluster.probe`."""
+        return self._shown_by_partition(self._cluster.probe(self._real_by_partition(start), isolation))
+
+    def list_groups(self) -> tuple[GroupListing, ...]:
+        """See `KafkaCluster.list_groups`."""
+        return self._cluster.list_groups()
+
+    def describe_groups(self, groups: Collection[str]) -> Mapping[str, GroupDescription]:
+        """See `KafkaCluster.describe_groups`."""
+        found = self._cluster.describe_groups(groups)
+        return {group: replace(d, members=tuple(map(self._member, d.members))) for group, d in found.items()}
+
+    def committed_offsets(
+        self, group: str, partitions: Collection[TopicPartition] | None = None
+    ) -> Mapping[TopicPartition, CommittedOffset]:
+        """See `KafkaCluster.committed_offsets`."""
+        wanted = None if partitions is None else self._all_real(partitions)
+        return self._shown_by_partition(self._cluster.committed_offsets(group, wanted))
+
+    def alter_offsets(self, group: str, offsets: Mapping[TopicPartition, CommittedOffset]) -> None:
+        """See `KafkaCluster.alter_offsets`."""
+        self._cluster.alter_offsets(group, self._real_by_partition(offsets))
+
+    def records_at(self, offsets: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, RecordPrint | None]:
+        """See `KafkaCluster.records_at`."""
+        return self._shown_by_partition(self._cluster.records_at(self._real_by_partition(offsets), isolation))
+
+    def count_visible(self, start: Offsets, end: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, int]:
+        """See `KafkaCluster.count_visible`."""
+        ranges = (self._real_by_partition(start), self._real_by_partition(end))
+        return self._shown_by_partition(self._cluster.count_visible(*ranges, isolation))
+
+    def _to_real(self, topic: str) -> str:
+        return self._real.get(topic, topic)
+
+    def _to_shown(self, topic: str) -> str:
+        return self._shown.get(topic, topic)
+
+    def _all_real(self, partitions: Iterable[TopicPartition]) -> list[TopicPartition]:
+        return [p._replace(topic=self._to_real(p.topic)) for p in partitions]
+
+    def _real_by_partition(self, values: Mapping[TopicPartition, V]) -> dict[TopicPartition, V]:
+        return {p._replace(topic=self._to_real(p.topic)): value for p, value in values.items()}
+
+    def _shown_by_partition(self, values: Mapping[TopicPartition, V]) -> dict[TopicPartition, V]:
+        return {p._replace(topic=self._to_shown(p.topic)): value for p, value in values.items()}
+
+    def _member(self, member: GroupMember) -> GroupMember:
+        shown = frozenset(p._replace(topic=self._to_shown(p.topic)) for p in member.assigned)
+        return replace(member, assigned=shown)
