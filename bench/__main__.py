@@ -1,4 +1,4 @@
-"""`python -m bench [validation|orchestration …] [--records N]`: ratios within one run, kept in `bench/results.json`.
+"""`python -m bench [part …] [--records N]`: ratios within one run, kept in `bench/results.json`.
 
 Exit code 1 when a figure is worse than it must be.
 """
@@ -6,11 +6,12 @@ Exit code 1 when a figure is worse than it must be.
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
 
 from bench.results import Row, merge
 
-PARTS = ("validation", "orchestration")
+PARTS = ("validation", "orchestration", "snapshot", "triggerer")
 
 
 def main() -> int:
@@ -28,13 +29,9 @@ def main() -> int:
 
 def _rows(part: str, records: int) -> list[Row]:
     # Each part loads what only it needs.
-    if part == "validation":
-        from bench import validation
-
-        return validation.rows(records)
-    from bench import orchestration
-
-    return orchestration.rows()
+    module = importlib.import_module(f"bench.{part}")
+    found: list[Row] = module.rows(records) if part == "validation" else module.rows()
+    return found
 
 
 if __name__ == "__main__":

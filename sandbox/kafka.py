@@ -88,6 +88,8 @@ offsets.topic.num.partitions=8
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 transaction.state.log.num.partitions=8
+log.retention.check.interval.ms=5000
+log.cleaner.backoff.ms=1000
 """
 
     def _is_ready(self, log: str) -> bool:

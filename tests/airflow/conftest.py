@@ -17,9 +17,9 @@ from airflow.sdk.execution_time.context import OutletEventAccessors
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.migration import RunIdentity
 from kafka_migration.orchestration import run as run_module
+from kafka_migration.orchestration import starting as start_module
 from kafka_migration.orchestration.operators import confirm_cutover as confirm_module
 from kafka_migration.orchestration.operators import preflight as preflight_module
-from kafka_migration.orchestration.operators import start as start_module
 from kafka_migration.orchestration.operators import validate as validate_module
 from kafka_migration.orchestration.run import MigrationRun, nightly_mode_of
 from tests.contract.fake_cluster import FakeCluster

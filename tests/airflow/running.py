@@ -30,8 +30,21 @@ def do(world: World, *operators: type[BaseOperator]) -> dict[str, Any]:
     return summary
 
 
+def assign(world: World) -> None:
+    """Do what MirrorMaker does once it is up: give every partition of the migration to its one task."""
+    configs = InternalTopics.of(world.run.name, world.host.last).configs
+    world.target.create_topics([NewTopic(configs, 1, 1, {})])
+    partitions = [
+        p for d in world.source.describe_topics(world.run.migration.topics).values() for p in d.topic_partitions
+    ]
+    assigned = ",".join(f"{topic}-{number}" for topic, number in partitions)
+    value = json.dumps({"properties": {"task.assigned.partitions": assigned}})
+    world.target.produce(configs, 0, (b"task-MirrorSourceConnector-0", value.encode()))
+
+
 def mirror(world: World, copied: dict[TopicPartition, int]) -> None:
     """Do what MirrorMaker does: copy records and store the offset of the last one."""
+    assign(world)
     topics = InternalTopics.of(world.run.name, 1)
     world.target.create_topics([NewTopic(topics.offsets, 1, 1, {})])
     for partition, count in copied.items():

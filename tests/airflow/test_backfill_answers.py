@@ -110,7 +110,7 @@ def recreate_target(world: World) -> None:
 
 
 def recreate_source(world: World) -> None:
-    """Leave MirrorMaker's position beyond the end of a topic that is a new one."""
+    """Leave MirrorMaker's position beyond the end of a topic that is a new one, and its last record another."""
     world.source.topics["orders"].partitions[0].records.pop()
 
 
@@ -127,7 +127,7 @@ def test_what_refuses_a_copy_is_a_warning_to_one_that_only_answers(
 
     begin(world, clock, day=1, run_type="backfill")
     do(world, PreflightOperator, ReserveOperator, PlanOperator)
-    assert [code] == [warning["code"] for warning in world.run.evidence.require(Kind.PLAN)["warnings"]]
+    assert code in [warning["code"] for warning in world.run.evidence.require(Kind.PLAN)["warnings"]]
     assert "PASS" == answer(world)
 
     begin(world, clock, day=3)

@@ -107,6 +107,7 @@ def test_producers_are_not_told_to_stop_before_the_copy_is_near(scene: Scene):
 
 def test_failed_watch_announces_nothing(scene: Scene):
     """With MirrorMaker dead the producers are not told to stop, however near the copy is."""
+    scene.world.host.dies_at_start = True
     scene.world.host.die(1)
     event = watch(scene)
 

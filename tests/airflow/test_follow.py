@@ -138,13 +138,16 @@ def test_partition_added_while_following_is_followed(following: Scene):
     assert ("followed", 4) == (event["outcome"], event["lag"])
 
 
-@pytest.mark.parametrize(("harm", "code"), [("die", "MIRROR_DEAD"), ("purge", "GAP"), ("rest", "MIRROR_STALLED")])
+@pytest.mark.parametrize(
+    ("harm", "code"), [("die", "MIRROR_DEAD"), ("purge", "GAP_DURING_RUN"), ("rest", "MIRROR_STALLED")]
+)
 def test_following_fails_as_a_sync_does(following: Scene, harm: str, code: str):
     """A dead process, a gap and a stall end it with their finding."""
 
     def act(now: Scene) -> None:
         now.produce(3)
         if harm == "die":
+            now.world.host.dies_at_start = True
             now.world.host.die()
         if harm == "purge":
             now.world.source.purge("orders", 0, 2)

@@ -20,7 +20,7 @@ from kafka_migration.orchestration.triggers import mirror_lag as trigger_module
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
 from tests.airflow.conftest import World
 from tests.airflow.driving import FakeClock, TriggerLog, deferred_by, event_of, let_time_pass, revived
-from tests.airflow.running import BEFORE_START, do
+from tests.airflow.running import BEFORE_START, assign, do
 
 CUTOVER = "cutover:\n  near: 5\n  fence_quiet: 60s\n  fence_wait: 10m\n"
 SLOWER = (("poll_interval: 1s", "poll_interval: 15s"), ("stall_after: 60s", "stall_after: 3m"), ("10m", "1h"))
@@ -42,6 +42,7 @@ class Scene:
 
     def copy(self) -> None:
         """Do what MirrorMaker does: copy everything and store the offset of the last record."""
+        assign(self.world)
         topics = InternalTopics.of(self.world.run.name, 1)
         self.world.target.create_topics([NewTopic(topics.offsets, 1, 1, {})])
         for number, log in enumerate(self.world.source.topics["orders"].partitions):
@@ -69,6 +70,7 @@ def started(world: World, monkeypatch: pytest.MonkeyPatch, params: dict[str, Any
     world.params = params
     scene.produce(records)
     do(world, *BEFORE_START, StartMirrorOperator)
+    assign(world)
     let_time_pass(monkeypatch, trigger_module, scene.clock, lambda: scene.script(scene))
     monkeypatch.setattr(MirrorLagTrigger, "log", scene.log)
     return scene

@@ -147,7 +147,12 @@ class FakeCluster:
     def effective_configs(self, topics: Collection[str], name: str) -> Mapping[str, str]:
         """Return the value of one topic configuration per existing topic."""
         self._answer()
-        defaults = {"max.message.bytes": "1048588"}
+        defaults = {
+            "max.message.bytes": "1048588",
+            "cleanup.policy": "delete",
+            "retention.ms": "604800000",
+            "retention.bytes": "-1",
+        }
         return {t: self.topics[t].configs.get(name, defaults[name]) for t in topics if t in self.topics}
 
     def create_topics(self, topics: Collection[NewTopic]) -> None:

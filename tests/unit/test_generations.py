@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from kafka_migration.core.codes import Code
-from kafka_migration.core.generations import GenerationStart, StopCertificate, continuity_findings
+from kafka_migration.core.continuity import continuity_findings
+from kafka_migration.core.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger import CutOver, Judgement, Ledger, delta_windows, fold, whole_windows
 from kafka_migration.core.migration import Mode, Phase
 from kafka_migration.core.offsets import TopicPartition

@@ -8,6 +8,7 @@ import pytest
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.drain import PartitionReading, Probe
+from kafka_migration.core.engine import FailedTask, MirrorHealth
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.watch import Aim, Ending, Outcome, Poll, Watch, watch_limits
@@ -18,13 +19,16 @@ P0 = TopicPartition("orders", 0)
 P1 = TopicPartition("orders", 1)
 
 
+WELL = MirrorHealth(assigned=frozenset({P0, P1}))
+
+
 def a_watch(stall_after_s: float = 60) -> Watch:
     return Watch({P0: 0, P1: 0}, {P0: 100, P1: 100}, stall_after_s, started_s=0)
 
 
 def a_poll(first: int | None, second: int | None, log_start: int = 0, **more: object) -> Poll:
     readings = {P0: PartitionReading(100, log_start, first), P1: PartitionReading(100, log_start, second)}
-    return Poll(readings, **{"process_alive": True, **more})  # type: ignore[arg-type]
+    return Poll(readings, **{"health": WELL, **more})  # type: ignore[arg-type]
 
 
 def test_drained_needs_two_passes_in_a_row():
@@ -50,7 +54,7 @@ def test_unknown_position_is_never_drained():
 def test_missing_partition_is_never_drained():
     """A poll that does not name every partition of the goals proves nothing."""
     watch = a_watch()
-    poll = Poll({P0: PartitionReading(100, 0, 100)}, process_alive=True)
+    poll = Poll({P0: PartitionReading(100, 0, 100)}, WELL)
 
     assert [None] * 3 == [watch.take(poll, now) for now in range(3)]
 
@@ -59,7 +63,7 @@ def test_unreachable_is_waiting_not_failing():
     """While host or cluster do not answer the watch waits and gives the reason."""
     watch = a_watch()
 
-    assert watch.take(Poll({}, None, unreachable="host did not answer"), 1) is None
+    assert watch.take(Poll({}, unreachable="host did not answer"), 1) is None
     assert "State: waiting, host did not answer" in watch.progress
     assert "Lag: unknown" in watch.progress
 
@@ -67,9 +71,10 @@ def test_unreachable_is_waiting_not_failing():
 @pytest.mark.parametrize(
     ("poll", "code"),
     [
-        (a_poll(5, 5, process_alive=False, process_text="exit code 1"), Code.MIRROR_DEAD),
-        (a_poll(5, 5, failed_tasks=("status-task-0: boom",)), Code.MIRROR_TASK_FAILED),
-        (a_poll(5, 5, log_start=7), Code.GAP),
+        (a_poll(5, 5, health=MirrorHealth(failed=(FailedTask("status-task-0", "boom"),))), Code.MIRROR_TASK_FAILED),
+        (a_poll(5, 5, health=MirrorHealth(differences=("topics: a, not b",))), Code.CONFIG_NOT_EFFECTIVE),
+        (a_poll(5, 5, alarm="WARN splitting and retrying"), Code.RECORD_TOO_LARGE),
+        (a_poll(5, 5, log_start=7), Code.GAP_DURING_RUN),
     ],
 )
 def test_failure_ends_the_watch_at_once(poll: Poll, code: Code):
@@ -115,7 +120,7 @@ def test_partition_proved_by_a_probe_is_probed_again_at_the_next_poll():
     watch, results = Watch({P0: 0}, {P0: 21}, 60, 0), []
     for now in range(3):
         probe = Probe(21, is_end=True) if watch.needs_probe(P0, 20) else None
-        results.append(watch.take(Poll({P0: PartitionReading(21, 0, 20, probe)}, True), now))
+        results.append(watch.take(Poll({P0: PartitionReading(21, 0, 20, probe)}, WELL), now))
 
     assert [None, None] == results[:2]
     assert results[2] is not None
@@ -125,14 +130,14 @@ def test_partition_proved_by_a_probe_is_probed_again_at_the_next_poll():
 def test_progress_counts_from_the_start_position():
     """Copied and total are offsets between the start and the goal."""
     watch = Watch({P0: 50}, {P0: 100}, 60, 0)
-    watch.take(Poll({P0: PartitionReading(100, 0, 60)}, True), 1)
+    watch.take(Poll({P0: PartitionReading(100, 0, 60)}, WELL), 1)
 
     assert "Copy: 10/50 20.0%; Lag: 40" in watch.progress
 
 
 def aimed(first: int, second: int, aim: Aim) -> Poll:
     readings = {p: PartitionReading(aim.goals[p], 0, at) for p, at in ((P0, first), (P1, second))}
-    return Poll(readings, True, aim=aim)
+    return Poll(readings, WELL, aim=aim)
 
 
 def test_reaching_goals_that_are_not_final_goes_on():
@@ -159,7 +164,7 @@ def test_aim_stays_until_another_is_given():
     """Also while nothing can be reached the line tells the stage, and the goals stay."""
     watch, aim = a_watch(), Aim({P0: 150, P1: 150}, stage="fenced")
     watch.take(aimed(50, 50, aim), 1)
-    watch.take(Poll({}, None, unreachable="host did not answer"), 2)
+    watch.take(Poll({}, unreachable="host did not answer"), 2)
 
     assert "State: fenced, waiting, host did not answer" in watch.progress
     assert aim.goals == watch.goals
@@ -221,7 +226,7 @@ def test_ending_carries_reason_lag_and_findings():
 def test_lag_that_is_not_known_at_the_end_stays_unknown():
     """Ending while nothing can be read leaves the lag open, not zero."""
     watch = a_watch()
-    watch.take(Poll({}, None, unreachable="host did not answer"), 1)
+    watch.take(Poll({}, unreachable="host did not answer"), 1)
 
     assert watch.end(Ending(Outcome.BEHIND, "x")).lag is None
 
@@ -232,7 +237,7 @@ def test_lag_that_is_not_known_at_the_end_stays_unknown():
 def test_goal_that_is_not_final_is_not_confirmed(is_final: bool, words: str):
     """At a goal that ends nothing the line does not promise an end; a remark stands beside the state."""
     watch, poll = a_watch(), aimed(10, 10, Aim({P0: 10, P1: 10}, is_final=is_final))
-    watch.take(Poll(poll.readings, True, aim=poll.aim, remark="x cannot be read"), 1)
+    watch.take(Poll(poll.readings, WELL, aim=poll.aim, remark="x cannot be read"), 1)
 
     assert f"State: {words}, x cannot be read; ETA" in watch.progress
 

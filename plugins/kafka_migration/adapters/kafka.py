@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
-from confluent_kafka import OFFSET_BEGINNING, KafkaError, KafkaException, TopicCollection
 from confluent_kafka import IsolationLevel as AdminIsolationLevel
+from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import ConfigResource, ConfigSource, NewPartitions, OffsetSpec, ResourceType
 from confluent_kafka.admin import NewTopic as ClientNewTopic
@@ -17,6 +16,7 @@ from confluent_kafka.admin import NewTopic as ClientNewTopic
 from kafka_migration.adapters.kafka_client import CALL_TIMEOUT_S, may_pass
 from kafka_migration.adapters.kafka_groups import GroupCalls
 from kafka_migration.adapters.kafka_records import RecordReads
+from kafka_migration.adapters.kafka_tables import TableReader
 from kafka_migration.core.cluster import ClusterFacts, NewTopic, TopicDescription
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused, TransientError
@@ -26,9 +26,12 @@ from kafka_migration.core.offsets import TopicPartition
 T = TypeVar("T")
 
 LEADER_TIMEOUT_S = 60.0
+# One broker was seen to take a minute and a half for 10,000.
+LEADER_TIMEOUT_PER_PARTITION_S = 0.03
 # One ListOffsets call for 10,000 partitions is slower than ten of 1,000 (librdkafka 2.16, facts).
 OFFSETS_CHUNK = 1000
-TOPICS_CHUNK = 100
+# A KRaft controller refuses a request for more than 10,000 partitions ("Excessively large number of partitions").
+PARTITIONS_CHUNK = 5000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # How a broker answers that no record is as late as the time asked for.
 NO_OFFSET = -1
@@ -36,6 +39,10 @@ NO_OFFSET = -1
 
 class ConfluentCluster(GroupCalls, RecordReads):
     """One cluster, reached with the librdkafka settings of an Airflow connection: topics, offsets, groups, records."""
+
+    def __init__(self, name: str, config: Mapping[str, Any]) -> None:
+        super().__init__(name, config)
+        self._tables = TableReader(self._config)
 
     def facts(self) -> ClusterFacts:
         """Return the cluster's id and broker count."""
@@ -52,8 +59,7 @@ class ConfluentCluster(GroupCalls, RecordReads):
         """Return the descriptions of those of the topics that exist."""
         if not topics:
             return {}
-        futures = self._admin.describe_topics(TopicCollection(sorted(topics)), request_timeout=CALL_TIMEOUT_S)
-        found = dict(self._results(futures))
+        found = dict(self._results(self._described(topics)))
         configs = self._topic_configs(found)
         return {
             topic: TopicDescription(
@@ -78,7 +84,7 @@ class ConfluentCluster(GroupCalls, RecordReads):
     def create_topics(self, topics: Collection[NewTopic]) -> None:
         """Create topics and wait until every partition has a leader; an existing topic is left as it is."""
         findings: list[Finding] = []
-        for chunk in _chunks(sorted(topics, key=lambda t: t.topic), TOPICS_CHUNK):
+        for chunk in topic_chunks(sorted(topics, key=lambda t: t.topic)):
             futures = self._admin.create_topics(
                 [ClientNewTopic(t.topic, t.partitions, t.replication_factor, config=dict(t.configs)) for t in chunk],
                 operation_timeout=CALL_TIMEOUT_S,
@@ -130,17 +136,25 @@ class ConfluentCluster(GroupCalls, RecordReads):
         return {p: ends[p] if offset == NO_OFFSET else offset for p, offset in found.items() if p in ends}
 
     def read_table(self, topic: str) -> Iterable[tuple[bytes | None, bytes | None]]:
-        """Return the latest (key, value) of each key of a small compacted topic, read committed."""
-        description = self.describe_topics([topic]).get(topic)
-        if description is None:
+        """Return the latest (key, value) of each key of a small compacted topic, read committed.
+
+        Asked again, only what came since is read.
+        """
+        found = dict(self._results(self._described([topic])))
+        if topic not in found:
             return []
-        ends = self.log_end_offsets(description.topic_partitions, "read_committed")
-        table: dict[bytes | None, bytes | None] = {}
-        start = {partition: OFFSET_BEGINNING for partition, end in ends.items() if end > 0}
-        with closing(self._reader(start, "read_committed")) as consumer:
-            for message in self._read_to(consumer, {p: ends[p] for p in start}):
-                table[message.key()] = message.value()
+        partitions = [TopicPartition(topic, number) for number in range(len(found[topic].partitions))]
+        ends = self.log_end_offsets(partitions, "read_committed")
+        if len(ends) < len(partitions):
+            raise TransientError(f"{self.name}: not every partition of {topic} can be read now")
+        table = self._call(lambda: self._tables.read(topic, str(found[topic].topic_id), ends))
         return list(table.items())
+
+    def _described(self, topics: Collection[str]) -> Mapping[str, Any]:
+        futures: Mapping[str, Any] = self._admin.describe_topics(
+            TopicCollection(sorted(topics)), request_timeout=CALL_TIMEOUT_S
+        )
+        return futures
 
     def _offsets(
         self, partitions: Collection[TopicPartition], spec: OffsetSpec, isolation: IsolationLevel
@@ -188,7 +202,7 @@ class ConfluentCluster(GroupCalls, RecordReads):
         return findings
 
     def _wait_for_leaders(self, partitions: Mapping[str, int]) -> None:
-        deadline = time.monotonic() + LEADER_TIMEOUT_S
+        deadline = time.monotonic() + LEADER_TIMEOUT_S + sum(partitions.values()) * LEADER_TIMEOUT_PER_PARTITION_S
         missing = set(partitions)
         while missing:
             metadata = self._call(lambda: self._admin.list_topics(timeout=CALL_TIMEOUT_S))
@@ -202,6 +216,18 @@ class ConfluentCluster(GroupCalls, RecordReads):
 def _led_partitions(metadata: Any, topic: str) -> int:
     known = metadata.topics.get(topic)
     return sum(1 for p in known.partitions.values() if p.leader >= 0) if known else 0
+
+
+def topic_chunks(topics: Sequence[NewTopic]) -> Iterator[list[NewTopic]]:
+    """Yield the topics in groups that one request may create; a topic that is too large for any stands alone."""
+    chunk: list[NewTopic] = []
+    for topic in topics:
+        if chunk and sum(t.partitions for t in (*chunk, topic)) > PARTITIONS_CHUNK:
+            yield chunk
+            chunk = []
+        chunk.append(topic)
+    if chunk:
+        yield chunk
 
 
 def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

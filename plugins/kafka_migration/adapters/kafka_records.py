@@ -21,6 +21,8 @@ from kafka_migration.core.offsets import Offsets, TopicPartition
 READ_TIMEOUT_S = 60.0
 PROBE_TIMEOUT_S = 10.0
 BATCH_RECORDS = 1000
+# `consume` waits this long for a batch to get full.
+BATCH_WAIT_S = 0.05
 
 
 class RecordReads(ClusterClient):
@@ -54,7 +56,7 @@ class RecordReads(ClusterClient):
         deadline = time.monotonic() + PROBE_TIMEOUT_S
         with closing(self._reader(start, isolation)) as consumer:
             while len(met) < len(start) and time.monotonic() < deadline:
-                message = consumer.poll(0.2)
+                message = consumer.poll(0.05)
                 if message is None:
                     continue
                 self._raise_unless_end(message)
@@ -89,7 +91,7 @@ class RecordReads(ClusterClient):
         unread = dict(ends)
         deadline = time.monotonic() + READ_TIMEOUT_S
         while unread:
-            messages = consumer.consume(BATCH_RECORDS, 0.5)
+            messages = consumer.consume(BATCH_RECORDS, BATCH_WAIT_S)
             if messages:
                 deadline = time.monotonic() + READ_TIMEOUT_S
             elif time.monotonic() > deadline:

@@ -54,6 +54,7 @@ class Code(StrEnum):
         "REPLICATION_FACTOR_TOO_HIGH",
         "More replicas are asked for than the target has brokers.",
     )
+    TARGET_TOPIC_MISSING = "TARGET_TOPIC_MISSING", "A topic to be copied into does not exist on the target."
     TOPIC_NOT_CREATED = "TOPIC_NOT_CREATED", "The target refused to create a topic."
     # The MirrorMaker host
     SSH_UNREACHABLE = "SSH_UNREACHABLE", "The MirrorMaker host did not answer over SSH."
@@ -86,7 +87,26 @@ class Code(StrEnum):
     NOTHING_TO_STOP = "NOTHING_TO_STOP", "No MirrorMaker of this migration is open, so none can be asked to stop."
     BEHIND = "BEHIND", "The time for mirroring was over before everything was copied; the next run goes on."
     MIRROR_NOT_STOPPED = "MIRROR_NOT_STOPPED", "MirrorMaker was told to stop and is still alive."
+    RECORD_TOO_LARGE = (
+        "RECORD_TOO_LARGE",
+        "The target takes no batch of this size; MirrorMaker splits and sends it again for ever.",
+    )
+    PARTITION_NOT_ASSIGNED = "PARTITION_NOT_ASSIGNED", "No task of MirrorMaker copies a partition that it should copy."
+    CONFIG_NOT_EFFECTIVE = "CONFIG_NOT_EFFECTIVE", "MirrorMaker runs with another configuration than was rendered."
     GAP = "GAP", "Source records were deleted before they were copied."
+    GAP_DURING_RUN = "GAP_DURING_RUN", "The source deleted records while MirrorMaker was about to copy them."
+    SOURCE_TOPIC_RECREATED = (
+        "SOURCE_TOPIC_RECREATED",
+        "A source topic is another one than the one that was copied.",
+    )
+    STALE_MIRROR_STATE = (
+        "STALE_MIRROR_STATE",
+        "MirrorMaker has stored positions of topics that this migration has not copied yet.",
+    )
+    POSITION_MISSING = (
+        "POSITION_MISSING",
+        "MirrorMaker's stored position, which the last stop certificate knows, is gone.",
+    )
     POSITION_BEYOND_END = (
         "POSITION_BEYOND_END",
         "MirrorMaker's stored position lies beyond the end of the source.",
@@ -139,6 +159,10 @@ class Code(StrEnum):
         "A transaction is still open on a source partition that should stand still.",
     )
     GROUP_ACTIVE = "GROUP_ACTIVE", "A consumer group still has members, so its offsets cannot be moved."
+    GROUPS_NOT_TRANSLATABLE = (
+        "GROUPS_NOT_TRANSLATABLE",
+        "The offsets of consumer groups cannot be translated for a copy of this kind.",
+    )
     GROUPS_NOT_DRAINED = (
         "GROUPS_NOT_DRAINED",
         "Consumer groups did not finish reading on the source within cutover.drain_groups.",

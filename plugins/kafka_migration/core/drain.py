@@ -75,11 +75,11 @@ def lag_of(reading: PartitionReading) -> Lag:
     return Known(max(0, reading.goal - reading.expected_next))
 
 
-def gap_findings(expected_next: Offsets, source_log_start: Offsets) -> tuple[Finding, ...]:
+def gap_findings(expected_next: Offsets, source_log_start: Offsets, code: Code = Code.GAP) -> tuple[Finding, ...]:
     """Name every range that the source deleted before it was copied: `[expected_next, log start)`."""
     return tuple(
         Finding(
-            Code.GAP,
+            code,
             str(partition),
             f"source log start {source_log_start[partition]:,}",
             f"at most {expected_next[partition]:,}, the next offset to copy",

@@ -39,6 +39,7 @@ class Kind(StrEnum):
     REFUSAL = "refusal"
     WAIT = "wait"
     PENDING = "pending"
+    RESTART = "restart"
 
 
 _ORDER = {kind: number for number, kind in enumerate(Kind, start=1)}
@@ -126,6 +127,7 @@ _STEP_KINDS = {
     Kind.TOPICS,
     Kind.START,
     Kind.WATCH,
+    Kind.RESTART,
     Kind.STOP,
     Kind.PENDING,
     Kind.OFFSETS_PLAN,

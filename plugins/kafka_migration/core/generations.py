@@ -2,18 +2,17 @@
 
 Before each start, with the old process dead, the ledger takes per partition P = the next source offset to
 copy and E = the target end; after the stop likewise. The window of a generation is then, for a
-same-partition copy, source [P, P') against target [E, E').
+same-partition copy, source [P, P') against target [E, E'). What a later start must find as it was is in
+`core.continuity`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeVar
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.offsets import Offsets, from_document, to_document
+from kafka_migration.core.offsets import Offsets, TopicPartition, from_document, to_document
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +49,77 @@ class GenerationStart:
 
 
 @dataclass(frozen=True, slots=True)
+class Remembered:
+    """What a stop certificate keeps for the next start to compare, beside positions and target ends.
+
+    `stored_positions` are MirrorMaker's own; they may lie below the certified position, which also knows what was
+    proved. `rewind` are positions that must be stored before the next start, because MirrorMaker's own cannot be
+    trusted. `fingerprints` are the source records at the last copied offsets, `source_topic_ids` the ids of the
+    topics, where brokers give them.
+    """
+
+    stored_positions: Offsets = field(default_factory=dict)
+    rewind: Offsets = field(default_factory=dict)
+    fingerprints: Mapping[TopicPartition, Fingerprint] = field(default_factory=dict)
+    source_topic_ids: Mapping[str, str] = field(default_factory=dict)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        return {
+            "stored_positions": to_document(self.stored_positions),
+            "rewind": to_document(self.rewind),
+            "fingerprints": {
+                "offsets": to_document({p: f.offset for p, f in self.fingerprints.items()}),
+                "digests": {str(p): f.digest for p, f in sorted(self.fingerprints.items())},
+            },
+            "source_topic_ids": dict(self.source_topic_ids),
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Remembered:
+        """Read back what `to_document` wrote."""
+        offsets, digests = (document["fingerprints"][part] for part in ("offsets", "digests"))
+        return cls(
+            from_document(document["stored_positions"]),
+            from_document(document["rewind"]),
+            {p: Fingerprint(offset, digests[str(p)]) for p, offset in from_document(offsets).items()},
+            document["source_topic_ids"],
+        )
+
+    def updated_by(self, later: Remembered, partitions: Collection[TopicPartition]) -> Remembered:
+        """Return what is remembered after a later stop that was about these partitions."""
+        return Remembered(
+            {**_without(self.stored_positions, partitions), **later.stored_positions},
+            {**_without(self.rewind, partitions), **later.rewind},
+            {**_without(self.fingerprints, partitions), **later.fingerprints},
+            {**self.source_topic_ids, **later.source_topic_ids},
+        )
+
+
+class Fingerprint(NamedTuple):
+    """The source record at an offset: the SHA-256 (hex) of key, value, headers and timestamp."""
+
+    offset: int
+    digest: str
+
+
+Value = TypeVar("Value")
+
+
+def _without(
+    values: Mapping[TopicPartition, Value], partitions: Collection[TopicPartition]
+) -> dict[TopicPartition, Value]:
+    return {p: value for p, value in values.items() if p not in partitions}
+
+
+@dataclass(frozen=True, slots=True)
 class StopCertificate:
     """What was true right after a stop, and how the process ended.
 
-    `graceful` is told by MirrorMaker's last log line, not by the exit code (143 after SIGTERM).
+    `graceful` is told by MirrorMaker's last log line, not by the exit code (143 after SIGTERM). `remembered` is `None`
+    in certificates of before version 0.2. `gaps` are source offsets [from, to) that were deleted before they were
+    copied. `ahead_records` are records that the target certainly has beyond the position, which the next start will
+    send again; more may be, where the source's offsets have holes.
     """
 
     generation: int
@@ -64,6 +130,9 @@ class StopCertificate:
     reason: str
     mirror_positions: Offsets
     target_end_offsets: Offsets
+    remembered: Remembered | None = None
+    gaps: Mapping[TopicPartition, tuple[int, int]] = field(default_factory=dict)
+    ahead_records: Offsets = field(default_factory=dict)
 
     def to_document(self) -> dict[str, Any]:
         """Return the ledger entry."""
@@ -77,11 +146,19 @@ class StopCertificate:
             "reason": self.reason,
             "mirror_positions": to_document(self.mirror_positions),
             "target_end_offsets": to_document(self.target_end_offsets),
+            "remembered": None if self.remembered is None else self.remembered.to_document(),
+            "gaps": {
+                "from": to_document({p: start for p, (start, _) in self.gaps.items()}),
+                "to": to_document({p: end for p, (_, end) in self.gaps.items()}),
+            },
+            "ahead_records": to_document(self.ahead_records),
         }
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> StopCertificate:
         """Read the ledger entry back."""
+        remembered, gaps = document.get("remembered"), document.get("gaps", {"from": {}, "to": {}})
+        ends = from_document(gaps["to"])
         return cls(
             document["generation"],
             document["run"],
@@ -91,6 +168,19 @@ class StopCertificate:
             document["reason"],
             from_document(document["mirror_positions"]),
             from_document(document["target_end_offsets"]),
+            None if remembered is None else Remembered.from_document(remembered),
+            {p: (start, ends[p]) for p, start in from_document(gaps["from"]).items()},
+            from_document(document.get("ahead_records", {})),
+        )
+
+    def after(self, earlier: StopCertificate) -> StopCertificate:
+        """Return what is known after this stop and an earlier one, which may have been of other topics."""
+        before, mine = earlier.remembered or Remembered(), self.remembered or Remembered()
+        return replace(
+            self,
+            mirror_positions={**earlier.mirror_positions, **self.mirror_positions},
+            target_end_offsets={**earlier.target_end_offsets, **self.target_end_offsets},
+            remembered=before.updated_by(mine, self.mirror_positions.keys()),
         )
 
 
@@ -125,42 +215,3 @@ def _only(moment: Moment, topics: Collection[str]) -> Moment:
         for offsets in (moment.mirror_positions, moment.target_end_offsets)
     )
     return replace(moment, mirror_positions=positions, target_end_offsets=ends)
-
-
-def continuity_findings(
-    last: StopCertificate | None, stored: Offsets, target_end_offsets: Offsets
-) -> tuple[Finding, ...]:
-    """Compare what is with what the last stop certificate said; every difference is one finding.
-
-    MirrorMaker's stored position may only be where it was (a proved end counts as the position, so the stored
-    one may lie below it), and the target may not have grown while nothing of ours ran.
-    """
-    if last is None:
-        return ()
-    return (*_position_findings(last, stored), *_foreign_writes(last, target_end_offsets))
-
-
-def _position_findings(last: StopCertificate, stored: Offsets) -> Iterable[Finding]:
-    for partition, position in sorted(last.mirror_positions.items()):
-        if stored.get(partition, 0) > position:
-            yield Finding(
-                Code.POSITION_CHANGED,
-                str(partition),
-                f"stored position {stored[partition]:,}",
-                f"at most {position:,}, as certified when generation {last.generation} stopped",
-                "Something moved MirrorMaker's position since. Find out what ran, before records are left out.",
-            )
-
-
-def _foreign_writes(last: StopCertificate, target_end_offsets: Offsets) -> Iterable[Finding]:
-    for partition, end in sorted(last.target_end_offsets.items()):
-        present = target_end_offsets.get(partition)
-        if present is not None and present != end:
-            yield Finding(
-                Code.TARGET_WRITTEN_BY_OTHERS,
-                str(partition),
-                f"target end {present:,}",
-                f"{end:,}, the end when generation {last.generation} stopped",
-                "Stop whatever else writes to (or re-created) the target topic; records that are not ours make "
-                "the copy unprovable.",
-            )

@@ -122,14 +122,12 @@ class Ledger:
         stops = [g.stop for g in self.generations if g.stop is not None]
         if not stops:
             return None
-        merged = stops[0]
-        for stop in stops[1:]:
-            merged = replace(
-                stop,
-                mirror_positions={**merged.mirror_positions, **stop.mirror_positions},
-                target_end_offsets={**merged.target_end_offsets, **stop.target_end_offsets},
-            )
-        return merged
+        return reduce(lambda earlier, later: later.after(earlier), stops)
+
+    @property
+    def copied_topics(self) -> frozenset[str]:
+        """The topics that a generation was started for, whatever became of it."""
+        return frozenset(p.topic for g in self.generations for p in g.start.mirror_positions)
 
     @property
     def open_generation(self) -> Generation | None:
@@ -217,9 +215,11 @@ def _fold_created(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
 
 def _fold_started(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
     generation = Generation(GenerationStart.from_document(entry))
-    others = tuple(g for g in ledger.generations if g.number != generation.number)
+    if any(g.number == generation.number for g in ledger.generations):
+        # Said again by a restart that was cut short; what was true before the process lived is the first.
+        return ledger
     phase = Phase.SYNCING if ledger.phase is Phase.NEW else ledger.phase
-    return replace(ledger, phase=phase, generations=(*others, generation))
+    return replace(ledger, phase=phase, generations=(*ledger.generations, generation))
 
 
 def _fold_stopped(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
@@ -330,7 +330,7 @@ def _generation_windows(generation: Generation) -> Iterable[Window]:
             source_start=start.mirror_positions.get(partition, 0),
             source_end=stop.mirror_positions[partition],
             target_start=start.target_end_offsets.get(partition, 0),
-            target_end=stop.target_end_offsets[partition],
+            target_end=stop.target_end_offsets.get(partition, 0),
         )
 
 

@@ -145,6 +145,16 @@ class Migration:
         """Whether topics have other names on the target."""
         return any(self.target_topic(topic) != topic for topic in self.topics)
 
+    @property
+    def keeps_partitions(self) -> bool:
+        """Whether every record lands in the partition of the same number, in the same order."""
+        return self.mirror.engine != "mirrormaker1"
+
+    @property
+    def translates_groups(self) -> bool:
+        """Whether offsets of consumer groups can be translated: same partitions and names, one offset a record."""
+        return self.keeps_partitions and not self.renames and not self.mirror.exactly_once
+
     def shared_topics(self, other: Migration) -> tuple[str, ...]:
         """Return the topics that both would copy from the same source to the same target, sorted."""
         mine, theirs = ((m.source.connection, m.target.connection) for m in (self, other))

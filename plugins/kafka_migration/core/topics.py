@@ -74,6 +74,21 @@ def missing_topic_findings(migration: Migration, source: Mapping[str, TopicDescr
             )
 
 
+def missing_target_findings(migration: Migration, target: Mapping[str, TopicDescription]) -> tuple[Finding, ...]:
+    """Name every topic that the target does not have; MirrorMaker 1 would wait for it for ever, and copy nothing."""
+    return tuple(
+        Finding(
+            Code.TARGET_TOPIC_MISSING,
+            f"topic {migration.target_topic(topic)}",
+            "no such topic on the target",
+            "the topic, as create_topics made it",
+            "Somebody deleted it since. Trigger a new run, which creates it again.",
+        )
+        for topic in migration.topics
+        if topic not in target
+    )
+
+
 def target_topic_findings(
     migration: Migration,
     source: Mapping[str, TopicDescription],
@@ -86,8 +101,9 @@ def target_topic_findings(
         if topic not in source or topic not in target:
             continue
         ours = ledger.topics.get(topic)
-        yield from _partition_findings(source[topic], target[topic], ours)
-        if ours is None and not _was_copied(topic, ledger):
+        if migration.keeps_partitions:
+            yield from _partition_findings(source[topic], target[topic], ours)
+        if ours is None and topic not in ledger.copied_topics:
             yield from _content_findings(target[topic], target_end_offsets)
 
 
@@ -116,10 +132,6 @@ def _content_findings(target: TopicDescription, target_end_offsets: Offsets) -> 
             "an empty topic, or one whose records this migration's ledger knows",
             "Delete the topic on the target, or find out who writes to it, before it is copied into.",
         )
-
-
-def _was_copied(topic: str, ledger: Ledger) -> bool:
-    return any(p.topic == topic for g in ledger.generations for p in g.start.mirror_positions)
 
 
 def recreated_findings(target: Mapping[str, TopicDescription], ledger: Ledger) -> tuple[Finding, ...]:

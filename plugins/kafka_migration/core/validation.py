@@ -267,16 +267,21 @@ def empty_result(request: ValidationRequest, at: str) -> ValidationResult:
     """
     if not all(window.is_empty for window in request.windows):
         raise ValueError("a window of the request is not empty")
+    return _not_read(request, at, equal=True, reason=None)
+
+
+def unread_result(request: ValidationRequest, at: str, reason: str) -> ValidationResult:
+    """Return the result of a request that nobody carried out, for a reason that makes every window not verifiable."""
+    return _not_read(request, at, equal=False, reason=reason)
+
+
+def _not_read(request: ValidationRequest, at: str, *, equal: bool, reason: str | None) -> ValidationResult:
     nothing = SideCount(0, 0, None, None)
-    return ValidationResult(
-        spark_version="not started",
-        started_at=at,
-        finished_at=at,
-        partitions=tuple(
-            PartitionResult(window, nothing, nothing, equal=True, blocks=0, differing_blocks=0)
-            for window in request.windows
-        ),
+    partitions = (
+        PartitionResult(window, nothing, nothing, equal, blocks=0, differing_blocks=0, source_unreadable=reason)
+        for window in request.windows
     )
+    return ValidationResult("not started", at, at, tuple(partitions))
 
 
 def unanswered_windows(request: ValidationRequest, result: ValidationResult) -> tuple[Window, ...]:

@@ -10,10 +10,12 @@ from typing import Any
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.drain import Drain, PartitionReading, drain_of, gap_findings, lag_of
+from kafka_migration.core.engine import MirrorHealth
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.lag import Known, Lag, Unknown, total
 from kafka_migration.core.offsets import Offsets, TopicPartition, to_document
 from kafka_migration.core.progress import ProgressMeter, progress_line
+from kafka_migration.core.trouble import health_findings, unassigned_finding
 
 # Two passes in a row, so that one reading taken between two flushes cannot end the watch.
 DRAINED_PASSES = 2
@@ -56,21 +58,30 @@ class Aim:
     findings: tuple[Finding, ...] = ()
 
 
+# Without a word from MirrorMaker nothing is known to be given to a task.
+NOTHING_SAID = MirrorHealth()
+
+
 @dataclass(frozen=True, slots=True)
 class Poll:
     """Everything one poll saw. `unreachable` holds the reason when something could not be asked.
 
+    `health` is what MirrorMaker says of itself, `alarm` the log line that tells of lost records, if there is one.
     `aim` is what the readings were taken for; `None` where it is still that of the poll before. `remark` is told in
     the progress line beside the state.
     """
 
     readings: Mapping[TopicPartition, PartitionReading]
-    process_alive: bool | None
-    process_text: str = ""
-    failed_tasks: tuple[str, ...] = ()
+    health: MirrorHealth = NOTHING_SAID
+    alarm: str = ""
     unreachable: str | None = None
     aim: Aim | None = None
     remark: str = ""
+
+    @property
+    def unassigned(self) -> frozenset[TopicPartition]:
+        """The partitions of which it is not known that somebody copies them."""
+        return frozenset(self.readings) - (self.health.assigned or frozenset())
 
 
 class Outcome(StrEnum):
@@ -136,6 +147,9 @@ class Watch:
 
     `goals` are what it begins with; a poll's `aim` may bring new ones.
 
+    `proved` are offsets before which, from the position that was probed on, there is no record to copy: that stays
+    true, also when the source deletes the markers that lie there.
+
     All times are monotonic seconds of one process; a restarted watcher starts its stall clocks anew, while
     the deadline is absolute and lies with the caller.
     """
@@ -149,15 +163,19 @@ class Watch:
     lag: Lag = field(init=False, default=Unknown("nothing was read yet"))
     passes: int = 0
     progress: str = ""
+    proved: dict[TopicPartition, int] = field(default_factory=dict)
+    _assigned_s: float = field(init=False)
     _moved: dict[TopicPartition, tuple[int, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.aim = Aim(self.goals)
         self.meter = ProgressMeter(self._total())
+        self._assigned_s = self.started_s
 
     def take(self, poll: Poll, now_s: float) -> WatchResult | None:
         """Take one poll in; return the result when the watch is over."""
         self._aim_at(poll.aim or self.aim)
+        self.proved |= {p: r.probe.offset for p, r in poll.readings.items() if r.probe is not None}
         self.lag = _lag(poll)
         if isinstance(self.lag, Known):
             self.meter.add(now_s, self.meter.total - min(self.lag.offsets, self.meter.total))
@@ -199,6 +217,7 @@ class Watch:
     def _all_drained(self, poll: Poll) -> bool:
         return (
             poll.unreachable is None
+            and not poll.unassigned
             and set(poll.readings) == set(self.goals)
             and all(drain_of(reading) is Drain.DRAINED for reading in poll.readings.values())
         )
@@ -213,6 +232,8 @@ class Watch:
             return self.aim.doing
         if isinstance(self.lag, Unknown):
             return f"waiting, {self.lag.reason}"
+        if poll.unassigned:
+            return f"waiting, {len(poll.unassigned)} partition(s) are not given to a task yet"
         if self.lag.offsets == 0:
             return "at the goal, confirming" if self.aim.is_final else "at the end of the source"
         return "waiting for the first records" if self.meter.copied == 0 else "mirroring"
@@ -221,8 +242,20 @@ class Watch:
         gaps = gap_findings(
             {p: r.expected_next for p, r in poll.readings.items() if r.expected_next is not None},
             {p: r.source_log_start for p, r in poll.readings.items() if r.source_log_start is not None},
+            Code.GAP_DURING_RUN,
         )
-        return (*_process_findings(poll), *gaps, *self._stalls(poll, now_s))
+        return (
+            *health_findings(poll.health, poll.alarm),
+            *gaps,
+            *self._unassigned(poll, now_s),
+            *self._stalls(poll, now_s),
+        )
+
+    def _unassigned(self, poll: Poll, now_s: float) -> tuple[Finding, ...]:
+        if poll.unreachable is not None or not poll.unassigned:
+            self._assigned_s = now_s
+        still_s = now_s - self._assigned_s
+        return (unassigned_finding(poll.unassigned, still_s),) if still_s >= self.stall_after_s else ()
 
     def _stalls(self, poll: Poll, now_s: float) -> tuple[Finding, ...]:
         findings = []
@@ -250,30 +283,5 @@ def _stalled(partition: TopicPartition, reading: PartitionReading, still_s: floa
         str(partition),
         f"position {reading.expected_next:,} unchanged for {still_s:.0f} s, goal {reading.goal:,}",
         "movement within watch.stall_after",
-        "Look at the MirrorMaker log below for the cause (record too large, authorisation, not enough replicas, "
-        "an open transaction), mend it, and trigger the run again; what was copied stays.",
+        "Mend the cause and trigger the run again; what was copied stays.",
     )
-
-
-def _process_findings(poll: Poll) -> tuple[Finding, ...]:
-    findings = [
-        Finding(
-            Code.MIRROR_TASK_FAILED,
-            "MirrorMaker",
-            task,
-            "every task in state RUNNING",
-            "Mend the cause that the trace names and trigger the run again; what was copied stays.",
-        )
-        for task in poll.failed_tasks
-    ]
-    if poll.process_alive is False:
-        findings.append(
-            Finding(
-                Code.MIRROR_DEAD,
-                "MirrorMaker",
-                poll.process_text,
-                "a living process until it is stopped",
-                "Mend the cause that the log names and trigger the run again; what was copied stays.",
-            )
-        )
-    return tuple(findings)

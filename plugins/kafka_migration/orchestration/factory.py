@@ -182,14 +182,21 @@ def _read(path: Path) -> tuple[Migration | None, str]:
         return None, f"{type(error).__name__}: {error}"
 
 
+def _modes_of(migration: Migration | None) -> dict[Mode, str]:
+    """Return the modes that make sense for a migration, with what they do."""
+    translates_groups = migration is None or migration.translates_groups
+    return {mode: text for mode, text in _MODES.items() if translates_groups or not mode.plans_groups}
+
+
 def _form(migration: Migration | None) -> dict[str, Param]:
     topics = list(migration.topics) if migration else []
+    modes = _modes_of(migration)
     return {
         "mode": Param(
-            str(DEFAULT_MODE),
+            str(DEFAULT_MODE if DEFAULT_MODE in modes else Mode.SYNC),
             type="string",
-            enum=[str(mode) for mode in _MODES],
-            values_display={str(mode): f"{mode}: {text}" for mode, text in _MODES.items()},
+            enum=[str(mode) for mode in modes],
+            values_display={str(mode): f"{mode}: {text}" for mode, text in modes.items()},
             title="Mode",
             description="What the run does. Nothing is ever written to the source cluster.",
         ),

@@ -23,7 +23,7 @@ from kafka_migration.core.translation import (
     target_probes,
     translate,
 )
-from kafka_migration.orchestration.mirroring import every_offset
+from kafka_migration.orchestration.mirroring import every_value
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
 
 T = TypeVar("T")
@@ -39,9 +39,9 @@ def make_offsets_plan(run: MigrationRun, *, final: bool) -> OffsetsPlan:
     partitions = partitions_of(run.describe("source"))
     # Commits before ends: a group that reads on meanwhile must not seem to be beyond the end.
     groups = _committed_groups(run, partitions)
-    source_ends = every_offset(run.source.log_end_offsets(partitions, "read_uncommitted"), partitions, "source end")
+    source_ends = every_value(run.source.log_end_offsets(partitions, "read_uncommitted"), partitions, "source end")
     target_ends = _target_ends(run, partitions)
-    log_start = every_offset(run.source.log_start_offsets(partitions), partitions, "source log start")
+    log_start = every_value(run.source.log_start_offsets(partitions), partitions, "source log start")
     copies = copies_of(run.ledger.read(), log_start, source_ends, target_ends)
     translated = _translated(run, copies, committed_positions(groups))
     return OffsetsPlan(
@@ -82,7 +82,7 @@ def _only(wanted: Collection[TopicPartition], commits: Commits) -> Commits:
 def _target_ends(run: MigrationRun, partitions: Collection[TopicPartition]) -> Offsets:
     """Return the target's ends; a partition that is not there yet has none."""
     there = tuple(sorted(set(partitions) & set(partitions_of(run.describe("target")))))
-    return every_offset(run.target.log_end_offsets(there, "read_uncommitted"), there, "target end")
+    return every_value(run.target.log_end_offsets(there, "read_uncommitted"), there, "target end")
 
 
 def _translated(
@@ -106,7 +106,7 @@ def visible_counts(
     for round_ in _rounds(ranges, lambda range_: range_.partition):
         start = {partition: range_.start for partition, range_ in round_.items()}
         end = {partition: range_.end for partition, range_ in round_.items()}
-        found = every_offset(source.count_visible(start, end, isolation), start, "number of records")
+        found = every_value(source.count_visible(start, end, isolation), start, "number of records")
         counts |= {range_: found[partition] for partition, range_ in round_.items()}
     return counts
 

@@ -23,7 +23,7 @@ from kafka_migration.core.occasion import Interval
 from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.core.translation import copies_of, counts_needed, translate
 from kafka_migration.orchestration.group_planning import visible_counts
-from kafka_migration.orchestration.mirroring import every_offset
+from kafka_migration.orchestration.mirroring import every_value
 from kafka_migration.orchestration.operators.base import hold_reservation
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
 
@@ -57,10 +57,10 @@ def _resolved(
     found: dict[datetime, Offsets] = {}
     for time, partitions in sorted(lacking.items()):
         offsets = run.source.offsets_for_time(partitions, time, run.migration.mirror.isolation_level)
-        found[time] = every_offset(offsets, partitions, f"first offset at {time.isoformat()}")
+        found[time] = every_value(offsets, partitions, f"first offset at {time.isoformat()}")
     # The log starts come last: what is deleted meanwhile must not seem to have been there when the bounds were asked.
     partitions = {partition for offsets in found.values() for partition in offsets}
-    log_start = every_offset(run.source.log_start_offsets(partitions), partitions, "source log start")
+    log_start = every_value(run.source.log_start_offsets(partitions), partitions, "source log start")
     bounds = {time: between_known(known, time, offsets) for time, offsets in found.items()}
     return BoundsResolved(run.identity.holder, run.now(), bounds, log_start)
 
@@ -71,8 +71,8 @@ def answer_interval(run: MigrationRun, interval: Interval, ledger: Ledger) -> An
     Raises `TransientError` when something could not be read: what is not known is not answered.
     """
     bounds = IntervalBounds.of(ledger.bounds, interval, run.migration.topics)
-    log_start = every_offset(run.source.log_start_offsets(bounds.start), bounds.start, "source log start")
-    ends = every_offset(run.source.log_end_offsets(bounds.start, "read_uncommitted"), bounds.start, "source end")
+    log_start = every_value(run.source.log_start_offsets(bounds.start), bounds.start, "source log start")
+    ends = every_value(run.source.log_end_offsets(bounds.start, "read_uncommitted"), bounds.start, "source end")
     scopes = scopes_of(ledger, bounds, copies_of(ledger, log_start, ends, {}))
     copies = {scope.range.partition: scope.copy for scope in scopes}
     positions = positions_to_translate(scopes)

@@ -1,18 +1,23 @@
-"""Reading where MirrorMaker stands, and certifying the end of a generation."""
+"""Reading where MirrorMaker stands, and what of it must not have changed since the last stop."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from kafka_migration.core.cluster import TopicDescription
-from kafka_migration.core.drain import expected_next
-from kafka_migration.core.errors import TransientError
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.generations import Generation, StopCertificate
-from kafka_migration.core.host import HostReply
-from kafka_migration.core.offsets import Offsets, TopicPartition, from_document
-from kafka_migration.core.watch import Outcome
+from kafka_migration.core.continuity import (
+    SourceTruth,
+    continuity_findings,
+    fingerprints_to_read,
+    recreated_source_findings,
+    stale_state_findings,
+)
+from kafka_migration.core.drain import expected_next, gap_findings
+from kafka_migration.core.errors import Finding, TransientError
+from kafka_migration.core.ledger import Ledger
+from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
 
 
@@ -22,8 +27,10 @@ class MirrorState:
 
     `stored` is what MirrorMaker itself stored; `mirror_positions` the next source offset to copy, which also
     knows what the ledger proved and, where nothing was ever copied, begins at the source's log start.
+    `target_end_offsets` are of the target's partitions, which may be others than the source's.
     """
 
+    source: Mapping[str, TopicDescription]
     stored: Offsets
     mirror_positions: Offsets
     source_log_start: Offsets
@@ -33,55 +40,62 @@ class MirrorState:
 def mirror_state(
     run: MigrationRun, source: Mapping[str, TopicDescription], target: Mapping[str, TopicDescription]
 ) -> MirrorState:
-    """Read the state; partitions that the target does not have yet have target end 0."""
+    """Read the state; partitions that the target does not have yet have target end 0.
+
+    Raises `TransientError` when an offset cannot be read, or a transaction of an earlier MirrorMaker is still open.
+    """
     partitions = partitions_of(source)
-    log_start = every_offset(run.source.log_start_offsets(partitions), partitions, "source log start")
+    log_start = every_value(run.source.log_start_offsets(partitions), partitions, "source log start")
     stored = run.engine.stored_positions(source)
     last_stop = run.ledger.read().last_stop
     certified = last_stop.mirror_positions if last_stop else {}
-    begin = {p: certified.get(p, stored.get(p, log_start[p])) for p in partitions}
-    present = partitions_of(target)
-    ends = every_offset(run.target.log_end_offsets(present, "read_uncommitted"), present, "target end")
+    # Positions that cannot be trusted count as what they are to be set back to.
+    rewind = last_stop.remembered.rewind if last_stop and last_stop.remembered else {}
+    trusted = {p: rewind.get(p, offset) for p, offset in stored.items()}
+    begin = {p: certified.get(p, trusted.get(p, log_start[p])) for p in partitions}
     return MirrorState(
+        source=source,
         stored=stored,
-        mirror_positions=expected_next(begin, stored, {}),
+        mirror_positions=expected_next(begin, trusted, {}),
         source_log_start=log_start,
-        target_end_offsets={p: ends.get(p, 0) for p in partitions},
+        target_end_offsets={**dict.fromkeys(partitions, 0), **_target_ends(run, target)},
     )
 
 
-def every_offset(offsets: Offsets, partitions: Collection[TopicPartition], what: str) -> Offsets:
-    """Return the offsets; `TransientError` when one of the partitions is missing: not known is not zero."""
-    missing = sorted(set(partitions) - set(offsets))
+def _target_ends(run: MigrationRun, target: Mapping[str, TopicDescription]) -> Offsets:
+    """Return the target's ends; with exactly-once only when no transaction can change what lies before them."""
+    partitions = partitions_of(target)
+    ends = every_value(run.target.log_end_offsets(partitions, "read_uncommitted"), partitions, "target end")
+    if run.migration.mirror.exactly_once:
+        stable = run.target.log_end_offsets(partitions, "read_committed")
+        unsettled = [p for p in partitions if stable.get(p) != ends[p]]
+        if unsettled:
+            raise TransientError(f"a transaction of MirrorMaker is still open on target {unsettled[0]}")
+    return ends
+
+
+Value = TypeVar("Value")
+
+
+def every_value(
+    values: Mapping[TopicPartition, Value], partitions: Collection[TopicPartition], what: str
+) -> Mapping[TopicPartition, Value]:
+    """Return the values; `TransientError` when one of the partitions is missing: not known is not zero."""
+    missing = sorted(set(partitions) - set(values))
     if missing:
         raise TransientError(f"the {what} of {missing[0]} cannot be read now ({len(missing)} partition(s))")
-    return offsets
+    return values
 
 
-def certify(run: MigrationRun, generation: Generation, reply: HostReply, reason: str) -> StopCertificate:
-    """Return the certificate of a generation whose process is dead, from what is true now."""
-    # Whatever this run was limited to, the certificate is of what the generation copied: all of it, and nothing else.
-    topics = {partition.topic for partition in generation.start.mirror_positions}
-    state = mirror_state(run, run.describe("source", topics), run.describe("target", topics))
-    begin = {p: generation.start.mirror_positions.get(p, position) for p, position in state.mirror_positions.items()}
-    return StopCertificate(
-        generation=generation.number,
-        run=run.identity.holder,
-        at=run.now(),
-        graceful=reply.generation < generation.number or run.engine.is_graceful(reply.log),
-        exit_code=reply.exit_code if reply.generation == generation.number else None,
-        reason=reason,
-        mirror_positions=expected_next(begin, state.stored, proved_ends(run, generation.number)),
-        target_end_offsets=state.target_end_offsets,
+def state_findings(run: MigrationRun, ledger: Ledger, state: MirrorState) -> tuple[Finding, ...]:
+    """Name what forbids to go on from here: changes since the last stop, and records lost before they were copied."""
+    last = ledger.last_stop
+    wanted = fingerprints_to_read(last, state.source_log_start)
+    found = run.source.records_at(wanted, run.migration.mirror.isolation_level) if wanted else {}
+    prints = every_value(found, wanted, "last copied source record")
+    return (
+        *continuity_findings(last, state.stored, state.target_end_offsets),
+        *recreated_source_findings(last, SourceTruth(state.source, state.source_log_start, prints)),
+        *stale_state_findings(state.stored, ledger.copied_topics, run.engine.reset_command()),
+        *gap_findings(state.mirror_positions, state.source_log_start),
     )
-
-
-def proved_ends(run: MigrationRun, generation: int) -> Offsets:
-    """Return the goals, when the watch of this generation proved that everything before them is copied.
-
-    MirrorMaker's own position stays behind where only transaction markers or holes follow.
-    """
-    watch = run.evidence.newest(Kind.WATCH)
-    if watch is None or watch.get("generation") != generation or watch.get("outcome") != Outcome.DRAINED:
-        return {}
-    return from_document(watch["goals"])

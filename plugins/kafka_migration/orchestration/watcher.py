@@ -19,8 +19,13 @@ from kafka_migration.core.lag import Lag
 from kafka_migration.core.migration import Migration
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.stop_request import StopRequest
+from kafka_migration.core.trouble import explained, likely_cause
 from kafka_migration.core.watch import Aim, Ending, Outcome, Poll, Watch, WatchResult
+from kafka_migration.orchestration.reviving import Reviver
 from kafka_migration.orchestration.run import PlanOffsets
+
+# The end of the log that is searched for why a partition stands still.
+CAUSE_LOG_LINES = 400
 
 
 class Guide(Protocol):
@@ -89,22 +94,27 @@ class PlanGuide:
 
 @dataclass(eq=False)
 class MirrorWatcher:
-    """Polls one generation. Not thread-safe: one poll at a time."""
+    """Polls a run's MirrorMaker; one that died is started again as the next generation.
+
+    Not thread-safe: one poll at a time.
+    """
 
     migration: Migration
-    holder: str
-    generation: int
+    first_generation: int
     plan: PlanOffsets
     source: KafkaCluster
     engine: MirrorEngine
     host: MirrorHost
+    reviver: Reviver
     stop_requests: StopRequestStore
     clock: Clock
     deadline: datetime | None
     guide: Guide
+    generation: int = field(init=False)
     watch: Watch = field(init=False)
 
     def __post_init__(self) -> None:
+        self.generation = self.reviver.generation(self.first_generation)
         self.watch = Watch(
             self.plan.positions, self.plan.goals, self.migration.watch.stall_after_s, self.clock.monotonic_s()
         )
@@ -129,7 +139,7 @@ class MirrorWatcher:
         except FindingsError as error:
             return WatchResult(Outcome.FAILED, self.progress, error.findings)
         if result is not None:
-            return replace(result, fence=self.guide.proof())
+            return replace(result, fence=self.guide.proof(), findings=self._explained(result.findings))
         # With everything at its goal just now, the next poll may prove it.
         if (ending := self.guide.ending(asked)) is not None and not self.watch.passes:
             return self.watch.end(ending)
@@ -141,29 +151,36 @@ class MirrorWatcher:
     def _asked(self) -> tuple[StopRequest | None, str]:
         """Return the request to end mirroring, if there is one, and why that could not be told, if it could not."""
         try:
-            return self.stop_requests.find(self.generation), ""
+            # A request names the generation of its time, which may have died since.
+            generations = range(self.first_generation, self.generation + 1)
+            return next(filter(None, map(self.stop_requests.find, generations)), None), ""
         except Exception as error:
             # Whatever an object store raises: not to know of a request is no reason to end.
             return None, f"stop requests cannot be read ({type(error).__name__}: {error})"
 
     def _poll(self) -> Poll:
         try:
-            reply = self.host.renew(self.holder, self.generation)
-            failed = self._failed_tasks()
+            reply = self.reviver.renew(self.generation)
+            if not reply.is_running:
+                return self._waiting(self._revive(reply))
             aim = self.guide.aim() or self.watch.aim
             readings = self._readings(aim)
+            return Poll(readings, self.engine.health(self.generation), reply.alarm, aim=aim)
         except (TransientError, OutcomeUnknown) as error:
-            aim = replace(self.watch.aim, stage=self.guide.stage)
-            return Poll(readings={}, process_alive=None, unreachable=str(error), aim=aim)
-        return Poll(readings, reply.is_running, _ending(reply), failed, aim=aim)
+            return self._waiting(str(error))
 
-    def _failed_tasks(self) -> tuple[str, ...]:
-        return tuple(f"{task.name}: {task.causes}" for task in self.engine.health(self.generation).failed)
+    def _waiting(self, reason: str) -> Poll:
+        return Poll(readings={}, unreachable=reason, aim=replace(self.watch.aim, stage=self.guide.stage))
+
+    def _revive(self, reply: HostReply) -> str:
+        waits_for = self.reviver.step(reply)
+        self.generation = self.reviver.generation(self.first_generation)
+        return waits_for
 
     def _readings(self, aim: Aim) -> Mapping[TopicPartition, PartitionReading]:
         stored = self.engine.stored_positions(self.migration.topics)
         # A partition that the plan did not know was added since, and begins at offset 0.
-        positions = expected_next({p: self.plan.positions.get(p, 0) for p in aim.goals}, stored, {})
+        positions = expected_next({p: self.plan.positions.get(p, 0) for p in aim.goals}, stored, self.watch.proved)
         log_start = self.source.log_start_offsets(tuple(aim.goals))
         readings = {
             partition: PartitionReading(
@@ -196,7 +213,24 @@ class MirrorWatcher:
             "What was copied stays and will be validated; trigger the run again to go on, or raise the limit.",
         )
 
+    def _explained(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+        """Add to the finding of each stalled partition why it may stand still; not to know does not change the end."""
+        stalled = [p for p in self.watch.goals if any(_is_stall_of(f, p) for f in findings)]
+        if not stalled:
+            return findings
+        try:
+            log = self.host.logs(self.generation, CAUSE_LOG_LINES).log
+            high_watermarks = self.source.log_end_offsets(stalled, "read_uncommitted")
+            stable = self.source.log_end_offsets(stalled, "read_committed")
+        except (FindingsError, TransientError, OutcomeUnknown):
+            return findings
+        is_read_committed = self.migration.mirror.isolation_level == "read_committed"
+        causes = {
+            str(p): likely_cause(log, open_transaction=is_read_committed and stable.get(p) != high_watermarks.get(p))
+            for p in stalled
+        }
+        return explained(findings, causes)
 
-def _ending(reply: HostReply) -> str:
-    last_lines = " | ".join(line for line in reply.log.splitlines()[-3:] if line.strip())
-    return f"state {reply.state}, exit code {reply.exit_code}, last log lines: {last_lines or 'none'}"
+
+def _is_stall_of(finding: Finding, partition: TopicPartition) -> bool:
+    return finding.code is Code.MIRROR_STALLED and finding.subject == str(partition)

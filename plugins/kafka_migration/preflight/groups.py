@@ -1,9 +1,10 @@
-"""The consumer groups that were asked for exist on the source and are the migration's."""
+"""The groups can be moved at all, and those that were asked for exist on the source and are the migration's."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kafka_migration.core.codes import Code
 from kafka_migration.core.conf import conf_finding
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.group_offsets import which_groups
@@ -11,13 +12,28 @@ from kafka_migration.preflight.check import Check, Subject
 
 
 def _check(subject: Subject) -> Iterable[Finding]:
-    if not subject.mode.plans_groups or not subject.requested_groups:
-        return
+    if subject.mode.plans_groups and not subject.migration.translates_groups:
+        yield _not_translatable(subject)
+    elif subject.mode.plans_groups and subject.requested_groups:
+        yield from _unknown(subject)
+
+
+def _unknown(subject: Subject) -> Iterable[Finding]:
     known = which_groups(subject.source.list_groups(), subject.migration.cutover.groups)
     for group in subject.requested_groups:
         if group not in known:
             expected = "groups that are on the source and that cutover.groups of the migration file names"
             yield conf_finding("groups", repr(group), expected)
+
+
+def _not_translatable(subject: Subject) -> Finding:
+    return Finding(
+        Code.GROUPS_NOT_TRANSLATABLE,
+        f"mode {subject.mode}",
+        "a copy with other partitions, other topic names or transactions of its own",
+        "a MirrorMaker 2 copy with identity names and without exactly_once",
+        "Run mode sync: it copies. Offsets of groups can be translated for plain copies only.",
+    )
 
 
 CHECK = Check("groups", _check, needs=("clusters",))

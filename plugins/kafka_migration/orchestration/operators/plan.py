@@ -11,7 +11,6 @@ from kafka_migration.core.cluster import TopicDescription
 from kafka_migration.core.drain import beyond_end_findings, gap_findings
 from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.evidence import Kind
-from kafka_migration.core.generations import continuity_findings
 from kafka_migration.core.intervals import IntervalBounds
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.migration import Mode
@@ -19,7 +18,7 @@ from kafka_migration.core.offsets import Offsets, to_document
 from kafka_migration.core.phases import phase_findings
 from kafka_migration.core.topics import plan_topics, recreated_findings, target_topic_findings
 from kafka_migration.orchestration.intervals import resolve_bounds
-from kafka_migration.orchestration.mirroring import MirrorState, every_offset, mirror_state
+from kafka_migration.orchestration.mirroring import MirrorState, every_value, mirror_state, state_findings
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
 
@@ -59,7 +58,7 @@ class PlanOperator(MigrationOperator):
         bounds = resolve_bounds(run, ledger, source)
         state = mirror_state(run, source, target)
         partitions = partitions_of(source)
-        ends = every_offset(
+        ends = every_value(
             run.source.log_end_offsets(partitions, run.migration.mirror.isolation_level), partitions, "source end"
         )
         goals = _goals(run, state, ends, bounds)
@@ -68,8 +67,7 @@ class PlanOperator(MigrationOperator):
         findings = (
             *target_topic_findings(run.migration, source, target, state.target_end_offsets, ledger),
             *recreated_findings(target, ledger),
-            *_continuity(ledger, state),
-            *gap_findings(state.mirror_positions, state.source_log_start),
+            *_state(run, ledger, state),
             *beyond_end_findings(state.mirror_positions, ends),
         )
         if findings and not only_answers:
@@ -94,11 +92,11 @@ def _goals(run: MigrationRun, state: MirrorState, ends: Offsets, bounds: Interva
     return bounds.goals(state.mirror_positions, ends)
 
 
-def _continuity(ledger: Ledger, state: MirrorState) -> tuple[Finding, ...]:
+def _state(run: MigrationRun, ledger: Ledger, state: MirrorState) -> tuple[Finding, ...]:
     """Compare with the last stop certificate, unless a generation without one has changed things since."""
     if ledger.open_generation:
-        return ()
-    return continuity_findings(ledger.last_stop, state.stored, state.target_end_offsets)
+        return gap_findings(state.mirror_positions, state.source_log_start)
+    return state_findings(run, ledger, state)
 
 
 _NO_TOPICS: dict[str, Any] = {"create": [], "frozen_configs": {}, "grow": {}}

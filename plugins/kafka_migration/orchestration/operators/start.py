@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from airflow.sdk import Context
 
-from kafka_migration.clients.kafka_properties import java_properties
-from kafka_migration.core.drain import gap_findings
-from kafka_migration.core.engine import LaunchFacts
-from kafka_migration.core.errors import Refused
 from kafka_migration.core.evidence import Kind
-from kafka_migration.core.generations import GenerationStart, continuity_findings
-from kafka_migration.core.host import HostReply, MirrorLaunch
-from kafka_migration.orchestration.mirroring import MirrorState, certify, mirror_state
+from kafka_migration.core.host import HostReply
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
-from kafka_migration.orchestration.run import MigrationRun, connection_config
-
-# What a broker takes unless it is told otherwise.
-DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
+from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.starting import end_generation, start_generation
 
 
 class StartMirrorOperator(MigrationOperator):
@@ -38,7 +30,7 @@ class StartMirrorOperator(MigrationOperator):
         reply = self._present(run)
         if reply is None and (reason := run.occasion.still_at(run.clock.now())):
             return self._not_started(run, reason)
-        reply = reply or self._start(run)
+        reply = reply or start_generation(run)
         document = {"at": run.now(), "started": True, "generation": reply.generation, "pid": reply.pid}
         run.evidence.write(Kind.START, document)
         self.log.info("MirrorMaker generation %d runs with pid %s", reply.generation, reply.pid)
@@ -59,36 +51,5 @@ class StartMirrorOperator(MigrationOperator):
             return reply
         reply = run.host.stop(run.identity.holder, generation.number, run.migration.mirror.stop_grace_s)
         reason = f"left open by {generation.start.run}"
-        run.ledger.append(certify(run, generation, reply, reason).to_document())
+        end_generation(run, generation, reply, reason)
         return None
-
-    def _start(self, run: MigrationRun) -> HostReply:
-        source, target = run.describe("source"), run.describe("target")
-        state = mirror_state(run, source, target)
-        self._refuse_discontinuity(run, state)
-        last = run.ledger.read().last_generation
-        generation = max(run.host.status().generation, last.number if last else 0) + 1
-        run.target.delete_topics(run.engine.stale_topics(generation, run.target.topic_names()))
-        start = GenerationStart(
-            generation, run.identity.holder, run.now(), state.mirror_positions, state.target_end_offsets
-        )
-        run.ledger.append(start.to_document())
-        return run.host.start(run.identity.holder, generation, self._launch(run, generation))
-
-    @staticmethod
-    def _refuse_discontinuity(run: MigrationRun, state: MirrorState) -> None:
-        findings = (
-            *continuity_findings(run.ledger.read().last_stop, state.stored, state.target_end_offsets),
-            *gap_findings(state.mirror_positions, state.source_log_start),
-        )
-        if findings:
-            raise Refused(findings)
-
-    @staticmethod
-    def _launch(run: MigrationRun, generation: int) -> MirrorLaunch:
-        migration = run.migration
-        limits = run.target.effective_configs(migration.topics, "max.message.bytes")
-        sides = (migration.source.connection, migration.target.connection)
-        source, target = (java_properties(side, connection_config(side)) for side in sides)
-        smallest = min((int(limit) for limit in limits.values()), default=DEFAULT_MAX_MESSAGE_BYTES)
-        return run.engine.launch(generation, LaunchFacts(source, target, smallest))

@@ -22,8 +22,8 @@ from kafka_migration.core.errors import Finding, ValidationFailed
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.lateness import pending_document
 from kafka_migration.core.ledger import Ledger, delta_windows, whole_windows
-from kafka_migration.core.validation import ValidationRequest, Window, empty_result
-from kafka_migration.orchestration.mirroring import every_offset
+from kafka_migration.core.validation import ValidationRequest, ValidationResult, Window, empty_result, unread_result
+from kafka_migration.orchestration.mirroring import every_value
 from kafka_migration.orchestration.operators.base import Summary, reporting
 from kafka_migration.orchestration.run import MigrationRun, connection_config, partitions_of
 from kafka_migration.orchestration.time_limit import stopping_after
@@ -31,6 +31,7 @@ from kafka_migration.orchestration.time_limit import stopping_after
 CLIENTS_FILE = "clients.json"
 APPLICATION = "validate_topics.py"
 DIGEST_PACKAGE = "kafka_digest"
+RE_PARTITIONED = "re-partitioned copy: windows of partitions cannot be compared where records change partition"
 # Spark's own INFO lines would bury what the task says, and its UI ends with the job.
 QUIET = {"spark.log.level": "WARN", "spark.ui.enabled": "false"}
 
@@ -66,13 +67,21 @@ class ValidateTopicsOperator(SparkSubmitOperator):
             request = _request(run)
             request_path = run.evidence.write(Kind.VALIDATION_REQUEST, request.to_document())
             result_path = run.evidence.new_path(Kind.VALIDATION_RESULT)
-            if any(not window.is_empty for window in request.windows):
-                if not self._submit_in_time(context, run, request_path, result_path):
-                    _leave_pending(run, request)
-            else:
-                self.log.info("Nothing to read: every window is empty.")
-                run.evidence.write(Kind.VALIDATION_RESULT, empty_result(request, run.now()).to_document())
+            if unread := self._result_without_reading(run, request):
+                run.evidence.write(Kind.VALIDATION_RESULT, unread.to_document())
+            elif not self._submit_in_time(context, run, request_path, result_path):
+                _leave_pending(run, request)
             return _summary(run, str(result_path), result_path.exists())
+
+    def _result_without_reading(self, run: MigrationRun, request: ValidationRequest) -> ValidationResult | None:
+        """Return the result that is known before anything is read; `None` where Spark has to find out."""
+        if all(window.is_empty for window in request.windows):
+            self.log.info("Nothing to read: every window is empty.")
+            return empty_result(request, run.now())
+        if not run.migration.keeps_partitions:
+            self.log.warning("Not read: %s.", RE_PARTITIONED)
+            return unread_result(request, run.now(), RE_PARTITIONED)
+        return None
 
     def _submit_in_time(self, context: Context, run: MigrationRun, request_path: str, result_path: Any) -> bool:
         """Run Spark until the time for it is over; return whether there was time enough."""
@@ -125,7 +134,7 @@ def _request(run: MigrationRun) -> ValidationRequest:
 
 def _whole_windows(run: MigrationRun, ledger: Ledger) -> tuple[Window, ...]:
     present = partitions_of(run.describe("target"))
-    ends = every_offset(run.target.log_end_offsets(present, "read_uncommitted"), present, "target end")
+    ends = every_value(run.target.log_end_offsets(present, "read_uncommitted"), present, "target end")
     return whole_windows(ledger, run.migration.topics, ends)
 
 

@@ -11,7 +11,7 @@ from kafka_migration.core.errors import Finding, MirrorFailed
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.lateness import behind_finding
 from kafka_migration.core.watch import Outcome, WatchResult
-from kafka_migration.orchestration.operators.base import Summary, reporting
+from kafka_migration.orchestration.operators.base import Summary, hold_reservation, reporting
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.sensors.base import MigrationSensor
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger, limits_of
@@ -26,11 +26,12 @@ class MirrorLagSensor(MigrationSensor):
 
     :param migration: name of the migration. (templated)
 
-    Always deferrable: one trigger per migration, no worker slot. It fails at once when MirrorMaker died, a task
-    of it failed, or the source deleted what was not copied; and when a partition stalls or the time limit of
-    the migration file is reached. A lag that cannot be read counts as unknown, never as zero. Where the window for
-    mirroring ends first, the task succeeds with outcome `behind`: what was copied is stopped at, validated and kept,
-    and `finish` says what was not.
+    Always deferrable: one trigger per migration, no worker slot. A MirrorMaker that died is started again as the next
+    generation, `mirror.restarts` times at most. It fails at once when a task of MirrorMaker failed, when its log tells
+    of records that the target refuses, when it runs with another configuration than was rendered, or when the source
+    deleted what was not copied; and when a partition stalls or the time limit of the migration file is reached. A lag
+    that cannot be read counts as unknown, never as zero. Where the window for mirroring ends first, the task succeeds
+    with outcome `behind`: what was copied is stopped at, validated and kept, and `finish` says what was not.
 
     What it does not do: stop MirrorMaker. The teardown `stop_mirror` does, however this ends.
     """
@@ -43,6 +44,8 @@ class MirrorLagSensor(MigrationSensor):
             if not start["started"]:
                 self.log.info("Nothing to watch: %s.", start["reason"])
                 return _without_mirror(run, start["reason"])
+            # A cleared watch acts for another attempt than the one that reserved.
+            hold_reservation(run)
             limits = limits_of(run)
             deadline = None if limits.deadline is None else limits.deadline.isoformat()
         self.defer(

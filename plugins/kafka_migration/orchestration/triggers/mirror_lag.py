@@ -14,12 +14,16 @@ from kafka_migration.core.migration import Mode
 from kafka_migration.core.watch import WatchLimits, watch_limits
 from kafka_migration.orchestration.cutover_guide import CutoverGuide
 from kafka_migration.orchestration.follow_guide import FollowGuide
+from kafka_migration.orchestration.reviving import Reviver
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.watcher import Guide, MirrorWatcher, PlanGuide
 
 
 class MirrorLagTrigger(BaseTrigger):
-    """Watch one generation of one migration until it is drained, has failed, or the deadline is over.
+    """Watch one migration's MirrorMaker until it is drained, has failed, or the deadline is over.
+
+    `generation` is the one that `start_mirror` started. A MirrorMaker that dies is started again as the next
+    generation, after a pause and at most `mirror.restarts` times, when the dead one's certificate is written.
 
     In a cutover the same trigger tells the producers to stop once the copy is near, and awaits the fence, while it
     goes on to renew the lease. In mode `follow` it goes on until the time that was given, or until it is told to stop.
@@ -27,8 +31,9 @@ class MirrorLagTrigger(BaseTrigger):
 
     Holds only ids: the migration is read from the run's evidence, secrets from Airflow's connections. The
     deadline is absolute, so that a restarted triggerer does not start the time anew; without one the watch has no
-    time limit. Leaving (a triggerer restart, a cleared task) stops nothing: MirrorMaker is stopped by the teardown,
-    or by its lease.
+    time limit. Leaving (a triggerer restart) stops nothing: MirrorMaker is stopped by the teardown, or by its lease.
+    When a person marks or clears the waiting task, the generation is told to stop at once; the host refuses that to
+    an attempt of the run that does not hold the reservation any more, so a late call never hits a later process.
     """
 
     def __init__(self, *, run: dict[str, Any], generation: int, deadline: str | None) -> None:
@@ -56,21 +61,34 @@ class MirrorLagTrigger(BaseTrigger):
                 for notice in watcher.take_notices():
                     self.log.warning("%s", notice)
                 if result is not None:
-                    yield TriggerEvent({**result.to_document(), "generation": self.generation})
+                    yield TriggerEvent({**result.to_document(), "generation": watcher.generation})
                     return
                 await asyncio.sleep(run.migration.watch.poll_interval_s)
+        finally:
+            await asyncio.to_thread(run.close)
+
+    async def on_kill(self) -> None:
+        """Stop the generation that was watched, if it is still this attempt's."""
+        # Airflow gives half a minute; the stop goes on on the host without us.
+        await sync_to_async(self._stop, thread_sensitive=False)()
+
+    def _stop(self) -> None:
+        run = MigrationRun.from_arguments(self.run_arguments)
+        try:
+            generation = Reviver(run).generation(self.generation)
+            run.host.stop(run.identity.holder, generation, run.migration.mirror.stop_grace_s)
         finally:
             run.close()
 
     def _watcher(self, run: MigrationRun) -> MirrorWatcher:
         return MirrorWatcher(
             migration=run.migration,
-            holder=run.identity.holder,
-            generation=self.generation,
+            first_generation=self.generation,
             plan=run.plan_offsets(),
             source=run.source,
             engine=run.engine,
             host=run.host,
+            reviver=Reviver(run),
             stop_requests=run.stop_requests,
             clock=run.clock,
             deadline=None if self.deadline is None else datetime.fromisoformat(self.deadline),

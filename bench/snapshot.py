@@ -1,0 +1,164 @@
+"""What one look at all positions and goals costs: batched, against one partition after the other.
+
+The source's broker is reached twice: directly, and through a relay that makes a round trip take 10 ms. Both arms ask
+for the same: log start and end of every partition; the batched one reads MirrorMaker's stored positions as well.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from confluent_kafka import Consumer, Producer
+from confluent_kafka import TopicPartition as ClientPartition
+
+from bench.relay import Relay
+from bench.results import Row
+from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.core.cluster import NewTopic
+from kafka_migration.core.errors import TransientError
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.engines.mirrormaker2_topics import InternalTopics, stored_positions
+from sandbox.environment import base_environment
+from sandbox.kafka import KafkaCluster
+from sandbox.parts import HOST, Part, free_ports, wait_ready
+
+MIGRATION, ALIAS = "bench", "bench-source"
+FEW, MANY = 1_000, 10_000
+PARTITIONS_PER_TOPIC = 100
+ROUND_TRIP_S = 0.010
+RUNS = 5
+CALL_TIMEOUT_S = 300
+
+
+@dataclass(frozen=True)
+class RelayedCluster(KafkaCluster):
+    """A cluster whose broker listens a second time, and says of that listener that it is on `relay_port`."""
+
+    relayed_port: int = 0
+    relay_port: int = 0
+
+    def properties(self) -> str:
+        """Add the second listener."""
+        text = super().properties()
+        relayed = {
+            "\nlisteners=": f"\nlisteners=RELAYED://{HOST}:{self.relayed_port},",
+            "advertised.listeners=": f"advertised.listeners=RELAYED://{HOST}:{self.relay_port},",
+            "protocol.map=": "protocol.map=RELAYED:PLAINTEXT,",
+        }
+        for before, after in relayed.items():
+            text = text.replace(before, after, 1)
+        return f"{text}inter.broker.listener.name=PLAINTEXT\n"
+
+
+def rows() -> list[Row]:
+    """Make the topics once; time all arms on them."""
+    with tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder, _cluster(Path(folder)) as cluster:
+        _fill(cluster.bootstrap)
+        far = f"{HOST}:{cluster.relay_port}"
+        with Relay(cluster.relay_port, cluster.relayed_port, ROUND_TRIP_S / 2):
+            seconds = {
+                "loop": _median(lambda: _one_by_one(cluster.bootstrap, FEW)),
+                "batched": _median(_batched(cluster.bootstrap, FEW)),
+                "batched, many": _median(_batched(cluster.bootstrap, MANY)),
+                "loop, far": _median(lambda: _one_by_one(far, FEW), runs=1),
+                "batched, far": _median(_batched(far, FEW)),
+            }
+    return [
+        Row("snapshot of 1,000 partitions, batched ÷ loop", seconds["batched"] / seconds["loop"], 1 / 5, None),
+        Row(
+            "snapshot of 1,000 partitions at 10 ms round trip, batched ÷ loop",
+            seconds["batched, far"] / seconds["loop, far"],
+            1 / 100,
+            None,
+        ),
+        Row("snapshot, 10,000 ÷ 1,000 partitions", seconds["batched, many"] / seconds["batched"], 12, None),
+    ]
+
+
+@contextmanager
+def _cluster(root: Path) -> Iterator[RelayedCluster]:
+    port, controller_port, relayed_port, relay_port = free_ports(4)
+    cluster = RelayedCluster("bench", root / "bench", port, controller_port, relayed_port, relay_port)
+    environment = base_environment("bench")
+    cluster.format(environment)
+    (root / "logs").mkdir()
+    part = Part(cluster.part(environment, root / "logs"))
+    part.start()
+    try:
+        wait_ready([part])
+        yield cluster
+    finally:
+        part.stop()
+
+
+def _fill(bootstrap: str) -> None:
+    """Create the topics, and store a position of every partition as MirrorMaker does."""
+    offsets = InternalTopics.of(MIGRATION, 0).offsets
+    new = [NewTopic(topic, PARTITIONS_PER_TOPIC, 1, {}) for topic in _topics(MANY)]
+    ConfluentCluster("bench", {"bootstrap.servers": bootstrap}).create_topics([*new, NewTopic(offsets, 25, 1, {})])
+    producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 50})
+    for partition in _partitions(MANY):
+        source = {"cluster": ALIAS, "partition": partition.partition, "topic": partition.topic}
+        producer.produce(offsets, key=json.dumps(["MirrorSourceConnector", source]), value=json.dumps({"offset": 1}))
+        producer.poll(0)
+    assert producer.flush(CALL_TIMEOUT_S) == 0
+    _await_leaders(bootstrap)
+
+
+def _await_leaders(bootstrap: str) -> None:
+    """Return once every partition answers: metadata names leaders that do not know of it yet."""
+    snapshot, deadline = _batched(bootstrap, MANY), time.monotonic() + CALL_TIMEOUT_S
+    while True:
+        try:
+            return snapshot()
+        except (AssertionError, TransientError):
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(1)
+
+
+def _topics(partitions: int) -> list[str]:
+    return [f"bench-{number}" for number in range(partitions // PARTITIONS_PER_TOPIC)]
+
+
+def _partitions(count: int) -> list[TopicPartition]:
+    return [TopicPartition(topic, number) for topic in _topics(count) for number in range(PARTITIONS_PER_TOPIC)]
+
+
+def _batched(bootstrap: str, count: int) -> Callable[[], None]:
+    """Return the snapshot as a poll of the watch takes it, over a client that is kept."""
+    cluster, partitions = ConfluentCluster("bench", {"bootstrap.servers": bootstrap}), _partitions(count)
+    topics, table = _topics(count), InternalTopics.of(MIGRATION, 0).offsets
+
+    def snapshot() -> None:
+        assert len(cluster.log_start_offsets(partitions)) == count
+        assert len(cluster.log_end_offsets(partitions, "read_committed")) == count
+        assert len(stored_positions(cluster.read_table(table), ALIAS, topics)) == count
+
+    return snapshot
+
+
+def _one_by_one(bootstrap: str, count: int) -> None:
+    """Ask for start and end of one partition after the other, as most scripts do."""
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "bench"})
+    for topic, number in _partitions(count):
+        low, high = consumer.get_watermark_offsets(ClientPartition(topic, number), timeout=30)
+        assert low <= high
+    consumer.close()
+
+
+def _median(arm: Callable[[], None], runs: int = RUNS) -> float:
+    """Return the median seconds of an arm after a warm-up."""
+    seconds = []
+    for _ in range(runs + 1):
+        began = time.perf_counter()
+        arm()
+        seconds.append(time.perf_counter() - began)
+    return statistics.median(seconds[1:])

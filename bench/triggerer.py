@@ -1,0 +1,115 @@
+"""One event loop with a hundred waiting migrations: for how long does anything block it?
+
+Real are the triggers, the clusters and their clients, and the evidence. The MirrorMaker host is a stand-in in memory,
+because a hundred MirrorMakers do not fit on this machine; what it leaves out is waiting for SSH, in threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from unittest import mock
+
+from bench.results import Row
+from kafka_migration.core.cluster import NewTopic
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.host import HostReply, ProcessState
+from kafka_migration.core.migration import RunIdentity
+from kafka_migration.core.occasion import Occasion
+from kafka_migration.engines.mirrormaker2_topics import InternalTopics
+from kafka_migration.orchestration import run as run_module
+from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
+from sandbox.sandbox import Sandbox
+
+MIGRATIONS = 100
+WATCHED_S = 90
+TICK_S = 0.01
+LONGEST_BLOCK_S = 0.2
+_FILE = """\
+version: 1
+name: {name}
+source:
+  connection: bench_source
+target:
+  connection: bench_target
+  replication_factor: 1
+topics: [{name}]
+mirror:
+  connection: bench_host
+watch:
+  poll_interval: 15s
+  stall_after: 1h
+validation:
+  spark_connection: bench_spark
+"""
+
+
+class LivingHost:
+    """A MirrorMaker host on which generation 1 lives; only what a watch asks."""
+
+    def __init__(self, migration: str, connection: str) -> None:
+        self.migration = migration
+
+    def renew(self, holder: str, generation: int) -> HostReply:
+        """Return that it runs."""
+        return HostReply(True, "", "", "renew", self.migration, 1, ProcessState.RUNNING, holder=holder)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def rows() -> list[Row]:
+    """Let the migrations wait for a while; return the longest block, in shares of what it must be."""
+    with (
+        tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder,
+        Sandbox(Path(folder) / "sandbox", airflow=False) as sandbox,
+    ):
+        sides = {"SOURCE": sandbox.state.source_bootstrap, "TARGET": sandbox.state.target_bootstrap}
+        connections = {
+            f"AIRFLOW_CONN_BENCH_{side}": json.dumps({"conn_type": "kafka", "extra": {"bootstrap.servers": address}})
+            for side, address in sides.items()
+        }
+        with (
+            mock.patch.dict("os.environ", connections),
+            mock.patch.object(run_module.settings, "evidence_root", return_value=Path(folder) / "evidence"),
+            mock.patch.object(run_module, "SshMirrorHost", LivingHost),
+        ):
+            triggers = [_waiting(f"bench-{number}") for number in range(MIGRATIONS)]
+            longest_s = asyncio.run(_longest_block(triggers))
+    name = f"triggerer with {MIGRATIONS} waiting migrations, longest block of its loop ÷ {LONGEST_BLOCK_S} s"
+    return [Row(name, longest_s / LONGEST_BLOCK_S, 1, None)]
+
+
+def _waiting(name: str) -> MirrorLagTrigger:
+    """Return the trigger of a run that waits for one record that nobody copies."""
+    run = MigrationRun(name, RunIdentity(f"kafka_migration__{name}", "manual__1", 1), {"mode": "sync"})
+    run.evidence.freeze_migration(_FILE.format(name=name))
+    run.evidence.write(Kind.PREFLIGHT, {"occasion": Occasion().to_document()})
+    run.evidence.write(Kind.PLAN, {"positions": {name: {"0": 0}}, "goals": {name: {"0": 1}}})
+    run.source.create_topics([NewTopic(name, 1, 1, {})])
+    internal = InternalTopics.of(name, 1)
+    own = (internal.offsets, internal.configs, internal.status)
+    run.target.create_topics([NewTopic(topic, 1, 1, {}) for topic in own])
+    deadline = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+    return MirrorLagTrigger(run=run.to_arguments(), generation=1, deadline=deadline)
+
+
+async def _longest_block(triggers: list[MirrorLagTrigger]) -> float:
+    """Run all triggers; return by how much the loop was late at most, in seconds."""
+    waiting = [asyncio.ensure_future(anext(aiter(trigger.run()))) for trigger in triggers]
+    longest_s, end = 0.0, time.monotonic() + WATCHED_S
+    while time.monotonic() < end:
+        before = time.monotonic()
+        await asyncio.sleep(TICK_S)
+        longest_s = max(longest_s, time.monotonic() - before - TICK_S)
+    ended = [task for task in waiting if task.done()]
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    assert not ended, f"{len(ended)} triggers did not go on waiting: {ended[0]}"
+    return longest_s

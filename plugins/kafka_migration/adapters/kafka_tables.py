@@ -1,0 +1,112 @@
+"""Small compacted topics as tables that are read on, not anew, each time somebody looks."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message
+from confluent_kafka import TopicPartition as ClientPartition
+
+from kafka_migration.adapters.kafka_client import quiet_logger
+from kafka_migration.core.offsets import Offsets, TopicPartition
+
+BATCH_RECORDS = 1000
+# `consume` waits this long for a batch to get full.
+BATCH_WAIT_S = 0.02
+READ_TIMEOUT_S = 60.0
+
+Table = dict[bytes | None, bytes | None]
+
+
+@dataclass
+class _Followed:
+    """A topic that is read: the latest value of each key so far, and the next offset of each partition."""
+
+    topic_id: str
+    latest: Table = field(default_factory=dict)
+    next_offsets: dict[TopicPartition, int] = field(default_factory=dict)
+
+
+class TableReader:
+    """Reads tables of one cluster with one consumer that stays; not thread-safe.
+
+    A topic that was made anew, as its id tells, is read from its beginning.
+    """
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self._config = dict(config)
+        self._consumer: Consumer | None = None
+        self._followed: dict[str, _Followed] = {}
+
+    def read(self, topic: str, topic_id: str, end_offsets: Offsets) -> Table:
+        """Return the latest value of each key before the ends, read committed.
+
+        Raises `KafkaException`, and `TimeoutError` when nothing comes for a while; then it starts anew next time.
+        """
+        try:
+            followed = self._follow(topic, topic_id, end_offsets)
+            self._read_to(followed, end_offsets)
+        except BaseException:
+            self.close()
+            raise
+        return dict(followed.latest)
+
+    def close(self) -> None:
+        """Forget everything and end the consumer."""
+        consumer, self._consumer = self._consumer, None
+        self._followed.clear()
+        if consumer is not None:
+            consumer.close()
+
+    def _follow(self, topic: str, topic_id: str, end_offsets: Offsets) -> _Followed:
+        known = self._followed.get(topic)
+        if known is not None and known.topic_id == topic_id and set(known.next_offsets) == set(end_offsets):
+            return known
+        consumer = self._open()
+        if known is not None:
+            consumer.incremental_unassign([ClientPartition(*p) for p in known.next_offsets])
+        self._followed[topic] = _Followed(topic_id, next_offsets=dict.fromkeys(end_offsets, 0))
+        consumer.incremental_assign([ClientPartition(*p, OFFSET_BEGINNING) for p in sorted(end_offsets)])
+        return self._followed[topic]
+
+    def _read_to(self, followed: _Followed, end_offsets: Offsets) -> None:
+        consumer, deadline = self._open(), time.monotonic() + READ_TIMEOUT_S
+        while any(followed.next_offsets[p] < end for p, end in end_offsets.items()):
+            for message in (messages := consumer.consume(BATCH_RECORDS, BATCH_WAIT_S)):
+                self._take(message)
+            if messages:
+                deadline = time.monotonic() + READ_TIMEOUT_S
+            elif time.monotonic() > deadline:
+                raise TimeoutError("nothing came")
+
+    def _take(self, message: Message) -> None:
+        """Take a record in, or the end of a partition, behind which markers of transactions may lie."""
+        error = message.error()
+        if error is not None and error.code() != KafkaError._PARTITION_EOF:
+            raise KafkaException(error)
+        partition = TopicPartition(message.topic(), message.partition())
+        followed = self._followed.get(partition.topic)
+        if followed is None or partition not in followed.next_offsets:
+            return
+        if error is None:
+            followed.latest[message.key()] = message.value()
+        followed.next_offsets[partition] = message.offset() + (error is None)
+
+    def _open(self) -> Consumer:
+        if self._consumer is None:
+            self._consumer = Consumer(
+                {
+                    **self._config,
+                    "group.id": f"kafka-migration-reader-{uuid.uuid4()}",
+                    "enable.auto.commit": False,
+                    "enable.partition.eof": True,
+                    "auto.offset.reset": "earliest",
+                    "isolation.level": "read_committed",
+                    "logger": quiet_logger(),
+                }
+            )
+        return self._consumer

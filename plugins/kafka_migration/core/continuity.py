@@ -1,0 +1,173 @@
+"""Continuity: between a stop and the next start nothing of the copy may have changed, and nothing may be lost.
+
+A later start compares with the last stop certificate: MirrorMaker's stored positions, the target's ends, the ids of
+the source's topics and the source records at the last copied offsets. Offsets alone do not see a source topic that was
+deleted, made anew and filled again; the record at a known offset does (tried on Kafka 3.9.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from kafka_migration.core.cluster import RecordPrint, TopicDescription
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.generations import Fingerprint, StopCertificate
+from kafka_migration.core.offsets import Offsets, TopicPartition
+
+
+def continuity_findings(
+    last: StopCertificate | None, stored: Offsets, target_end_offsets: Offsets
+) -> tuple[Finding, ...]:
+    """Compare stored positions and target ends with the last stop certificate; every difference is one finding.
+
+    Compared are the partitions in `target_end_offsets`: a run that is limited to some topics reads no others.
+    """
+    if last is None:
+        return ()
+    return (*_position_findings(last, stored, target_end_offsets), *_foreign_writes(last, target_end_offsets))
+
+
+def _position_findings(
+    last: StopCertificate, stored: Offsets, partitions: Collection[TopicPartition]
+) -> Iterable[Finding]:
+    for partition, certified in sorted(last.mirror_positions.items()):
+        if partition not in partitions:
+            continue
+        present, expected = stored.get(partition), _expected(last, partition)
+        if last.remembered is None:
+            # An older certificate knows only what was proved, below which the stored position may lie.
+            if present is not None and present > certified:
+                yield _changed(last, partition, present, f"at most {certified:,}")
+        elif present is None and expected is not None:
+            yield _missing(last, partition, expected)
+        elif present != expected and present is not None:
+            yield _changed(last, partition, present, "none" if expected is None else f"{expected:,}")
+
+
+def _expected(last: StopCertificate, partition: TopicPartition) -> int | None:
+    """Return the position that must be stored now: the certified one, or the one it was set back to."""
+    if last.remembered is None:
+        return None
+    return last.remembered.rewind.get(partition, last.remembered.stored_positions.get(partition))
+
+
+def _changed(last: StopCertificate, partition: TopicPartition, present: int, expected: str) -> Finding:
+    return Finding(
+        Code.POSITION_CHANGED,
+        str(partition),
+        f"stored position {present:,}",
+        f"{expected}, as certified when generation {last.generation} stopped",
+        "Something moved MirrorMaker's position since. Find out what ran, before records are left out or copied twice.",
+    )
+
+
+def _missing(last: StopCertificate, partition: TopicPartition, expected: int) -> Finding:
+    return Finding(
+        Code.POSITION_MISSING,
+        str(partition),
+        "no stored position",
+        f"{expected:,}, as certified when generation {last.generation} stopped",
+        "MirrorMaker would begin at the log start and copy everything again. Its position was deleted, or it expired: "
+        "restore it, or copy under a new migration name into an empty topic.",
+    )
+
+
+def _foreign_writes(last: StopCertificate, target_end_offsets: Offsets) -> Iterable[Finding]:
+    for partition, end in sorted(last.target_end_offsets.items()):
+        present = target_end_offsets.get(partition)
+        if present is not None and present != end:
+            yield Finding(
+                Code.TARGET_WRITTEN_BY_OTHERS,
+                str(partition),
+                f"target end {present:,}",
+                f"{end:,}, the end when generation {last.generation} stopped",
+                "Stop whatever else writes to (or re-created) the target topic; records that are not ours make "
+                "the copy unprovable.",
+            )
+
+
+def stale_state_findings(stored: Offsets, copied_topics: Collection[str], reset_command: str) -> tuple[Finding, ...]:
+    """Name every topic of which MirrorMaker has positions that no run of this migration made.
+
+    `copied_topics` are those that the ledger knows a generation of. From such a position a first copy would begin in
+    the middle, and say nothing.
+    """
+    strange = {p: position for p, position in stored.items() if p.topic not in copied_topics}
+    return tuple(
+        Finding(
+            Code.STALE_MIRROR_STATE,
+            str(partition),
+            f"stored position {position:,}",
+            "none, as this migration has not copied the topic yet",
+            "An earlier migration of this name left it. If nothing runs any more that uses it, reset MirrorMaker's "
+            f"state: {reset_command}",
+        )
+        for partition, position in sorted(strange.items())
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTruth:
+    """What the source shows now, to be compared with what a certificate remembers.
+
+    `prints` are the first visible records at or after the fingerprints' offsets, `None` where the end came first.
+    """
+
+    topics: Mapping[str, TopicDescription]
+    log_start: Offsets
+    prints: Mapping[TopicPartition, RecordPrint | None]
+
+
+def fingerprints_to_read(last: StopCertificate | None, log_start: Offsets) -> dict[TopicPartition, int]:
+    """Return the offsets of the fingerprints that the source can still hold."""
+    kept = last.remembered.fingerprints if last and last.remembered else {}
+    return {p: f.offset for p, f in kept.items() if p in log_start and f.offset >= log_start[p]}
+
+
+def recreated_source_findings(last: StopCertificate | None, truth: SourceTruth) -> tuple[Finding, ...]:
+    """Name every source topic that is not the one that was copied, told by its id or by a record that is another."""
+    if last is None or last.remembered is None:
+        return ()
+    ids = last.remembered.source_topic_ids
+    renewed = {
+        topic: _recreated(f"topic {topic}", f"topic id {d.topic_id}", f"{ids[topic]}, recorded at the last stop")
+        for topic, d in sorted(truth.topics.items())
+        if d.topic_id and ids.get(topic) and d.topic_id != ids[topic]
+    }
+    other_records = (
+        _recreated(str(partition), _found(present), f"the record that was copied from offset {kept.offset:,}")
+        for partition, kept in sorted(last.remembered.fingerprints.items())
+        if partition.topic not in renewed and partition in truth.prints
+        for present in [truth.prints[partition]]
+        if _is_another(kept, present, is_compacted(truth.topics.get(partition.topic)))
+    )
+    return (*renewed.values(), *other_records)
+
+
+def is_compacted(topic: TopicDescription | None) -> bool:
+    """Tell whether compaction may take records out of the middle of a topic."""
+    return topic is not None and "compact" in topic.configs.get("cleanup.policy", "")
+
+
+def _is_another(kept: Fingerprint, present: RecordPrint | None, compacted: bool) -> bool:
+    if present is None or present.offset != kept.offset:
+        # Compaction takes single records away; nothing else does.
+        return not compacted
+    return present.digest != kept.digest
+
+
+def _found(present: RecordPrint | None) -> str:
+    return "the end of the partition" if present is None else f"another record at offset {present.offset:,}"
+
+
+def _recreated(subject: str, found: str, expected: str) -> Finding:
+    return Finding(
+        Code.SOURCE_TOPIC_RECREATED,
+        subject,
+        found,
+        expected,
+        "The source topic was deleted and created anew since, so MirrorMaker would leave its first records out. Delete "
+        "the topic on the target and copy it under a new migration name.",
+    )

@@ -1,0 +1,245 @@
+"""The gap guard and the drain proof on real clusters, with a real MirrorMaker between them."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from airflow.sdk.exceptions import AirflowFailException
+from confluent_kafka import Producer
+
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.orchestration.operators.plan import PlanOperator
+from kafka_migration.orchestration.operators.preflight import PreflightOperator
+from kafka_migration.orchestration.operators.reserve import ReserveOperator
+from kafka_migration.orchestration.operators.start import StartMirrorOperator
+from sandbox.sandbox import Sandbox
+from tests.live.stage import BEFORE_START, Stage, set_the_stage
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.live
+
+TRANSACTION_TIMEOUT_S = 30
+# How long a broker of the sandbox may take to look for what its retention deletes.
+RETENTION_TIMEOUT_S = 180
+SMALL = 100
+
+
+@pytest.fixture
+def new_stage(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Stage]]:
+    """Make migrations of topics that bear names of their own; nothing of them runs on after the test."""
+    set_the_stage(sandbox, tmp_path, monkeypatch)
+    made: list[Stage] = []
+
+    def make(*suffixes: str, **settings: str) -> Stage:
+        name = f"proof-{uuid4().hex[:8]}"
+        made.append(Stage(sandbox, name, tmp_path, [f"{name}-{suffix}" for suffix in suffixes or ("a",)], **settings))
+        return made[-1]
+
+    yield make
+    for stage in made:
+        stage.end()
+
+
+def numbered(first: int, count: int, size: int = 8) -> list[bytes]:
+    """Return values that differ."""
+    return [b"%08d" % number + b"." * (size - 8) for number in range(first, first + count)]
+
+
+@pytest.mark.campaign
+def test_real_retention_that_overtakes_the_copy_is_refused_with_its_range(new_stage: Callable[..., Stage]):
+    """Records that the source's retention deleted before they were copied refuse the next run, with the exact range."""
+    stage = new_stage()
+    (topic,) = stage.topics
+    stage.create(topic, segment_bytes="1000")
+    stage.produce(topic, *numbered(0, 5))
+    stage.sync()
+    for first in range(5, 205, 20):
+        stage.produce(topic, *numbered(first, 20))
+    stage.configure(stage.source, topic, retention_ms="1000")
+    wait_until(lambda: stage.source_offsets(topic)[0] > 5, RETENTION_TIMEOUT_S, "retention")
+    stage.configure(stage.source, topic, retention_ms="-1")
+    stage.do(PreflightOperator, ReserveOperator)
+    log_start, _ = stage.source_offsets(topic)
+
+    with pytest.raises(AirflowFailException, match=rf"GAP · {topic}\[0\].*offsets 5–{log_start - 1:,} before"):
+        stage.do(PlanOperator)
+
+    assert stage.run.host.status().generation == 1
+
+
+def _transact(stage: Stage, topic: str, partition: int, values: list[bytes], *, commit: bool) -> None:
+    producer = Producer({**stage.source, "transactional.id": f"{topic}-{partition}"})
+    producer.init_transactions(TRANSACTION_TIMEOUT_S)
+    producer.begin_transaction()
+    for value in values:
+        producer.produce(topic, value=value, partition=partition)
+    # An abort drops what was not sent yet.
+    producer.flush(TRANSACTION_TIMEOUT_S)
+    (producer.commit_transaction if commit else producer.abort_transaction)(TRANSACTION_TIMEOUT_S)
+
+
+def test_markers_holes_and_empty_partitions_are_proved_drained(new_stage: Callable[..., Stage]):
+    """Trailing commit and abort markers, a partition of aborted records only, a purged one and a never written one.
+
+    They are proved, the proved ends are certified, and the markers' deletion afterwards is no gap.
+    """
+    stage = new_stage()
+    (topic,) = stage.topics
+    stage.create(topic, partitions=5)
+    _transact(stage, topic, 0, numbered(0, 10), commit=True)
+    _transact(stage, topic, 1, numbered(0, 3), commit=True)
+    _transact(stage, topic, 1, numbered(3, 3), commit=False)
+    _transact(stage, topic, 2, numbered(0, 3), commit=False)
+    stage.produce(topic, *numbered(0, 7), partition=3)
+    stage.purge(topic, 3, 7)
+    ends = {0: 11, 1: 8, 2: 4, 3: 7, 4: 0}
+    wait_until(lambda: {p: stage.source_offsets(topic, p)[1] for p in ends} == ends, what="the markers")
+
+    assert stage.sync()["outcome"] == "drained"
+    certified = stage.run.ledger.read().last_stop
+    stage.purge(topic, 0, 11)
+    stage.do(*BEFORE_START)
+
+    assert certified is not None
+    assert {TopicPartition(topic, p): end for p, end in ends.items()} == certified.mirror_positions
+    assert numbered(0, 10) + numbered(0, 3) == stage.copied_values(topic)
+
+
+@pytest.mark.campaign
+def test_hole_that_compaction_left_is_proved_drained(new_stage: Callable[..., Stage]):
+    """Offsets that compaction took away before the goal are nothing to copy."""
+    stage = new_stage()
+    (topic,) = stage.topics
+    stage.create(
+        topic,
+        cleanup_policy="compact",
+        min_cleanable_dirty_ratio="0.001",
+        segment_ms="500",
+        max_compaction_lag_ms="500",
+    )
+    for number in range(12):
+        stage.produce(topic, b"%d" % number, key=b"same")
+    _transact(stage, topic, 0, [], commit=True)
+    partition = TopicPartition(topic, 0)
+
+    def compacted() -> bool:
+        # A new segment comes with a record only, and the newest is never compacted.
+        stage.produce(topic, b"new", key=b"same")
+        met = stage.source_cluster.probe({partition: 0}, "read_committed")
+        return met[partition].offset > 10
+
+    wait_until(compacted, RETENTION_TIMEOUT_S, "compaction")
+
+    assert stage.sync()["outcome"] == "drained"
+    assert stage.copied_values(topic)[-1] == b"new"
+
+
+def test_source_topic_made_anew_is_refused(new_stage: Callable[..., Stage]):
+    """A source topic that was deleted, made anew and filled beyond the old position is not the one that was copied."""
+    stage = new_stage()
+    (topic,) = stage.topics
+    stage.create(topic)
+    stage.produce(topic, *numbered(0, 5))
+    stage.sync()
+    stage.delete(topic)
+    wait_until(lambda: not stage.source_cluster.describe_topics([topic]), what="the topic's end")
+    stage.create(topic)
+    stage.produce(topic, *numbered(100, 9))
+
+    with pytest.raises(AirflowFailException, match=rf"SOURCE_TOPIC_RECREATED · topic {topic}"):
+        stage.do(*BEFORE_START)
+
+
+@pytest.mark.campaign
+def test_topic_taken_out_of_the_file_gets_no_further_record(new_stage: Callable[..., Stage]):
+    """MirrorMaker starts from no stored configuration: what the file does not name any more is not copied."""
+    stage = new_stage("kept", "dropped")
+    kept, dropped = stage.topics
+    for topic in stage.topics:
+        stage.create(topic)
+        stage.produce(topic, *numbered(0, 5))
+    stage.sync()
+    stage.write_file([kept])
+    for topic in (kept, dropped):
+        stage.produce(topic, *numbered(5, 200))
+
+    stage.sync()
+
+    assert numbered(0, 205) == stage.copied_values(kept)
+    assert numbered(0, 5) == stage.copied_values(dropped)
+
+
+def test_failed_task_with_a_living_process_is_noticed(new_stage: Callable[..., Stage]):
+    """A task that a too large record has failed ends the watch with its last cause, the process being alive."""
+    stage = new_stage()
+    (topic,) = stage.topics
+    stage.create(topic, partitions=2)
+    stage.produce(topic, *numbered(0, 5))
+    # Alone in its partition it is alone in its batch, which nobody can split.
+    stage.produce(topic, b"x" * 9000, partition=1)
+    stage.start()
+    stage.configure(stage.target, topic, max_message_bytes="2000")
+
+    event = stage.watch()
+
+    (finding,) = event["findings"]
+    assert finding["code"] == "MIRROR_TASK_FAILED"
+    assert "RecordTooLarge" in finding["found"]
+    assert stage.run.host.status().is_running
+    assert stage.stop()["stopped"]
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("engine", ["mirrormaker2", "mirrormaker1"])
+def test_large_record_in_a_shared_batch_ends_the_run_and_loses_nothing(new_stage: Callable[..., Stage], engine: str):
+    """A batch that the target refuses is split for ever: the run ends, and the next one copies every record."""
+    stage = new_stage(engine=engine, mirror='properties: {"producer.linger.ms": "500"}')
+    (topic,) = stage.topics
+    stage.create(topic)
+    stage.produce(topic, *numbered(0, 5))
+    stage.start()
+    wait_until(lambda: len(stage.copied_values(topic)) == 5, what="the first records")
+    stage.configure(stage.target, topic, max_message_bytes="3000")
+    shared = [*numbered(5, 5, SMALL), b"x" * 4000, *numbered(10, 5, SMALL)]
+    stage.produce(topic, *shared)
+    stage.do(PlanOperator)
+
+    event = stage.watch()
+    with pytest.raises(AirflowFailException):
+        stage.complete(event)
+    stage.stop()
+    stage.next_run()
+    stage.configure(stage.target, topic, max_message_bytes="1048588")
+    stage.sync()
+
+    assert event["findings"][0]["code"] in {"RECORD_TOO_LARGE", "MIRROR_TASK_FAILED", "MIRROR_DEAD"}
+    assert {*numbered(0, 5), *shared} == set(stage.copied_values(topic))
+    if engine == "mirrormaker2":
+        assert [*numbered(0, 5), *shared] == list(dict.fromkeys(stage.copied_values(topic)))
+
+
+def test_mirrormaker_that_is_killed_is_started_again(new_stage: Callable[..., Stage]):
+    """A process that died while records are to be copied comes back as the next generation, and all is copied."""
+    stage = new_stage()
+    (topic,) = stage.topics
+    stage.create(topic)
+    stage.produce(topic, *numbered(0, 20))
+    stage.do(*BEFORE_START)
+    first = stage.do(StartMirrorOperator)
+
+    os.kill(first["pid"], signal.SIGKILL)
+    event = stage.watch()
+    stage.complete(event)
+    stage.stop()
+
+    assert ("drained", 2) == (event["outcome"], event["generation"])
+    assert numbered(0, 20) == list(dict.fromkeys(stage.copied_values(topic)))
+    dead, living = stage.run.ledger.read().generations
+    assert dead.stop is not None
+    assert living.stop is not None
+    assert (False, True) == (dead.stop.graceful, living.stop.graceful)
