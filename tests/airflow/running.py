@@ -18,7 +18,9 @@ from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
 from tests.airflow.conftest import World
+from tests.contract.fake_mirrormaker import FakeMirrorMaker, fake_mirror
 
+P0 = TopicPartition("orders", 0)
 BEFORE_START = (PreflightOperator, ReserveOperator, PlanOperator, CreateTopicsOperator)
 
 
@@ -30,30 +32,17 @@ def do(world: World, *operators: type[BaseOperator]) -> dict[str, Any]:
     return summary
 
 
-def assign(world: World) -> None:
-    """Do what MirrorMaker does once it is up: give every partition of the migration to its one task."""
-    configs = InternalTopics.of(world.run.name, world.host.last).configs
-    world.target.create_topics([NewTopic(configs, 1, 1, {})])
-    partitions = [
-        p for d in world.source.describe_topics(world.run.migration.topics).values() for p in d.topic_partitions
-    ]
-    assigned = ",".join(f"{topic}-{number}" for topic, number in partitions)
-    value = json.dumps({"properties": {"task.assigned.partitions": assigned}})
-    world.target.produce(configs, 0, (b"task-MirrorSourceConnector-0", value.encode()))
-
-
 def mirror(world: World, copied: dict[TopicPartition, int]) -> None:
-    """Do what MirrorMaker does: copy records and store the offset of the last one."""
-    assign(world)
-    topics = InternalTopics.of(world.run.name, 1)
-    world.target.create_topics([NewTopic(topics.offsets, 1, 1, {})])
+    """Let the MirrorMaker that was started last copy so many records per partition, and store its positions."""
+    running = assign(world)
     for partition, count in copied.items():
-        log = world.source.topics[partition.topic].partitions[partition.partition]
-        stored = len(world.target.topics[partition.topic].partitions[partition.partition].records)
-        world.target.produce(partition.topic, partition.partition, *log.records[stored : stored + count])
-        source = {"cluster": "shop-source", "partition": partition.partition, "topic": partition.topic}
-        key = json.dumps(["MirrorSourceConnector", source]).encode()
-        world.target.produce(topics.offsets, 0, (key, json.dumps({"offset": stored + count - 1}).encode()))
+        running.copy(partition, count)
+    running.flush()
+
+
+def assign(world: World) -> FakeMirrorMaker:
+    """Let the MirrorMaker of the launch that the host got last come up, and return it."""
+    return fake_mirror(world.host.processes[world.host.last].launch, world.source, world.target)
 
 
 def validated(world: World, equal: bool = True) -> None:
@@ -103,3 +92,18 @@ def finish(world: World, **states: str | None) -> dict[str, Any]:
 def refusal_codes(world: World) -> list[str]:
     """Return the codes of all that this attempt refused."""
     return [f["code"] for r in world.run.evidence.of_attempt(Kind.REFUSAL) for f in r["findings"]]
+
+
+def store_position(world: World, last_copied: int, partition: TopicPartition = P0) -> None:
+    """Do what MirrorMaker 2 does, or somebody in its name: store the offset of the last record copied."""
+    offsets = InternalTopics.of(world.run.name, 1).offsets
+    world.target.create_topics([NewTopic(offsets, 1, 1, {})])
+    source = {"cluster": "shop-source", "partition": partition.partition, "topic": partition.topic}
+    key = json.dumps(["MirrorSourceConnector", source]).encode()
+    world.target.produce(offsets, 0, (key, json.dumps({"offset": last_copied}).encode()))
+
+
+def next_run(world: World, number: int = 2) -> None:
+    """Let the run be over, and the next one begin."""
+    world.task_instance.run_states[world.dag_run.run_id] = "success"
+    world.dag_run.run_id, world.dag_run.clear_number = f"manual__{number}", 0

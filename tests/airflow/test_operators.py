@@ -154,8 +154,8 @@ def test_proved_goal_counts_as_copied(world: World):
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"), (b"marker", None))
     do(world, *BEFORE_START, StartMirrorOperator)
     mirror(world, {P0: 2})
-    goals = {"orders": {"0": 3, "1": 0}, "audit": {"0": 0}}
-    world.run.evidence.write(Kind.WATCH, {"outcome": "drained", "generation": 1, "goals": goals})
+    proved = {"orders": {"0": 3, "1": 0}, "audit": {"0": 0}}
+    world.run.evidence.write(Kind.WATCH, {"outcome": "drained", "generation": 1, "proved": proved})
     do(world, StopMirrorOperator)
     stop = ledger(world).last_stop
 

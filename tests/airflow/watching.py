@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +9,7 @@ from typing import Any
 import pytest
 from airflow.triggers.base import BaseTrigger
 
-from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.evidence import Kind
-from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
@@ -25,6 +22,7 @@ from tests.airflow.running import BEFORE_START, assign, do
 CUTOVER = "cutover:\n  near: 5\n  fence_quiet: 60s\n  fence_wait: 10m\n"
 SLOWER = (("poll_interval: 1s", "poll_interval: 15s"), ("stall_after: 60s", "stall_after: 3m"), ("10m", "1h"))
 RECORD = (b"k", b"v")
+EVERYTHING = 1_000_000
 
 
 @dataclass
@@ -41,17 +39,11 @@ class Scene:
         self.world.source.produce("orders", partition, *[RECORD] * records)
 
     def copy(self) -> None:
-        """Do what MirrorMaker does: copy everything and store the offset of the last record."""
-        assign(self.world)
-        topics = InternalTopics.of(self.world.run.name, 1)
-        self.world.target.create_topics([NewTopic(topics.offsets, 1, 1, {})])
-        for number, log in enumerate(self.world.source.topics["orders"].partitions):
-            copied = self.world.target.topics["orders"].partitions[number].records
-            self.world.target.produce("orders", number, *log.records[len(copied) :])
-            source = {"cluster": "shop-source", "partition": number, "topic": "orders"}
-            key = json.dumps(["MirrorSourceConnector", source]).encode()
-            if log.records:
-                self.world.target.produce(topics.offsets, 0, (key, json.dumps({"offset": log.end - 1}).encode()))
+        """Let MirrorMaker copy everything and store its positions."""
+        running = assign(self.world)
+        for partition in running.partitions():
+            running.copy(partition, EVERYTHING)
+        running.flush()
 
     def stages(self) -> list[str]:
         """Return the stages that were recorded, oldest first."""

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.adapters.mirror_host import ScriptMirrorHost
-from tests.contract.local_host import LocalTransport, Machine
+from tests.contract.local_host import SHELLS, LocalTransport, Machine
+
+dash, *others = SHELLS
 
 
 @pytest.fixture
@@ -23,3 +25,19 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
 def host(machine: Machine) -> ScriptMirrorHost:
     """A new host on it."""
     return ScriptMirrorHost("shop", LocalTransport(machine), str(machine.home))
+
+
+@pytest.fixture(params=SHELLS)
+def any_machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Machine]:
+    """A machine of each kind of shell."""
+    machine = Machine.build(tmp_path, request.param)
+    yield machine
+    machine.end_all()
+
+
+@pytest.fixture(params=[dash, *(pytest.param(shell, marks=pytest.mark.campaign) for shell in others)])
+def slow_machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Machine]:
+    """The same, for tests that wait: the other shells have their turn in the campaign."""
+    machine = Machine.build(tmp_path, request.param)
+    yield machine
+    machine.end_all()

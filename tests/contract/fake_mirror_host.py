@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kafka_migration.core.codes import Code
-from kafka_migration.core.host import HostReply, MirrorLaunch, ProcessState
-from kafka_migration.core.mirrorctl import checked, launch_variables
+from kafka_migration.core.host import HostProbe, HostReply, MirrorLaunch, ProcessState
+from kafka_migration.core.mirrorctl import checked, launch_variables, probe_variables
+
+MAIN_CLASSES = {"org.apache.kafka.connect.mirror.MirrorMaker", "kafka.tools.MirrorMaker"}
 
 
 @dataclass
@@ -20,6 +22,7 @@ class FakeProcess:
     exit_reason: str = ""
     killed: bool = False
     renewals: int = 0
+    is_cleaned: bool = False
 
 
 @dataclass
@@ -28,7 +31,8 @@ class FakeMirrorHost:
 
     Put an error into `errors` and the next call raises it, with nothing done. `refuse_start` is the code that
     starts are refused with; `ignores_term` and `dies_at_start` describe processes to come; `log` is what every
-    reply that has a log shows.
+    reply that has a log shows, `alarm` what every renewal, status and stop of a process shows. `facts` is what the host
+    is; `probe_output` and `probe_exit_code` are what its tools print and return, `probes` those that ran.
     """
 
     migration: str = "shop"
@@ -41,6 +45,11 @@ class FakeMirrorHost:
     ignores_term: bool = False
     dies_at_start: bool = False
     log: str = "Kafka MirrorMaker stopped.\n"
+    alarm: str = ""
+    facts: dict[str, str] = field(default_factory=lambda: {"kafka": "3.9.1", "java": "17.0.1"})
+    probe_output: str = ""
+    probe_exit_code: int = 0
+    probes: list[HostProbe] = field(default_factory=list)
 
     @property
     def last(self) -> int:
@@ -85,6 +94,8 @@ class FakeMirrorHost:
                 return self._reply("start", adopted=True)
             return self._refused("start", Code.ALREADY_RUNNING, f"generation {self.last} runs")
         self._must_be_next(generation)
+        if launch.main_class not in MAIN_CLASSES:
+            self._refused("start", Code.HOST_REFUSED, f"main class {launch.main_class} is not allowed")
         self.processes[generation] = FakeProcess(holder, launch, pid=1000 + generation)
         if self.dies_at_start:
             self.die(1)
@@ -112,16 +123,41 @@ class FakeMirrorHost:
         self._must_not_be_held_by_another("stop", holder)
         generation = self.last if generation is None else generation
         self.stopped_max = max(self.stopped_max, generation)
-        process = self.processes.get(generation)
+        ended = min(generation, self.last)
+        process = self.processes.get(ended)
         if process is not None and process.exit_code is None:
-            process.killed = self.ignores_term
-            self._end(generation, 137 if self.ignores_term else 143, "stopped")
-        return self._reply("stop", min(generation, self.last), with_log=True)
+            process.killed = self.ignores_term or grace_s == 0
+            self._end(ended, 137 if process.killed else 143, "stopped")
+        return self._reply("stop", ended, with_log=True)
 
     def logs(self, generation: int | None, lines: int) -> HostReply:
         """See `MirrorHost.logs`."""
         self._called("logs")
         return self._reply("logs", generation, with_log=True)
+
+    def fingerprint(self, kafka_home: str | None, java_home: str | None) -> HostReply:
+        """See `MirrorHost.fingerprint`."""
+        self._called("fingerprint")
+        self._must_have_tools("fingerprint")
+        return replace(self._reply("fingerprint"), facts=dict(self.facts))
+
+    def probe(self, probe: HostProbe) -> HostReply:
+        """See `MirrorHost.probe`."""
+        self._called("probe")
+        probe_variables(probe)
+        self._must_have_tools("probe")
+        if not probe.main_class.startswith(("org.apache.kafka.tools.", "kafka.admin.")):
+            self._refused("probe", Code.HOST_REFUSED, f"main class {probe.main_class} is none of Kafka's tools")
+        self.probes.append(probe)
+        return replace(self._reply("probe"), log=self.probe_output, exit_code=self.probe_exit_code)
+
+    def clean(self, holder: str, keep: int) -> HostReply:
+        """See `MirrorHost.clean`."""
+        self._called("clean")
+        self._must_not_be_held_by_another("clean", holder)
+        for generation in [g for g in self.processes if g < self.last and g <= self.last - keep]:
+            self.processes[generation].is_cleaned = True
+        return self._reply("clean")
 
     def _called(self, verb: str) -> None:
         self.calls.append(verb)
@@ -131,6 +167,10 @@ class FakeMirrorHost:
     def _end(self, generation: int, exit_code: int, reason: str) -> None:
         self.processes[generation].exit_code = exit_code
         self.processes[generation].exit_reason = reason
+
+    def _must_have_tools(self, verb: str) -> None:
+        if self.refuse_start in {Code.JAVA_MISSING, Code.MM_BINARY_NOT_FOUND, Code.HOST_TOOL_MISSING}:
+            self._refused(verb, self.refuse_start, "as the test wants it")
 
     def _must_hold(self, verb: str, holder: str) -> None:
         if self.holder != holder:
@@ -182,7 +222,8 @@ class FakeMirrorHost:
             boot_id="fake",
             adopted=adopted,
             killed=bool(process and process.killed),
-            log=self.log if process and (with_log or state is ProcessState.DEAD) else "",
+            log=self.log if process and not process.is_cleaned and (with_log or state is ProcessState.DEAD) else "",
+            alarm=self.alarm if process and verb in {"renew", "status", "stop"} else "",
         )
         return checked(reply)
 

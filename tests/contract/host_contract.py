@@ -9,7 +9,7 @@ import pytest
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import FindingsError, MirrorFailed, Refused
-from kafka_migration.core.host import MirrorHost, MirrorLaunch, ProcessState
+from kafka_migration.core.host import HostProbe, MirrorHost, MirrorLaunch, ProcessState
 
 ME = "kafka_migration__shop/manual__2026-01-01T00:00:00.5+00:00#1"
 OTHER = "kafka_nightly_sync__shop/scheduled__2026-01-02T01:00:00+00:00#2"
@@ -33,6 +33,14 @@ class HostContract(ABC):
     @abstractmethod
     def kill_process(self) -> None:
         """Kill the last generation's process from outside, with exit code 137."""
+
+    @abstractmethod
+    def probe(self) -> HostProbe:
+        """A tool that prints `a tool's complaint` and exits with 3."""
+
+    @abstractmethod
+    def log_alarm(self, line: str) -> None:
+        """Let the last generation's process log a line that holds an alarm of its launch."""
 
     def started(self, generation: int = 1, behaviour: str = "serve") -> None:
         """Reserve and start."""
@@ -171,6 +179,15 @@ class HostContract(ABC):
         assert {Code.GENERATION_STOPPED} == codes(error)
         assert self.host.start(ME, 2, self.launch()).is_running
 
+    def test_stop_of_a_later_generation_ends_the_last_one(self):
+        """A stop bars all generations up to its own, so none of them lives on, and the next after it may start."""
+        self.started()
+
+        reply = self.host.stop(ME, 2, GRACE_S)
+
+        assert (ProcessState.STOPPED, 1) == (reply.state, reply.generation)
+        assert self.host.start(ME, 3, self.launch()).is_running
+
     def test_stop_needs_no_reservation_but_respects_one(self):
         """Stop works on a free migration; where another run holds it, it does not."""
         self.started()
@@ -235,3 +252,73 @@ class HostContract(ABC):
 
         with pytest.raises(ValueError, match="file name"):
             self.host.start(ME, 1, replace(self.launch(), files={"../x": ""}))
+
+    def test_stop_without_grace_is_a_kill(self):
+        """With a grace time of 0 the process gets no TERM, so that it does nothing in a shutdown hook."""
+        self.started()
+
+        reply = self.host.stop(ME, 1, 0)
+
+        assert (ProcessState.STOPPED, True, 137) == (reply.state, reply.killed, reply.exit_code)
+
+    def test_only_mirrormaker_is_started(self):
+        """Another main class than MirrorMaker's is refused by the host."""
+        self.host.reserve(ME)
+
+        with pytest.raises(Refused, match=r"org\.example\.Main") as error:
+            self.host.start(ME, 1, replace(self.launch(), main_class="org.example.Main"))
+        assert {Code.HOST_REFUSED} == codes(error)
+        assert 0 == self.host.status().generation
+
+    def test_alarm_comes_with_each_status(self):
+        """The newest line of the log with one of the launch's alarms comes with a renewal, a status and a stop."""
+        self.host.reserve(ME)
+        self.host.start(ME, 1, replace(self.launch(), alarms=("splitting and retrying", "no such text")))
+        before = self.host.renew(ME, 1).alarm
+        self.log_alarm("WARN splitting and retrying (2)")
+
+        assert ("", "WARN splitting and retrying (2)") == (before, self.host.renew(ME, 1).alarm)
+        assert "WARN splitting and retrying (2)" == self.host.status().alarm
+        assert "WARN splitting and retrying (2)" == self.host.stop(ME, 1, GRACE_S).alarm
+
+    def test_fingerprint_names_the_versions(self):
+        """A fingerprint tells Kafka's and Java's versions, whether or not anything was ever started."""
+        launch = self.launch()
+        facts = self.host.fingerprint(launch.kafka_home, launch.java_home).facts
+
+        assert ("3.9.1", "17.0.1") == (facts["kafka"], facts["java"])
+
+    def test_probe_brings_exit_code_and_output(self):
+        """A tool's exit code and output come back, while MirrorMaker runs and whoever holds the reservation."""
+        self.host.reserve(OTHER)
+
+        reply = self.host.probe(self.probe())
+
+        assert (True, 3, OTHER) == (reply.ok, reply.exit_code, reply.holder)
+        assert "a tool's complaint\n" in reply.log
+
+    def test_probe_runs_tools_only(self):
+        """Another main class than a tool's is refused by the host."""
+        with pytest.raises(Refused) as error:
+            self.host.probe(replace(self.probe(), main_class="kafka.tools.MirrorMaker"))
+        assert {Code.HOST_REFUSED} == codes(error)
+
+    def test_clean_keeps_the_newest_generations(self):
+        """Folders of old generations go, but for the newest ones, of which the last one always is."""
+        for generation in (1, 2, 3):
+            self.started(generation)
+            self.host.stop(ME, generation, 0)
+
+        assert self.host.clean(ME, 2).ok
+        assert [False, True, True] == [bool(self.host.logs(generation, 5).log) for generation in (1, 2, 3)]
+        assert self.host.clean(ME, 0).ok
+        assert [False, True] == [bool(self.host.logs(generation, 5).log) for generation in (2, 3)]
+
+    def test_clean_respects_a_reservation(self):
+        """Nothing is removed where another run holds the reservation."""
+        self.started()
+        self.host.reserve(OTHER, take_over_from=ME)
+
+        with pytest.raises(Refused) as error:
+            self.host.clean(ME, 1)
+        assert {Code.RESERVED_BY} == codes(error)

@@ -10,31 +10,40 @@ import os
 import shutil
 import signal
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from kafka_migration.core.host import MirrorLaunch
+import kafka_migration
+from kafka_migration.core.host import HostProbe, MirrorLaunch
 from tests.waiting import wait_until
 
+SCRIPT = Path(kafka_migration.__file__).parent / "host" / "mirrorctl"
 SHELLS = ("dash", "bash", "busybox")
 LEASE_S = 300
 
+MAIN_CLASS = "org.apache.kafka.connect.mirror.MirrorMaker"
+TOOL_CLASS = "org.apache.kafka.tools.LogDirsCommand"
+
 JAVA_STAND_IN = """\
 #!/bin/sh
-behaviour=serve dir=
+dir=
 for word in "$@"; do
     case $word in
-        -Dstand.in=*) behaviour=${word#*=} ;;
         -Dmirror.log.dir=*) dir=${word#*=} ;;
+        @*) set -- "$@" "$(cat "${word#@}")" && echo "argument file <$(cat "${word#@}")>" ;;
     esac
     printf '%s\\n' "argument <$word>"
 done
-case $behaviour in
-    serve) trap 'echo "Kafka MirrorMaker stopped." >>"$dir/mirrormaker.log"; exit 143' TERM ;;
-    ignore-term) trap '' TERM ;;
-    exit) echo "Error: no main class"; exit 1 ;;
+case "$*" in
+    *--stand-in=ignore-term*) trap '' TERM ;;
+    *--stand-in=exit*) echo "Error: no main class"; exit 1 ;;
+    *--stand-in=tool*) echo "a tool's complaint" >&2; exit 3 ;;
+    *--stand-in=print*) while :; do printf '%01000000d' 0 || exit 5; done ;;
+    *--stand-in=hang*) exec sleep 600 ;;
+    *) trap 'echo "Kafka MirrorMaker stopped." >>"$dir/mirrormaker.log"; exit 143' TERM ;;
 esac
 echo "started" >>"$dir/mirrormaker.log"
 while :; do sleep 0.2; done
@@ -60,7 +69,8 @@ class Machine:
         machine = cls(root / "home", root / "bin", root / "kafka", root / "jdk", "")
         for folder in (machine.home, machine.bin, machine.kafka_home / "libs", machine.java_home / "bin"):
             folder.mkdir(parents=True)
-        (machine.kafka_home / "libs" / "kafka.jar").touch()
+        (machine.kafka_home / "libs" / "kafka-clients-3.9.1.jar").touch()
+        (machine.java_home / "release").write_text('IMPLEMENTOR="Nobody"\nJAVA_VERSION="17.0.1"\n')
         java = machine.java_home / "bin" / "java"
         java.write_text(JAVA_STAND_IN)
         java.chmod(0o755)
@@ -69,18 +79,34 @@ class Machine:
     def launch(self, behaviour: str = "serve", lease_s: int = LEASE_S) -> MirrorLaunch:
         """A launch of the stand-in."""
         return MirrorLaunch(
-            main_class="org.example.Main",
-            arguments=("@GENERATION_DIR@/mm2.properties", "--clusters", "new"),
+            main_class=MAIN_CLASS,
+            arguments=("@GENERATION_DIR@/mm2.properties", "--clusters", "new", f"--stand-in={behaviour}"),
             files={
                 "mm2.properties": "dir=@GENERATION_DIR@\n",
                 "log4j.properties": "# log4j\n",
                 "secrets/a.b": "canary",
             },
-            java_options=("-Dmirror.log.dir=@GENERATION_DIR@", f"-Dstand.in={behaviour}"),
+            java_options=("-Xmx64m", "-Dmirror.log.dir=@GENERATION_DIR@"),
             kafka_home=str(self.kafka_home),
             java_home=str(self.java_home),
             lease_s=lease_s,
         )
+
+    def probe(self, behaviour: str = "tool", timeout_s: int = 30) -> HostProbe:
+        """A run of the stand-in as one of Kafka's tools: it complains and exits 3, prints for ever, or hangs."""
+        return HostProbe(
+            main_class=TOOL_CLASS,
+            arguments=("--describe", f"--stand-in={behaviour}"),
+            files={"client.properties": "canary"},
+            timeout_s=timeout_s,
+            kafka_home=str(self.kafka_home),
+            java_home=str(self.java_home),
+        )
+
+    def log(self, line: str, generation: int = 1) -> None:
+        """Add a line to a generation's log, as MirrorMaker would."""
+        with (self.home / "shop" / f"gen-{generation}" / "mirrormaker.log").open("a") as log:
+            log.write(f"{line}\n")
 
     def environment(self) -> dict[str, str]:
         """What a login shell of this machine would have."""
@@ -123,11 +149,15 @@ def _environments() -> list[tuple[int, bytes]]:
 
 
 class LocalTransport:
-    """Runs the command as sshd would: by the login shell, in the home folder's environment."""
+    """Runs the command as sshd would: by the login shell, in the home folder's environment.
 
-    def __init__(self, machine: Machine, noise: str = "") -> None:
+    `noise` is shell text that the login runs before; `environment` is added to the machine's.
+    """
+
+    def __init__(self, machine: Machine, noise: str = "", environment: Mapping[str, str] | None = None) -> None:
         self._machine = machine
         self._noise = noise
+        self._environment = dict(environment or {})
 
     def __call__(self, command: str, stdin: str, timeout_s: float) -> tuple[int, str, str]:
         """See `Transport`."""
@@ -136,10 +166,27 @@ class LocalTransport:
             input=stdin.encode(),
             capture_output=True,
             timeout=timeout_s,
-            env=self._machine.environment(),
+            env={**self._machine.environment(), **self._environment},
             check=False,
         )
         return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
     def close(self) -> None:
         """Nothing is kept open."""
+
+
+class ForcedTransport(LocalTransport):
+    """Runs mirrorctl as sshd would, where it is the forced command of the key; the host names its own folders."""
+
+    def __init__(self, machine: Machine) -> None:
+        folders = {
+            "KAFKA_MIGRATION_HOME": str(machine.home),
+            "KAFKA_HOME": str(machine.kafka_home),
+            "JAVA_HOME": str(machine.java_home),
+        }
+        super().__init__(machine, environment=folders)
+
+    def __call__(self, command: str, stdin: str, timeout_s: float) -> tuple[int, str, str]:
+        """See `Transport`."""
+        self._environment["SSH_ORIGINAL_COMMAND"] = command
+        return super().__call__(f"sh {SCRIPT} forced", stdin, timeout_s)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.host import MirrorLaunch
+from kafka_migration.core.host import HostProbe, MirrorLaunch
 from tests.contract.fake_mirror_host import FakeMirrorHost
 from tests.contract.host_contract import HostContract
 
@@ -16,14 +16,22 @@ class TestFakeMirrorHost(HostContract):
 
     def setup_method(self) -> None:
         """Begin with a host that knows nothing."""
-        self.fake = self.host = FakeMirrorHost()
+        self.fake = self.host = FakeMirrorHost(probe_output="a tool's complaint\n", probe_exit_code=3)
 
     def launch(self, behaviour: str = "serve") -> MirrorLaunch:
         """Tell the fake what its next process does."""
         self.fake.ignores_term = behaviour == "ignore-term"
         self.fake.dies_at_start = behaviour == "exit"
-        return MirrorLaunch("Main", (), {}, (), None, None, lease_s=60)
+        return MirrorLaunch("kafka.tools.MirrorMaker", (), {}, (), None, None, lease_s=60)
 
     def kill_process(self) -> None:
         """End the process."""
         self.fake.die(137)
+
+    def probe(self) -> HostProbe:
+        """A tool."""
+        return HostProbe("kafka.admin.ConfigCommand", (), {}, 10, None, None)
+
+    def log_alarm(self, line: str) -> None:
+        """Set it."""
+        self.fake.alarm = line

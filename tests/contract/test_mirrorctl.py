@@ -10,24 +10,30 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.adapters.mirror_host import ScriptMirrorHost
-from kafka_migration.core.host import MirrorLaunch
+from kafka_migration.core.host import HostProbe, MirrorLaunch
 from tests.contract.host_contract import HostContract
-from tests.contract.local_host import SHELLS, LocalTransport, Machine
+from tests.contract.local_host import SHELLS, ForcedTransport, LocalTransport, Machine
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live
 
 dash, *others = SHELLS
+FORCED = "forced command"
 
 
 class TestMirrorctl(HostContract):
     """The contract, run by the script on this machine."""
 
-    @pytest.fixture(autouse=True, params=[dash, *(pytest.param(shell, marks=pytest.mark.campaign) for shell in others)])
+    @pytest.fixture(
+        autouse=True,
+        params=[dash, *(pytest.param(variation, marks=pytest.mark.campaign) for variation in (*others, FORCED))],
+    )
     def machine(self, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
         """A machine of its own per test, left without a process."""
-        self.here = Machine.build(tmp_path, request.param)
-        self.host = ScriptMirrorHost("shop", LocalTransport(self.here), str(self.here.home))
+        forced = request.param == FORCED
+        self.here = Machine.build(tmp_path, dash if forced else request.param)
+        transport = (ForcedTransport if forced else LocalTransport)(self.here)
+        self.host = ScriptMirrorHost("shop", transport, str(self.here.home))
         yield
         self.here.end_all()
 
@@ -41,3 +47,11 @@ class TestMirrorctl(HostContract):
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda: self.host.status().exit_code is not None, what="the record of the end")
+
+    def probe(self) -> HostProbe:
+        """The stand-in as a tool."""
+        return self.here.probe()
+
+    def log_alarm(self, line: str) -> None:
+        """Write it into the log of generation 1."""
+        self.here.log(line)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.adapters.mirror_host import ScriptMirrorHost
-from kafka_migration.core.errors import FindingsError, MigrationError
+from kafka_migration.core.errors import FindingsError, MigrationError, Refused
 from kafka_migration.core.host import ProcessState
 from tests.contract.host_contract import GRACE_S, ME, OTHER
-from tests.contract.local_host import SHELLS, LocalTransport, Machine
+from tests.contract.local_host import LocalTransport, Machine
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live
@@ -25,14 +24,6 @@ HOSTILE = (
     'it\'s "quoted" $(touch HACKED) `touch HACKED` ${HOME} \\ \\n %s %d ! * ? [a] ~ # ; & | < > ( ) { }\n'
     "\ttabbed, ünïcödé ✓, '\\'' and an empty line\n\n@@mirrorctl {}@@\n'"
 )
-
-
-@pytest.fixture(params=SHELLS)
-def any_machine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Machine]:
-    """A machine of each kind of shell."""
-    machine = Machine.build(tmp_path, request.param)
-    yield machine
-    machine.end_all()
 
 
 def generation_dir(machine: Machine, generation: int = 1) -> Path:
@@ -47,10 +38,16 @@ def journal(machine: Machine) -> list[list[str]]:
 
 def most_alive_at_once(machine: Machine) -> int:
     """The greatest number of JVMs that lived at the same time, by the journal."""
-    alive, most = 0, 0
-    for *_, outcome in journal(machine):
-        alive += outcome.startswith("java-started") - outcome.startswith("java-ended")
-        most = max(most, alive)
+    alive: set[str] = set()
+    most = 0
+    for *_, pid, outcome in journal(machine):
+        if outcome == "java-started":
+            alive.add(pid)
+        elif outcome.startswith("java-ended") or outcome == "stopped":
+            alive.discard(pid)
+        elif outcome.startswith("leftovers-killed"):
+            alive -= set(outcome.split()[1:])
+        most = max(most, len(alive))
     return most
 
 
@@ -262,6 +259,19 @@ def test_other_base_folder_is_left_alone(machine: Machine, host: ScriptMirrorHos
         assert other.status().is_running
     finally:
         other_machine.end_all()
+
+
+def test_base_folder_has_one_spelling(machine: Machine, host: ScriptMirrorHost, tmp_path: Path):
+    """A base folder reached by a link is the same folder, so the process in it is found and there is no second."""
+    (tmp_path / "link").symlink_to(machine.home)
+    linked = ScriptMirrorHost("shop", LocalTransport(machine), str(tmp_path / "link"))
+    linked.reserve(ME)
+    pid = linked.start(ME, 1, machine.launch()).pid
+
+    assert pid == host.status().pid
+    with pytest.raises(Refused, match=f"pid {pid}"):
+        host.start(ME, 2, machine.launch())
+    assert not linked.stop(ME, 1, GRACE_S).is_running
 
 
 def test_secrets_are_private_and_removed(machine: Machine, host: ScriptMirrorHost):

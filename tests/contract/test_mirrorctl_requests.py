@@ -17,7 +17,7 @@ from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Refused
 from kafka_migration.core.mirrorctl import HostRequest, parse_reply, render_request
 from tests.contract.host_contract import ME, codes
-from tests.contract.local_host import LocalTransport, Machine
+from tests.contract.local_host import MAIN_CLASS, LocalTransport, Machine
 
 pytestmark = pytest.mark.live
 
@@ -97,7 +97,7 @@ def test_request_cut_short_does_nothing(machine: Machine, share: float):
 def test_installed_script_needs_no_text_on_stdin(machine: Machine):
     """Installed as a file, mirrorctl supervises from its own copy."""
     script = Path(kafka_migration.__file__).parent / "host" / "mirrorctl"
-    launch = f"MIRRORCTL_HOME='{machine.home}' MIRRORCTL_HOLDER=me MIRRORCTL_MAIN_CLASS=Main"
+    launch = f"MIRRORCTL_HOME='{machine.home}' MIRRORCTL_HOLDER=me MIRRORCTL_MAIN_CLASS={MAIN_CLASS}"
     call = f"{launch} MIRRORCTL_KAFKA_HOME={machine.kafka_home} MIRRORCTL_JAVA_HOME={machine.java_home} sh {script}"
 
     outputs = [

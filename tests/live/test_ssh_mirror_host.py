@@ -9,17 +9,20 @@ import signal
 import socket
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters.mirror_host import SshMirrorHost
+from kafka_migration.adapters.mirror_host import SshMirrorHost, mirrorctl_text
+from kafka_migration.adapters.ssh import SshTransport
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Refused, TransientError
-from kafka_migration.core.host import MirrorLaunch
+from kafka_migration.core.host import HostProbe, MirrorLaunch
+from kafka_migration.core.mirrorctl import HostRequest, parse_reply, render_request
 from tests.contract.host_contract import GRACE_S, ME, HostContract, codes
-from tests.contract.local_host import Machine
+from tests.contract.local_host import SCRIPT, Machine
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live
@@ -41,6 +44,11 @@ class Sshd:
             command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.folder / name)]
             subprocess.run(command, check=True)
         shutil.copy(self.folder / "user_key.pub", self.folder / "authorized_keys")
+
+    def force(self, command: str) -> None:
+        """Let the user's key do nothing but run this command."""
+        key = (self.folder / "user_key.pub").read_text()
+        (self.folder / "authorized_keys").write_text(f'restrict,command="{command}" {key}')
 
     def start(self) -> None:
         """Start it, and wait until it listens."""
@@ -134,6 +142,108 @@ class TestSshMirrorHost(HostContract):
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda: self.host.status().exit_code is not None, what="the record of the end")
+
+    def probe(self) -> HostProbe:
+        """The stand-in as a tool."""
+        return self.here.probe()
+
+    def log_alarm(self, line: str) -> None:
+        """Write it into the log of generation 1."""
+        self.here.log(line)
+
+
+@pytest.fixture
+def forced(sshd: Sshd, machine: Machine, tmp_path: Path) -> Machine:
+    """The machine with mirrorctl installed as the forced command of the key."""
+    installed = tmp_path / "installed" / "mirrorctl"
+    installed.parent.mkdir()
+    shutil.copy(SCRIPT, installed)
+    installed.chmod(0o755)
+    sshd.force(
+        f"KAFKA_MIGRATION_HOME={machine.home} KAFKA_HOME={machine.kafka_home} "
+        f"JAVA_HOME={machine.java_home} {installed} forced"
+    )
+    return machine
+
+
+@pytest.mark.campaign
+class TestForcedSshMirrorHost(TestSshMirrorHost):
+    """The contract over SSH with the forced command; the caller need not know."""
+
+    @pytest.fixture(autouse=True)
+    def connected(self, forced: Machine) -> Iterator[None]:
+        """A connection of its own per test."""
+        self.here = forced
+        with SshMirrorHost("shop", CONNECTION) as host:
+            self.host = host
+            yield
+
+
+def test_forced_command_serves_a_whole_cycle(forced: Machine):
+    """With mirrorctl installed as forced command the same calls reserve, start, renew, probe, stop and clean."""
+    with SshMirrorHost("shop", CONNECTION) as host:
+        host.reserve(ME)
+        started = host.start(ME, 1, forced.launch())
+
+        assert (started.pid, True) == (host.renew(ME, 1).pid, started.is_running)
+        assert ("3.9.1", str(forced.home)) == tuple(host.fingerprint(None, None).facts[n] for n in ("kafka", "base"))
+        assert 3 == host.probe(forced.probe()).exit_code
+        assert "started" in host.logs(1, 5).log
+        assert 143 == host.stop(ME, 1, GRACE_S).exit_code
+        assert host.clean(ME, 0).ok
+        assert not host.release(ME).holder
+    assert [] == forced.alive()
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["touch {0}", "sh", "sh -c 'touch {0}'", "sh -s -- status shop; touch {0}", "mirrorctl status $(touch {0})"],
+)
+def test_forced_command_runs_nothing_else(forced: Machine, tmp_path: Path, command: str):
+    """A shell command sent with that key is answered by a refusal, whatever it is."""
+    hacked = tmp_path / "HACKED"
+
+    _, stdout, _ = SshTransport(CONNECTION)(command.format(hacked), f"touch {hacked}\n", 30)
+
+    assert Code.HOST_REFUSED == parse_reply(stdout).code
+    assert not hacked.exists()
+
+
+@pytest.mark.parametrize("line", ["MIRRORCTL_X=$(touch {0})", "MIRRORCTL_HOLDER='x'$(touch {0})", "touch {0}"])
+def test_forced_command_evaluates_nothing(forced: Machine, tmp_path: Path, line: str):
+    """A line smuggled into a request does nothing but end it."""
+    hacked = tmp_path / "HACKED"
+    command, stdin = render_request(HostRequest("reserve", "shop", (), {"HOLDER": ME}), mirrorctl_text())
+
+    _, stdout, _ = SshTransport(CONNECTION)(command, f"{line.format(hacked)}\n{stdin}", 30)
+
+    assert Code.HOST_REFUSED == parse_reply(stdout).code
+    assert not hacked.exists()
+    assert not (forced.home / "shop").exists()
+
+
+def test_login_that_ends_at_once_says_why(sshd: Sshd):
+    """A host that reads nothing of what is sent is no riddle: its own words are in the error."""
+    sshd.force("echo This account is closed. >&2; exit 1")
+
+    with pytest.raises(TransientError, match=r"This account is closed\."):
+        SshMirrorHost("shop", CONNECTION).status()
+
+
+def test_reading_call_survives_a_broken_connection(sshd: Sshd, machine: Machine):
+    """A connection that breaks while a tool runs is opened again, and the tool is run again."""
+    with SshMirrorHost("shop", CONNECTION, str(machine.home)) as host, ThreadPoolExecutor(1) as pool:
+        host.status()
+        late = pool.submit(host.probe, machine.probe("hang", timeout_s=3))
+        wait_until(machine.alive, what="the tool")
+        assert sshd.process is not None
+        for pid in _children(sshd.process.pid):
+            os.kill(pid, signal.SIGKILL)
+
+        with pytest.raises(TransientError, match="PROBE_TIMED_OUT"):
+            late.result()
+    assert 2 == (sshd.folder / "log").read_text().count("Accepted publickey")
+    wait_until(lambda: not machine.alive(), what="the end of the first tool")
 
 
 def test_process_outlives_the_connection_and_sshd(sshd: Sshd, machine: Machine):

@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from kafka_migration.core.codes import Code
-from kafka_migration.core.drain import Drain, PartitionReading, Probe, drain_of, expected_next, gap_findings, lag_of
+from kafka_migration.core.drain import (
+    Drain,
+    PartitionReading,
+    Probe,
+    drain_of,
+    expected_next,
+    gap_findings,
+    gaps_of,
+    lag_of,
+)
 from kafka_migration.core.lag import Known, Unknown, total
 from kafka_migration.core.offsets import TopicPartition, from_document, to_document
 
@@ -57,7 +66,7 @@ def test_unknown_lag_is_not_summable():
 
 def test_gap_names_the_lost_range():
     """A gap finding gives the first and the last offset that were lost."""
-    (finding,) = gap_findings({P0: 5, P1: 9}, {P0: 8, P1: 9})
+    (finding,) = gap_findings(gaps_of({P0: 5, P1: 9}, {P0: 8, P1: 9}))
 
     assert finding.code is Code.GAP
     assert finding.subject == "orders[0]"

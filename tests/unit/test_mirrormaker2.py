@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,11 +10,12 @@ import pytest
 
 from kafka_migration.core.engine import LaunchFacts
 from kafka_migration.core.host import MirrorLaunch
-from kafka_migration.core.migration import Migration
+from kafka_migration.core.migration import Migration, TopicNames
 from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.engines.mirrormaker2 import MirrorMaker2
+from kafka_migration.engines.mirrormaker2 import MirrorMaker2, stored_configuration
 from kafka_migration.engines.mirrormaker2_topics import (
     assigned_partitions,
+    differences,
     failed_tasks,
     stale_topics,
     stored_positions,
@@ -76,6 +78,118 @@ def test_topic_names_are_exact(migration: Migration):
     dotted = replace(migration, topics=("a.b", "c"))
 
     assert "shop-source->shop-target.topics = a\\\\.b,c\n" in launch(dotted).files["mm2.properties"]
+
+
+def with_mirror(migration: Migration, **settings: object) -> Migration:
+    return replace(migration, mirror=replace(migration.mirror, **settings))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("names", "policy"),
+    [
+        (TopicNames(), "org.apache.kafka.connect.mirror.IdentityReplicationPolicy"),
+        (TopicNames("prefixed"), "org.apache.kafka.connect.mirror.DefaultReplicationPolicy"),
+        (TopicNames("custom", "com.example.Policy", "copy.{topic}"), "com.example.Policy"),
+    ],
+)
+def test_replication_policy_follows_the_topic_names(migration: Migration, names: TopicNames, policy: str):
+    """Names are kept, prefixed, or made by the user's own class."""
+    text = launch(with_mirror(migration, topic_names=names)).files["mm2.properties"]
+
+    assert f"replication.policy.class = {policy}\n" in text
+
+
+def test_exactly_once_is_set_where_it_is_read(migration: Migration):
+    """The worker's keys belong to the target; the port that comes with it is open to this host alone."""
+    added = set(launch(with_mirror(migration, exactly_once=True)).files["mm2.properties"].splitlines())
+
+    assert {
+        "shop-target.exactly.once.source.support = enabled",
+        "dedicated.mode.enable.internal.rest = true",
+        "listeners = http://127.0.0.1:0",
+        "shop-target.producer.transaction.timeout.ms = 30000",
+    } == added - set(launch(migration).files["mm2.properties"].splitlines())
+
+
+def test_tuning_is_added_to_the_client_of_its_cluster(migration: Migration):
+    """The reader is the source's consumer, the writer the target's producer."""
+    properties = {"consumer.fetch.min.bytes": "9", "producer.linger.ms": "7", "producer.batch.size": "99"}
+    text = launch(with_mirror(migration, properties=properties)).files["mm2.properties"]
+
+    assert "shop-source.consumer.fetch.min.bytes = 9\n" in text
+    assert "shop-target.producer.linger.ms = 7\n" in text
+    assert "shop-target.producer.batch.size = 99\n" in text
+
+
+def test_split_batches_are_an_alarm_and_positions_are_trusted(migration: Migration):
+    """It splits for ever, so somebody must look; but it stores only what was acknowledged, so nothing is set back."""
+    line = "WARN … splitting and retrying (3 attempts left)"
+
+    assert ("splitting and retrying",) == launch(migration).alarms
+    assert not engine(migration).distrusts_position(line)
+    with pytest.raises(ValueError, match="never set back"):
+        engine(migration).rewind({TopicPartition("orders", 0): 1})
+
+
+def configuration(key: str, stored: dict[str, str]) -> tuple[bytes, bytes]:
+    sizes = {"target.producer.batch.size": "16384", "target.producer.max.request.size": "1048588"}
+    return key.encode(), json.dumps({"properties": {**sizes, **stored}}).encode()
+
+
+def test_stored_configuration_has_the_names_of_a_connector(migration: Migration):
+    """Flow, clients and worker settings are stored under other names; logins and addresses are left out."""
+    tuned = with_mirror(migration, properties={"consumer.fetch.min.bytes": "9"}, exactly_once=True)
+    stored = stored_configuration(tuned, 3)
+
+    assert {
+        "source.cluster.alias": "shop-source",
+        "topics": "orders,audit",
+        "source.consumer.isolation.level": "read_committed",
+        "source.consumer.fetch.min.bytes": "9",
+        "target.producer.acks": "all",
+        "target.cluster.config.storage.topic": "mm2-configs.shop-source.g3.internal",
+        "target.cluster.exactly.once.source.support": "enabled",
+        "tasks.max": "2",
+    }.items() <= stored.items()
+    assert not {"listeners", "clusters", "offset.storage.replication.factor"} & set(stored)
+    assert not [key for key in stored if "->" in key or "bootstrap" in key or "sasl" in key]
+
+
+def test_differences_name_the_key_and_both_values(migration: Migration):
+    """Connector and tasks are compared with what was rendered; what this package did not set is not looked at."""
+    expected = stored_configuration(migration, 3)
+    changed = {**expected, "topics": "orders", "source.cluster.sasl.jaas.config": "canary"}
+    lacking = {key: value for key, value in expected.items() if key != "offset-syncs.topic.location"}
+    rows = [
+        configuration("connector-MirrorSourceConnector", changed),
+        configuration("task-MirrorSourceConnector-0", lacking),
+        configuration("connector-MirrorCheckpointConnector", {}),
+        (b"commit-MirrorSourceConnector", b'{"tasks":2}'),
+    ]
+
+    assert (
+        "connector-MirrorSourceConnector: topics is orders, rendered as orders,audit",
+        "task-MirrorSourceConnector-0: offset-syncs.topic.location is not set, rendered as target",
+    ) == differences(rows, expected)
+
+
+def test_limits_of_the_producer_are_kept(migration: Migration):
+    """A batch must fit into a request; sizes that are missing are no limits."""
+    expected = stored_configuration(migration, 3)
+    rows = [
+        configuration("task-MirrorSourceConnector-0", {**expected, "target.producer.batch.size": "2000000"}),
+        configuration("task-MirrorSourceConnector-1", {**expected, "target.producer.max.request.size": ""}),
+    ]
+
+    assert [True, True] == ["target.producer.batch.size" in found for found in differences(rows, expected)]
+
+
+def test_what_is_not_stored_yet_does_not_differ(migration: Migration):
+    """Before the connector is there, and when all is as rendered, there is nothing to say."""
+    expected = stored_configuration(migration, 3)
+
+    assert () == differences([], expected)
+    assert () == differences([configuration("connector-MirrorSourceConnector", expected)], expected)
 
 
 def test_stored_positions_are_last_copied_plus_one():

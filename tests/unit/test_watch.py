@@ -78,7 +78,7 @@ def test_unreachable_is_waiting_not_failing():
     ],
 )
 def test_failure_ends_the_watch_at_once(poll: Poll, code: Code):
-    """A dead process, a failed task and a gap need no second look."""
+    """A failed task, another configuration, a refused batch and a gap need no second look."""
     result = a_watch().take(poll, 1)
 
     assert result is not None
@@ -265,3 +265,57 @@ def test_watch_is_not_late_before_its_end(
     timeout = None if timeout_minutes is None else timedelta(minutes=timeout_minutes)
 
     assert (deadline, timeout) == (limits.deadline, limits.trigger_timeout)
+
+
+def test_drained_needs_every_partition_of_the_goals_assigned():
+    """Copied to the goal while nobody copies a partition, or nobody said who does, is not proved."""
+    for assigned in (frozenset({P0}), frozenset(), None):
+        watch = a_watch()
+        polls = [a_poll(100, 100, health=MirrorHealth(assigned=assigned)) for _ in range(4)]
+
+        assert [None] * 4 == [watch.take(poll, now) for now, poll in enumerate(polls)]
+        assert "partition(s) are not given to a task yet" in watch.progress
+
+
+def test_partition_that_nobody_copies_ends_the_watch():
+    """After the time of a stall without a task for it; a poll that could not ask starts the time anew."""
+    watch, alone = a_watch(stall_after_s=60), MirrorHealth(assigned=frozenset({P0}))
+
+    def take(now: float, **more: object) -> list[Code]:
+        result = watch.take(a_poll(100, 100, health=alone, **more), now)
+        return [f.code for f in result.findings] if result else []
+
+    assert [[], [], [], []] == [take(30), take(59, unreachable="no answer"), take(60), take(118)]
+    assert [Code.PARTITION_NOT_ASSIGNED] == take(119)
+
+
+def test_overtaken_partition_ends_with_the_exact_range():
+    """The finding and the result name the first offset that was not copied and the first that is left."""
+    result = a_watch().take(a_poll(5, 9, log_start=7), 1)
+
+    assert result is not None
+    assert {P0: (5, 7)} == result.gaps
+    assert "offsets 5–6" in result.findings[0].remedy
+    assert {"from": {"orders": {"0": 5}}, "to": {"orders": {"0": 7}}} == result.to_document()["gaps"]
+
+
+def test_what_a_probe_proved_stays_proved():
+    """Before what the probe met nothing is to be copied, and how the watch ends does not change that."""
+    watch = Watch({P0: 0}, {P0: 21}, 60, 0)
+    watch.take(Poll({P0: PartitionReading(21, 0, 18, Probe(20, is_end=False))}, WELL), 1)
+
+    assert {P0: 20} == watch.proved
+    assert {P0: 20} == watch.end(Ending(Outcome.BEHIND, "x")).proved
+    watch.take(Poll({P0: PartitionReading(21, 0, 21)}, WELL), 2)
+    drained = watch.take(Poll({P0: PartitionReading(21, 0, 21)}, WELL), 3)
+    assert drained is not None
+    assert {"orders": {"0": 21}} == drained.to_document()["proved"]
+
+
+def test_time_in_which_nobody_could_look_is_no_stall():
+    """Regression: a MirrorMaker that had been dead for long was called stalled at the first look after its restart."""
+    watch = a_watch(stall_after_s=60)
+    polls = [a_poll(10, 10), Poll({}, unreachable="generation 1 died"), a_poll(10, 10), a_poll(10, 10)]
+
+    assert [None] * 4 == [watch.take(poll, now) for poll, now in zip(polls, (0, 300, 359, 359.5), strict=True)]
+    assert watch.take(a_poll(10, 10), 360) is not None

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from confluent_kafka import IsolationLevel as AdminIsolationLevel
-from confluent_kafka import KafkaError, KafkaException, TopicCollection
+from confluent_kafka import KafkaError, KafkaException, TopicCollection, Uuid
 from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import ConfigResource, ConfigSource, NewPartitions, OffsetSpec, ResourceType
 from confluent_kafka.admin import NewTopic as ClientNewTopic
@@ -35,6 +35,8 @@ PARTITIONS_CHUNK = 5000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # How a broker answers that no record is as late as the time asked for.
 NO_OFFSET = -1
+# How the client writes a topic id of zeros.
+NO_TOPIC_ID = str(Uuid(0, 0))
 
 
 class ConfluentCluster(GroupCalls, RecordReads):
@@ -64,7 +66,7 @@ class ConfluentCluster(GroupCalls, RecordReads):
         return {
             topic: TopicDescription(
                 topic,
-                str(description.topic_id),
+                topic_id_of(description),
                 len(description.partitions),
                 {
                     name: entry.value
@@ -211,6 +213,12 @@ class ConfluentCluster(GroupCalls, RecordReads):
                 raise TransientError(f"{self.name}: no leader for every partition of {', '.join(sorted(missing))}")
             if missing:
                 time.sleep(0.2)
+
+
+def topic_id_of(description: Any) -> str:
+    """Return the id of a described topic; brokers before Kafka 2.8 give none, which the client shows as all zeros."""
+    topic_id = str(description.topic_id)
+    return "" if topic_id == NO_TOPIC_ID else topic_id
 
 
 def _led_partitions(metadata: Any, topic: str) -> int:

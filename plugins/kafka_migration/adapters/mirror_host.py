@@ -11,16 +11,17 @@ from typing import Self
 
 import kafka_migration
 from kafka_migration.adapters.ssh import SshTransport
-from kafka_migration.adapters.transport import ReplyLost, Transport
+from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut, Transport
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import MigrationError, OutcomeUnknown, TransientError
-from kafka_migration.core.host import HostReply, MirrorLaunch
+from kafka_migration.core.host import HostProbe, HostReply, MirrorLaunch
 from kafka_migration.core.mirrorctl import (
     HostRequest,
     UnreadableReply,
     checked,
     launch_variables,
     parse_reply,
+    probe_variables,
     render_request,
 )
 
@@ -34,7 +35,9 @@ class ScriptMirrorHost:
     """A `MirrorHost` that sends mirrorctl itself with every call, so that the host needs no installation.
 
     An acting call whose reply got lost is not left at that: the host is asked what is true, and the call is
-    sent once more where that is safe (all verbs are idempotent); only then its outcome is unknown.
+    sent once more where that is safe (all verbs are idempotent); only then its outcome is unknown. A reading
+    call whose connection broke is sent once more at once. A host that has mirrorctl installed as an OpenSSH forced
+    command understands the same requests.
     """
 
     def __init__(self, migration: str, transport: Transport, home: str | None = None) -> None:
@@ -74,6 +77,19 @@ class ScriptMirrorHost:
         """See `MirrorHost.logs`."""
         return self._read("logs", words=(_generation_word(generation), str(lines)))
 
+    def fingerprint(self, kafka_home: str | None, java_home: str | None) -> HostReply:
+        """See `MirrorHost.fingerprint`."""
+        return self._read("fingerprint", {"KAFKA_HOME": kafka_home or "", "JAVA_HOME": java_home or ""})
+
+    def probe(self, probe: HostProbe) -> HostReply:
+        """See `MirrorHost.probe`."""
+        timeout_s = probe.timeout_s + READ_TIMEOUT_S
+        return self._read("probe", probe_variables(probe), (str(probe.timeout_s),), timeout_s=timeout_s)
+
+    def clean(self, holder: str, keep: int) -> HostReply:
+        """See `MirrorHost.clean`."""
+        return self._act("clean", {"HOLDER": holder}, (str(keep),))
+
     def close(self) -> None:
         """Close the transport; a later call opens it again."""
         self._transport.close()
@@ -86,11 +102,26 @@ class ScriptMirrorHost:
     ) -> None:
         self.close()
 
-    def _read(self, verb: str, variables: Mapping[str, str] | None = None, words: tuple[str, ...] = ()) -> HostReply:
+    def _read(
+        self,
+        verb: str,
+        variables: Mapping[str, str] | None = None,
+        words: tuple[str, ...] = (),
+        timeout_s: float = READ_TIMEOUT_S,
+    ) -> HostReply:
+        request = self._request(verb, variables or {}, words)
         try:
-            return checked(self._call(self._request(verb, variables or {}, words), READ_TIMEOUT_S))
+            return checked(self._call_again_if_broken(request, timeout_s))
         except (ReplyLost, UnreadableReply) as error:
             raise TransientError(f"{Code.HOST_REPLY_UNREADABLE}: {verb} of {self.migration}: {error}") from error
+
+    def _call_again_if_broken(self, request: HostRequest, timeout_s: float) -> HostReply:
+        try:
+            return self._call(request, timeout_s)
+        except ReplyTimedOut:
+            raise
+        except ReplyLost:
+            return self._call(request, timeout_s)
 
     def _act(
         self,

@@ -45,7 +45,7 @@ class RenamedTopics:
     def topic_names(self) -> frozenset[str]:
         """See `KafkaCluster.topic_names`."""
         names = self._cluster.topic_names()
-        return frozenset(self._shown.get(name, name) for name in names if name in self._shown or name not in self._real)
+        return frozenset(self._to_shown(name) for name in names if self._is_seen(name))
 
     def describe_topics(self, topics: Collection[str]) -> Mapping[str, TopicDescription]:
         """See `KafkaCluster.describe_topics`."""
@@ -121,6 +121,10 @@ class RenamedTopics:
         ranges = (self._real_by_partition(start), self._real_by_partition(end))
         return self._shown_by_partition(self._cluster.count_visible(*ranges, isolation))
 
+    def _is_seen(self, name: str) -> bool:
+        """Tell whether a topic of this cluster is seen: not if another goes by its name."""
+        return name in self._shown or name not in self._real
+
     def _to_real(self, topic: str) -> str:
         return self._real.get(topic, topic)
 
@@ -134,8 +138,8 @@ class RenamedTopics:
         return {p._replace(topic=self._to_real(p.topic)): value for p, value in values.items()}
 
     def _shown_by_partition(self, values: Mapping[TopicPartition, V]) -> dict[TopicPartition, V]:
-        return {p._replace(topic=self._to_shown(p.topic)): value for p, value in values.items()}
+        seen = ((p, value) for p, value in values.items() if self._is_seen(p.topic))
+        return {p._replace(topic=self._to_shown(p.topic)): value for p, value in seen}
 
     def _member(self, member: GroupMember) -> GroupMember:
-        shown = frozenset(p._replace(topic=self._to_shown(p.topic)) for p in member.assigned)
-        return replace(member, assigned=shown)
+        return replace(member, assigned=frozenset(self._shown_by_partition(dict.fromkeys(member.assigned))))

@@ -12,7 +12,7 @@ import paramiko
 from airflow.providers.ssh.hooks.ssh import SSHHook
 from airflow.sdk.exceptions import AirflowNotFoundException
 
-from kafka_migration.adapters.transport import ReplyLost
+from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused, TransientError
 
@@ -24,6 +24,8 @@ OPEN_CHANNEL_TIMEOUT_S = 10.0
 # How often a waiting read looks at its deadline.
 READ_SLICE_S = 1.0
 CHUNK_BYTES = 65_536
+# Paramiko's word for an exit status that never came.
+NO_EXIT_STATUS = -1
 
 
 class SshTransport:
@@ -46,11 +48,16 @@ class SshTransport:
             channel.settimeout(READ_SLICE_S)
             channel.exec_command(command)
             _send(channel, stdin.encode(), deadline)
-            channel.shutdown_write()
             stdout, stderr = _receive(channel, deadline)
             if not channel.status_event.wait(max(1.0, deadline - time.monotonic())):
-                raise ReplyLost("the command's exit status did not come")
+                raise TimeoutError("the command's exit status did not come")
+            # Without a status the connection broke, or the command was killed; it then may be at an end or not.
+            if channel.recv_exit_status() == NO_EXIT_STATUS:
+                raise EOFError("the command's exit status did not come")
             return channel.recv_exit_status(), stdout, stderr
+        except TimeoutError as error:
+            self.close()
+            raise ReplyTimedOut(f"{self._host}: {_text(error)}") from error
         except (paramiko.SSHException, OSError, EOFError) as error:
             self.close()
             raise ReplyLost(f"{self._host}: {_text(error)}") from error
@@ -147,12 +154,16 @@ def _hook(ssh_conn_id: str, name: str) -> SSHHook:
 
 
 def _send(channel: paramiko.Channel, data: bytes, deadline: float) -> None:
+    """Send all; a command that reads no further may have said why, so that is no error here."""
     sent = 0
     while sent < len(data):
         try:
             sent += channel.send(data[sent : sent + CHUNK_BYTES])
         except TimeoutError:
             _check(deadline)
+        except OSError:
+            return
+    channel.shutdown_write()
 
 
 def _receive(channel: paramiko.Channel, deadline: float) -> tuple[str, str]:

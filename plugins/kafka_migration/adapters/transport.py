@@ -9,6 +9,10 @@ class ReplyLost(Exception):
     """The command may have reached the host and run; what it said did not come back."""
 
 
+class ReplyTimedOut(ReplyLost):
+    """The time for the command was over; asking the same again would wait as long."""
+
+
 class Transport(Protocol):
     """Runs one command at a time on one host."""
 

@@ -16,7 +16,10 @@ from kafka_migration.core.offsets import Offsets, TopicPartition
 
 @dataclass(frozen=True, slots=True)
 class TopicDescription:
-    """A topic as the cluster describes it; `configs` holds only the values set on the topic itself."""
+    """A topic as the cluster describes it; `configs` holds only the values set on the topic itself.
+
+    `topic_id` is empty where brokers give none (before Kafka 2.8).
+    """
 
     topic: str
     topic_id: str
@@ -27,6 +30,10 @@ class TopicDescription:
     def topic_partitions(self) -> tuple[TopicPartition, ...]:
         """All partitions of the topic."""
         return tuple(TopicPartition(self.topic, number) for number in range(self.partitions))
+
+    def is_another_than(self, known_id: str | None) -> bool:
+        """Tell whether this is not the topic of an id, as far as both ids are known."""
+        return bool(self.topic_id and known_id) and self.topic_id != known_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,11 @@ class Code(StrEnum):
     )
     MIGRATIONS_OVERLAP = (
         "MIGRATIONS_OVERLAP",
-        "Another migration file names the same topic on the same source and target.",
+        "Another migration file copies the same topic, or writes to the same topic of the target.",
+    )
+    REPLICATION_LOOP = (
+        "REPLICATION_LOOP",
+        "Another migration file copies in the other direction a topic that this one writes, or the other way round.",
     )
     # Connections and clusters
     CONNECTION_MISSING = (
@@ -78,6 +82,25 @@ class Code(StrEnum):
     GENERATION_STOPPED = "GENERATION_STOPPED", "This generation was stopped; it must not start again."
     GENERATION_UNEXPECTED = "GENERATION_UNEXPECTED", "The host is at another generation than the run expects."
     HOST_LOCKED = "HOST_LOCKED", "Another mirrorctl call holds the lock of this migration."
+    PROBE_TIMED_OUT = "PROBE_TIMED_OUT", "One of Kafka's tools did not end in time on the MirrorMaker host."
+    # MirrorMaker and its settings
+    MIRROR_VERSION_UNKNOWN = (
+        "MIRROR_VERSION_UNKNOWN",
+        "Nobody can tell which Kafka MirrorMaker is from, so nobody can tell what it would ignore.",
+    )
+    MIRROR_KEY_UNSUPPORTED = (
+        "MIRROR_KEY_UNSUPPORTED",
+        "MirrorMaker on the host is from a Kafka that would ignore or misread a setting.",
+    )
+    MIRROR_SETTING_UNSAFE = (
+        "MIRROR_SETTING_UNSAFE",
+        "A setting of the migration file would make MirrorMaker send more than the target's topics take.",
+    )
+    MM1_REMOVED = "MM1_REMOVED", "MirrorMaker 1 is asked for from a Kafka that no longer has it."
+    TOPIC_NEVER_COPIED = (
+        "TOPIC_NEVER_COPIED",
+        "MirrorMaker 2 would leave a topic out, or copy it to another name, without a word.",
+    )
     # Mirroring
     MIRROR_DEAD = "MIRROR_DEAD", "MirrorMaker ended by itself while it should have been copying."
     MIRROR_TASK_FAILED = "MIRROR_TASK_FAILED", "A MirrorMaker task is in state FAILED."

@@ -35,22 +35,23 @@ def _position_findings(
     for partition, certified in sorted(last.mirror_positions.items()):
         if partition not in partitions:
             continue
-        present, expected = stored.get(partition), _expected(last, partition)
-        if last.remembered is None:
-            # An older certificate knows only what was proved, below which the stored position may lie.
-            if present is not None and present > certified:
-                yield _changed(last, partition, present, f"at most {certified:,}")
-        elif present is None and expected is not None:
-            yield _missing(last, partition, expected)
-        elif present != expected and present is not None:
-            yield _changed(last, partition, present, "none" if expected is None else f"{expected:,}")
+        present = stored.get(partition)
+        if partition in last.remembered.partitions:
+            yield from _differing(last, partition, present)
+        # An older certificate knows only what was proved, below which the stored position may lie.
+        elif present is not None and present > certified:
+            yield _changed(last, partition, present, f"at most {certified:,}")
 
 
-def _expected(last: StopCertificate, partition: TopicPartition) -> int | None:
-    """Return the position that must be stored now: the certified one, or the one it was set back to."""
-    if last.remembered is None:
-        return None
-    return last.remembered.rewind.get(partition, last.remembered.stored_positions.get(partition))
+def _differing(last: StopCertificate, partition: TopicPartition, present: int | None) -> Iterable[Finding]:
+    expected = last.remembered.stored_positions.get(partition)
+    # One that is not trusted is set back right before the next start: that may be done already, or not.
+    if present in (expected, last.remembered.rewind.get(partition, expected)):
+        return
+    if present is not None:
+        yield _changed(last, partition, present, "none" if expected is None else f"{expected:,}")
+    elif expected is not None:
+        yield _missing(last, partition, expected)
 
 
 def _changed(last: StopCertificate, partition: TopicPartition, present: int, expected: str) -> Finding:
@@ -89,7 +90,7 @@ def _foreign_writes(last: StopCertificate, target_end_offsets: Offsets) -> Itera
 
 
 def stale_state_findings(stored: Offsets, copied_topics: Collection[str], reset_command: str) -> tuple[Finding, ...]:
-    """Name every topic of which MirrorMaker has positions that no run of this migration made.
+    """Name every position of MirrorMaker in a topic that no run of this migration has copied.
 
     `copied_topics` are those that the ledger knows a generation of. From such a position a first copy would begin in
     the middle, and say nothing.
@@ -112,43 +113,39 @@ def stale_state_findings(stored: Offsets, copied_topics: Collection[str], reset_
 class SourceTruth:
     """What the source shows now, to be compared with what a certificate remembers.
 
-    `prints` are the first visible records at or after the fingerprints' offsets, `None` where the end came first.
+    `prints` are the first visible records at or after the fingerprints' offsets, `None` where the end came first. Of
+    the `compacted` topics single records may be gone.
     """
 
     topics: Mapping[str, TopicDescription]
-    log_start: Offsets
     prints: Mapping[TopicPartition, RecordPrint | None]
+    compacted: Collection[str] = ()
 
 
 def fingerprints_to_read(last: StopCertificate | None, log_start: Offsets) -> dict[TopicPartition, int]:
     """Return the offsets of the fingerprints that the source can still hold."""
-    kept = last.remembered.fingerprints if last and last.remembered else {}
+    kept = last.remembered.fingerprints if last else {}
     return {p: f.offset for p, f in kept.items() if p in log_start and f.offset >= log_start[p]}
 
 
 def recreated_source_findings(last: StopCertificate | None, truth: SourceTruth) -> tuple[Finding, ...]:
     """Name every source topic that is not the one that was copied, told by its id or by a record that is another."""
-    if last is None or last.remembered is None:
+    if last is None:
         return ()
     ids = last.remembered.source_topic_ids
     renewed = {
         topic: _recreated(f"topic {topic}", f"topic id {d.topic_id}", f"{ids[topic]}, recorded at the last stop")
         for topic, d in sorted(truth.topics.items())
-        if d.topic_id and ids.get(topic) and d.topic_id != ids[topic]
+        if d.is_another_than(ids.get(topic))
     }
     other_records = (
         _recreated(str(partition), _found(present), f"the record that was copied from offset {kept.offset:,}")
         for partition, kept in sorted(last.remembered.fingerprints.items())
         if partition.topic not in renewed and partition in truth.prints
         for present in [truth.prints[partition]]
-        if _is_another(kept, present, is_compacted(truth.topics.get(partition.topic)))
+        if _is_another(kept, present, partition.topic in truth.compacted)
     )
     return (*renewed.values(), *other_records)
-
-
-def is_compacted(topic: TopicDescription | None) -> bool:
-    """Tell whether compaction may take records out of the middle of a topic."""
-    return topic is not None and "compact" in topic.configs.get("cleanup.policy", "")
 
 
 def _is_another(kept: Fingerprint, present: RecordPrint | None, compacted: bool) -> bool:

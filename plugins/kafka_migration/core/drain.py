@@ -14,7 +14,7 @@ from enum import StrEnum
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.lag import Known, Lag, Unknown
-from kafka_migration.core.offsets import Offsets, TopicPartition
+from kafka_migration.core.offsets import Offsets, Ranges, TopicPartition
 
 
 class Drain(StrEnum):
@@ -75,21 +75,29 @@ def lag_of(reading: PartitionReading) -> Lag:
     return Known(max(0, reading.goal - reading.expected_next))
 
 
-def gap_findings(expected_next: Offsets, source_log_start: Offsets, code: Code = Code.GAP) -> tuple[Finding, ...]:
-    """Name every range that the source deleted before it was copied: `[expected_next, log start)`."""
+def gap_findings(gaps: Ranges, code: Code = Code.GAP) -> tuple[Finding, ...]:
+    """Name every range that the source deleted before it was copied."""
     return tuple(
         Finding(
             code,
             str(partition),
-            f"source log start {source_log_start[partition]:,}",
-            f"at most {expected_next[partition]:,}, the next offset to copy",
-            f"The source deleted offsets {expected_next[partition]:,}–{source_log_start[partition] - 1:,} before "
+            f"source log start {log_start:,}",
+            f"at most {position:,}, the next offset to copy",
+            f"The source deleted offsets {position:,}–{log_start - 1:,} before "
             "they were copied. Recreate the topic on the target and copy it anew, or accept the loss in writing; "
             "then raise the source's retention or run more often.",
         )
-        for partition in sorted(expected_next)
-        if partition in source_log_start and expected_next[partition] < source_log_start[partition]
+        for partition, (position, log_start) in sorted(gaps.items())
     )
+
+
+def gaps_of(expected_next: Offsets, source_log_start: Offsets) -> dict[TopicPartition, tuple[int, int]]:
+    """Return every range [expected_next, log start) that the source deleted before it was copied."""
+    return {
+        partition: (position, source_log_start[partition])
+        for partition, position in sorted(expected_next.items())
+        if partition in source_log_start and position < source_log_start[partition]
+    }
 
 
 def beyond_end_findings(mirror_positions: Offsets, source_end_offsets: Offsets) -> tuple[Finding, ...]:

@@ -67,7 +67,10 @@ class MirrorEngine(Protocol):
         """Name what this MirrorMaker, from Kafka `kafka_version` ("" if unknown), would ignore, misread or refuse."""
 
     def launch(self, generation: int, facts: LaunchFacts) -> MirrorLaunch:
-        """Return what the host needs to start a generation."""
+        """Return what the host needs to start a generation.
+
+        Raises `Refused` (`MIRROR_SETTING_UNSAFE`) for tuning that the target's topics do not allow.
+        """
 
     def stale_topics(self, generation: int, topics: Iterable[str]) -> tuple[str, ...]:
         """Return those of all the target's topics that earlier generations left and that would mislead this one."""

@@ -8,11 +8,19 @@ same-partition copy, source [P, P') against target [E, E'). What a later start m
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
-from kafka_migration.core.offsets import Offsets, TopicPartition, from_document, to_document
+from kafka_migration.core.offsets import (
+    Offsets,
+    Ranges,
+    TopicPartition,
+    from_document,
+    ranges_from_document,
+    ranges_to_document,
+    to_document,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +60,13 @@ class GenerationStart:
 class Remembered:
     """What a stop certificate keeps for the next start to compare, beside positions and target ends.
 
-    `stored_positions` are MirrorMaker's own; they may lie below the certified position, which also knows what was
-    proved. `rewind` are positions that must be stored before the next start, because MirrorMaker's own cannot be
-    trusted. `fingerprints` are the source records at the last copied offsets, `source_topic_ids` the ids of the
-    topics, where brokers give them.
+    `partitions` are those that it is about; certificates of before version 0.2 remember nothing. `stored_positions` are
+    MirrorMaker's own; they may lie below the certified position, which also knows what was proved. `rewind` are
+    positions that must be stored before the next start, because its own cannot be trusted. `fingerprints` are the
+    source records at the last copied offsets, `source_topic_ids` the ids of the topics, where brokers give them.
     """
 
+    partitions: frozenset[TopicPartition] = frozenset()
     stored_positions: Offsets = field(default_factory=dict)
     rewind: Offsets = field(default_factory=dict)
     fingerprints: Mapping[TopicPartition, Fingerprint] = field(default_factory=dict)
@@ -76,10 +85,11 @@ class Remembered:
         }
 
     @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> Remembered:
-        """Read back what `to_document` wrote."""
+    def from_document(cls, document: Mapping[str, Any], partitions: Iterable[TopicPartition]) -> Remembered:
+        """Read back what `to_document` wrote, of a certificate about these partitions."""
         offsets, digests = (document["fingerprints"][part] for part in ("offsets", "digests"))
         return cls(
+            frozenset(partitions),
             from_document(document["stored_positions"]),
             from_document(document["rewind"]),
             {p: Fingerprint(offset, digests[str(p)]) for p, offset in from_document(offsets).items()},
@@ -89,10 +99,12 @@ class Remembered:
     def updated_by(self, later: Remembered, partitions: Collection[TopicPartition]) -> Remembered:
         """Return what is remembered after a later stop that was about these partitions."""
         return Remembered(
+            self.partitions.difference(partitions) | later.partitions,
             {**_without(self.stored_positions, partitions), **later.stored_positions},
             {**_without(self.rewind, partitions), **later.rewind},
             {**_without(self.fingerprints, partitions), **later.fingerprints},
-            {**self.source_topic_ids, **later.source_topic_ids},
+            # The first id of a topic stays: one that was created anew while it was copied is another topic.
+            {**later.source_topic_ids, **self.source_topic_ids},
         )
 
 
@@ -116,10 +128,9 @@ def _without(
 class StopCertificate:
     """What was true right after a stop, and how the process ended.
 
-    `graceful` is told by MirrorMaker's last log line, not by the exit code (143 after SIGTERM). `remembered` is `None`
-    in certificates of before version 0.2. `gaps` are source offsets [from, to) that were deleted before they were
-    copied. `ahead_records` are records that the target certainly has beyond the position, which the next start will
-    send again; more may be, where the source's offsets have holes.
+    `graceful` is told by MirrorMaker's last log line, not by the exit code (143 after SIGTERM). `gaps` are source
+    offsets that were deleted before they were copied. `ahead_records` are records that the target certainly has beyond
+    the position, which the next start will send again; more may be, where the source's offsets have holes.
     """
 
     generation: int
@@ -130,8 +141,8 @@ class StopCertificate:
     reason: str
     mirror_positions: Offsets
     target_end_offsets: Offsets
-    remembered: Remembered | None = None
-    gaps: Mapping[TopicPartition, tuple[int, int]] = field(default_factory=dict)
+    remembered: Remembered = Remembered()
+    gaps: Ranges = field(default_factory=dict)
     ahead_records: Offsets = field(default_factory=dict)
 
     def to_document(self) -> dict[str, Any]:
@@ -146,19 +157,15 @@ class StopCertificate:
             "reason": self.reason,
             "mirror_positions": to_document(self.mirror_positions),
             "target_end_offsets": to_document(self.target_end_offsets),
-            "remembered": None if self.remembered is None else self.remembered.to_document(),
-            "gaps": {
-                "from": to_document({p: start for p, (start, _) in self.gaps.items()}),
-                "to": to_document({p: end for p, (_, end) in self.gaps.items()}),
-            },
+            "remembered": self.remembered.to_document() if self.remembered.partitions else None,
+            "gaps": ranges_to_document(self.gaps),
             "ahead_records": to_document(self.ahead_records),
         }
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> StopCertificate:
         """Read the ledger entry back."""
-        remembered, gaps = document.get("remembered"), document.get("gaps", {"from": {}, "to": {}})
-        ends = from_document(gaps["to"])
+        positions, remembered = from_document(document["mirror_positions"]), document.get("remembered")
         return cls(
             document["generation"],
             document["run"],
@@ -166,21 +173,20 @@ class StopCertificate:
             document["graceful"],
             document["exit_code"],
             document["reason"],
-            from_document(document["mirror_positions"]),
+            positions,
             from_document(document["target_end_offsets"]),
-            None if remembered is None else Remembered.from_document(remembered),
-            {p: (start, ends[p]) for p, start in from_document(gaps["from"]).items()},
+            Remembered.from_document(remembered, positions) if remembered else Remembered(),
+            ranges_from_document(document.get("gaps", {})),
             from_document(document.get("ahead_records", {})),
         )
 
     def after(self, earlier: StopCertificate) -> StopCertificate:
         """Return what is known after this stop and an earlier one, which may have been of other topics."""
-        before, mine = earlier.remembered or Remembered(), self.remembered or Remembered()
         return replace(
             self,
             mirror_positions={**earlier.mirror_positions, **self.mirror_positions},
             target_end_offsets={**earlier.target_end_offsets, **self.target_end_offsets},
-            remembered=before.updated_by(mine, self.mirror_positions.keys()),
+            remembered=earlier.remembered.updated_by(self.remembered, self.mirror_positions.keys()),
         )
 
 

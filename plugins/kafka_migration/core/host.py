@@ -40,8 +40,11 @@ class MirrorLaunch:
     `files` are written below the generation's directory, readable by its owner only; all but the log4j file
     are removed when the process ends. `kafka_home` and `java_home` default to the host's own variables.
     `GENERATION_DIR` is replaced in `arguments`, `java_options` and the texts of `files`. A file named
-    `log4j.properties` becomes log4j's configuration. `alarms` are texts in the log that every status shall tell of.
-    With `private_arguments` no process list shows the arguments.
+    `log4j.properties` becomes log4j's configuration. The host takes MirrorMaker's main classes only, and the
+    Java options that docs/mirrorctl.md lists.
+
+    `alarms`: texts of one line; the newest line of the log that holds one comes with each status. With
+    `private_arguments` the arguments reach Java 9 or newer in a file, so that no process list shows them.
     """
 
     main_class: str
@@ -56,6 +59,22 @@ class MirrorLaunch:
 
 
 @dataclass(frozen=True, slots=True)
+class HostProbe:
+    """One run of one of Kafka's own command line tools on the host (`org.apache.kafka.tools.*`, `kafka.admin.*`).
+
+    `files`, `arguments` and the homes are as in a launch; `GENERATION_DIR` stands for the folder of the probe,
+    which is removed at its end. `timeout_s` is what the tool may take.
+    """
+
+    main_class: str
+    arguments: tuple[str, ...]
+    files: Mapping[str, str]
+    timeout_s: int
+    kafka_home: str | None
+    java_home: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class HostReply:
     """One reply of the host: how the request went, and what is true right after it.
 
@@ -64,8 +83,12 @@ class HostReply:
     where they are unknown or make no sense. `holder` is empty when the migration is free. `adopted` tells
     that a start found its own process running already, `killed` that the process did not end on TERM.
     `exit_reason` is `stopped`, `lease-expired`, `ended` (by itself), or empty when unknown. `log` holds the
-    last lines, where the verb brings them. `alarm` is the last log line with one of the launch's `alarms`, `facts`
-    what the verb `fingerprint` found.
+    last lines, where the verb brings them.
+
+    `alarm` is the newest line (up to 500 characters) in the last 256 KiB of the log that holds one of the launch's
+    alarms; a renewal, a status and a stop bring it. A probe's `exit_code` and `log` are those of the tool, its output
+    before its errors. `facts` come with a fingerprint: `kafka`, `java` (versions), `java_path`, `kafka_home`,
+    `base` (folder), `mirrorctl` (SHA-256), `user`, `kernel`; empty where unknown.
     """
 
     ok: bool
@@ -100,7 +123,7 @@ class HostReply:
 
         Raises `ValueError`, `KeyError` or `TypeError` for an object that is not a reply.
         """
-        known = {known.name: document[known.name] for known in fields(cls) if known.name in document}
+        known = {field.name: document[field.name] for field in fields(cls) if field.name in document}
         reply = cls(**{**known, "state": ProcessState(document["state"])})
         if not isinstance(reply.ok, bool) or not isinstance(reply.generation, int):
             raise TypeError("ok must be a boolean and generation an integer")
@@ -111,8 +134,8 @@ class MirrorHost(Protocol):
     """The MirrorMaker of one migration on its host.
 
     Every method raises `Refused` when the host refuses or must not be trusted, and `TransientError` when it
-    could not be reached or was busy, so that nothing was done. An acting method (all but `renew`, `status`
-    and `logs`) raises `OutcomeUnknown` when it may have happened and asking did not tell.
+    could not be reached or was busy, so that nothing was done. An acting method (`reserve`, `release`, `start`,
+    `stop`, `clean`) raises `OutcomeUnknown` when it may have happened and asking did not tell.
     """
 
     def reserve(self, holder: str, take_over_from: str | None = None) -> HostReply:
@@ -146,11 +169,32 @@ class MirrorHost(Protocol):
     def stop(self, holder: str, generation: int | None, grace_s: int) -> HostReply:
         """End a generation (None: the last one) for good: TERM, after `grace_s` KILL; return when it is gone.
 
-        It leaves a tombstone, so a late start of the generation is refused. Stopped already, or never
-        started, is fine: the reply then tells what was recorded, and its generation is the last one really
-        started when that is lower. `RESERVED_BY` when another holds the reservation; a free one is no
-        obstacle. A process that survives KILL raises `MirrorFailed` (`MIRROR_NOT_STOPPED`).
+        With a `grace_s` of 0 there is no TERM: nothing is done in a shutdown hook.
+        It leaves a tombstone, so a late start of it or an earlier one is refused. Stopped already, or never
+        started, is fine: the reply then tells what was recorded; its generation is the last one really started
+        when that is lower, and that one is ended too. `RESERVED_BY` when another holds the reservation; a free
+        one is no obstacle. A process that survives KILL raises `MirrorFailed` (`MIRROR_NOT_STOPPED`).
         """
 
     def logs(self, generation: int | None, lines: int) -> HostReply:
         """Return the last lines of a generation's log (None: of the last one)."""
+
+    def fingerprint(self, kafka_home: str | None, java_home: str | None) -> HostReply:
+        """Return what the host is and has, in `facts`; the homes default to the host's own variables.
+
+        Refusals: `JAVA_MISSING`, `MM_BINARY_NOT_FOUND`, `HOST_TOOL_MISSING`.
+        """
+
+    def probe(self, probe: HostProbe) -> HostReply:
+        """Run one of Kafka's tools and return its output; an `exit_code` other than 0 is no refusal.
+
+        Needs no reservation and waits for nobody. Raises `TransientError` (`PROBE_TIMED_OUT`) for a tool that did
+        not end in time. Refusals: as `fingerprint`; `HOST_REFUSED` for another class than a tool's, or an output
+        over 4 MiB.
+        """
+
+    def clean(self, holder: str, keep: int) -> HostReply:
+        """Remove the folders of old generations, but the last and the `keep` newest ones, and what dead probes left.
+
+        `RESERVED_BY` when another holds the reservation; a free one is no obstacle.
+        """

@@ -125,6 +125,15 @@ class Ledger:
         return reduce(lambda earlier, later: later.after(earlier), stops)
 
     @property
+    def rewind(self) -> Offsets:
+        """The positions to store before the next start, because MirrorMaker's own were not trusted at the last stop.
+
+        An open generation was started after that was done.
+        """
+        last = None if self.open_generation else self.last_stop
+        return last.remembered.rewind if last else {}
+
+    @property
     def copied_topics(self) -> frozenset[str]:
         """The topics that a generation was started for, whatever became of it."""
         return frozenset(p.topic for g in self.generations for p in g.start.mirror_positions)

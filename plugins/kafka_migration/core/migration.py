@@ -155,11 +155,6 @@ class Migration:
         """Whether offsets of consumer groups can be translated: same partitions and names, one offset a record."""
         return self.keeps_partitions and not self.renames and not self.mirror.exactly_once
 
-    def shared_topics(self, other: Migration) -> tuple[str, ...]:
-        """Return the topics that both would copy from the same source to the same target, sorted."""
-        mine, theirs = ((m.source.connection, m.target.connection) for m in (self, other))
-        return tuple(sorted(set(self.topics) & set(other.topics))) if mine == theirs else ()
-
     def limited_to(self, topics: tuple[str, ...]) -> Migration:
         """Return the migration of only these of its topics; no topics means all of them."""
         return replace(self, topics=tuple(t for t in self.topics if t in topics)) if topics else self

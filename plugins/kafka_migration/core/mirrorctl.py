@@ -1,8 +1,10 @@
 """The text that goes to `mirrorctl` on the MirrorMaker host, and the text that comes back.
 
 A request is a command line of validated words, which process lists show, and a text on stdin, which they do
-not: assignments of single-quoted shell variables, never exported, the last of them mirrorctl itself. As one
-quoted word it is run whole or not at all, however the connection ends.
+not: assignments of single-quoted shell variables, never exported, in plain ASCII with backslash escapes for
+everything else, the last of them mirrorctl itself. A shell runs this text; a mirrorctl that is installed as a
+forced command reads the same lines without running any, and leaves its own text aside. As one quoted word
+mirrorctl is run whole or not at all, however the connection ends.
 """
 
 from __future__ import annotations
@@ -14,16 +16,21 @@ from dataclasses import dataclass, field
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, MigrationError, MirrorFailed, Refused, TransientError
-from kafka_migration.core.host import HostReply, MirrorLaunch
+from kafka_migration.core.host import HostProbe, HostReply, MirrorLaunch
 
-ACTING_VERBS = frozenset({"reserve", "release", "start", "stop"})
+ACTING_VERBS = frozenset({"reserve", "release", "start", "stop", "clean"})
 REPLY_LINE = re.compile(r"^@@mirrorctl (\{.*\})@@\r?$", re.MULTILINE)
 
 _MIGRATION = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _WORD = re.compile(r"[a-z]+|0|[1-9][0-9]{0,8}")
 _FILE_NAME = re.compile(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*")
-_ALWAYS_SET = ("HOME", "HOLDER", "TAKE_OVER_FROM", "MAIN_CLASS", "KAFKA_HOME", "JAVA_HOME")
-_COUNTS = ("FILES", "JAVA_OPTIONS", "ARGUMENTS")
+# All variables that are not numbered, and the end of the request: mirrorctl's SCALARS.
+_ALWAYS_UNSET = ("HOME", "HOLDER", "TAKE_OVER_FROM", "MAIN_CLASS", "KAFKA_HOME", "JAVA_HOME", "PRIVATE_ARGUMENTS")
+_COUNTS = ("FILES", "JAVA_OPTIONS", "ARGUMENTS", "ALARMS")
+
+# Per byte its encoded form: octal, where it is not plain or has a meaning.
+_ENCODED = [chr(byte) if 32 <= byte < 127 and chr(byte) not in "'\\" else f"\\0{byte:03o}" for byte in range(256)]
+_ENCODED[ord("\n")] = "\\n"
 
 
 class UnreadableReply(ValueError):
@@ -50,22 +57,36 @@ def launch_variables(launch: MirrorLaunch) -> dict[str, str]:
 
     Raises `ValueError` for a file name that leaves the generation's directory.
     """
-    numbered = {"JAVA_OPTION": launch.java_options, "ARGUMENT": launch.arguments}
-    variables = {
-        "MAIN_CLASS": launch.main_class,
-        "KAFKA_HOME": launch.kafka_home or "",
-        "JAVA_HOME": launch.java_home or "",
-        "FILES": str(len(launch.files)),
-        "JAVA_OPTIONS": str(len(launch.java_options)),
-        "ARGUMENTS": str(len(launch.arguments)),
+    return {
+        **_program_variables(launch),
+        **_list_variables("JAVA_OPTION", launch.java_options),
+        **_list_variables("ALARM", launch.alarms),
+        "PRIVATE_ARGUMENTS": "1" if launch.private_arguments else "",
     }
-    for name, values in numbered.items():
-        variables |= {f"{name}_{number}": value for number, value in enumerate(values, 1)}
-    for number, (file_name, text) in enumerate(launch.files.items(), 1):
+
+
+def probe_variables(probe: HostProbe) -> dict[str, str]:
+    """Return the variables that carry a probe; raises as `launch_variables`."""
+    return _program_variables(probe)
+
+
+def _program_variables(program: MirrorLaunch | HostProbe) -> dict[str, str]:
+    for file_name in program.files:
         if not _FILE_NAME.fullmatch(file_name) or {".", ".."} & set(file_name.split("/")):
             raise ValueError(f"{file_name!r} is no file name below the generation's directory")
-        variables |= {f"FILE_NAME_{number}": file_name, f"FILE_TEXT_{number}": text}
-    return variables
+    return {
+        "MAIN_CLASS": program.main_class,
+        "KAFKA_HOME": program.kafka_home or "",
+        "JAVA_HOME": program.java_home or "",
+        **_list_variables("ARGUMENT", program.arguments),
+        **_list_variables("FILE_NAME", tuple(program.files), count="FILES"),
+        **_list_variables("FILE_TEXT", tuple(program.files.values()), count="FILES"),
+    }
+
+
+def _list_variables(name: str, values: tuple[str, ...], count: str = "") -> dict[str, str]:
+    numbered = {f"{name}_{number}": value for number, value in enumerate(values, 1)}
+    return {count or f"{name}S": str(len(values)), **numbered}
 
 
 def render_request(request: HostRequest, script: str) -> tuple[str, str]:
@@ -80,17 +101,25 @@ def render_request(request: HostRequest, script: str) -> tuple[str, str]:
         raise ValueError(f"{request.verb} {request.words} must be plain words and whole numbers")
     command = " ".join(["sh", "-s", "--", request.verb, request.migration, *request.words])
     # What the host's environment might bring under these names is exported: unset first.
-    names = sorted({*_ALWAYS_SET, *_COUNTS, *request.variables, "SELF"})
+    names = sorted({*_ALWAYS_UNSET, *_COUNTS, *request.variables, "ENCODED", "SELF"})
     lines = [f"unset {' '.join(f'MIRRORCTL_{name}' for name in names)}"]
-    lines += [f"MIRRORCTL_{name}={shell_quote(value)}" for name, value in request.variables.items()]
-    lines += [f"MIRRORCTL_SELF={shell_quote(script)}", 'eval "$MIRRORCTL_SELF"']
+    lines += [f"MIRRORCTL_{name}='{encode(value)}'" for name, value in request.variables.items()]
+    lines += ["MIRRORCTL_ENCODED='1'", f"MIRRORCTL_SELF={shell_quote(script)}", 'eval "$MIRRORCTL_SELF"']
     return command, "\n".join(lines) + "\n"
+
+
+def encode(text: str) -> str:
+    """Return the text in printable ASCII without single quotes, as the shell's `printf %b` decodes it.
+
+    Raises `ValueError` for a text with a zero byte.
+    """
+    if "\0" in text:
+        raise ValueError("a text for the MirrorMaker host holds a zero byte")
+    return "".join(_ENCODED[byte] for byte in text.encode())
 
 
 def shell_quote(text: str) -> str:
     """Return the text as one single-quoted word of a POSIX shell."""
-    if "\0" in text:
-        raise ValueError("a text for the MirrorMaker host holds a zero byte")
     return "'" + text.replace("'", "'\\''") + "'"
 
 
@@ -111,15 +140,13 @@ def parse_reply(stdout: str) -> HostReply:
 def checked(reply: HostReply) -> HostReply:
     """Return a reply that is ok.
 
-    Raises `TransientError` for one that found the migration locked (nothing was done), `MirrorFailed` for a
-    process that did not live or does not die, else `Refused`.
+    Raises `TransientError` for one that found the migration locked (nothing was done) or whose probe took too
+    long, `MirrorFailed` for a process that did not live or does not die, else `Refused`.
     """
     if reply.ok:
         return reply
-    if reply.code == Code.HOST_LOCKED:
-        raise TransientError(
-            f"{Code.HOST_LOCKED}: migration {reply.migration} on the MirrorMaker host: {reply.message}"
-        )
+    if reply.code in {Code.HOST_LOCKED, Code.PROBE_TIMED_OUT}:
+        raise TransientError(f"{reply.code}: migration {reply.migration} on the MirrorMaker host: {reply.message}")
     raise _error(reply)
 
 

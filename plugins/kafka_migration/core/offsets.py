@@ -23,6 +23,9 @@ class TopicPartition(NamedTuple):
 
 
 Offsets = Mapping[TopicPartition, int]
+# Offsets [from, to) per partition.
+Ranges = Mapping[TopicPartition, tuple[int, int]]
+RangesDocument = Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
 def to_document(offsets: Offsets) -> OffsetsDocument:
@@ -40,3 +43,17 @@ def from_document(document: Mapping[str, Mapping[str, int]]) -> dict[TopicPartit
         for topic, partitions in document.items()
         for partition, offset in partitions.items()
     }
+
+
+def ranges_to_document(ranges: Ranges) -> dict[str, OffsetsDocument]:
+    """Return both bounds of the ranges as JSON."""
+    return {
+        "from": to_document({p: start for p, (start, _) in ranges.items()}),
+        "to": to_document({p: end for p, (_, end) in ranges.items()}),
+    }
+
+
+def ranges_from_document(document: RangesDocument) -> dict[TopicPartition, tuple[int, int]]:
+    """Read back what `ranges_to_document` wrote; an empty document holds none."""
+    ends = from_document(document.get("to", {}))
+    return {p: (start, ends[p]) for p, start in from_document(document.get("from", {})).items()}

@@ -9,6 +9,8 @@ from typing import Any
 
 from kafka_migration.core.offsets import Offsets, TopicPartition
 
+# What lies further away is no limit; Kafka's largest retention.ms is no time span that Python could hold.
+HORIZON = timedelta(days=36_500)
 # Below this a rate says nothing: a run may follow the last one at once.
 MIN_RATE_SPAN = timedelta(minutes=10)
 
@@ -25,7 +27,9 @@ class TopicRetention:
         """Read the effective settings of a topic; one that is only compacted deletes no record for its age."""
         if "delete" not in cleanup_policy:
             return cls(None, has_size_limit=False)
-        time_limit = timedelta(milliseconds=int(retention_ms)) if int(retention_ms) >= 0 else None
+        limit_ms = int(retention_ms)
+        is_limited = 0 <= limit_ms < HORIZON // timedelta(milliseconds=1)
+        time_limit = timedelta(milliseconds=limit_ms) if is_limited else None
         return cls(time_limit, has_size_limit=int(retention_bytes) >= 0)
 
 
@@ -83,10 +87,10 @@ def _forecasts(
         since = progress.uncopied_since.get(partition, progress.now)
         at = max(progress.now, since + retention.time_limit)
         yield Forecast(at, partition, f"retention.ms {retention.time_limit // timedelta(milliseconds=1):,}")
-    rate = _rate_per_s(progress, partition)
-    held = progress.positions[partition] - progress.source_log_start.get(partition, 0)
-    if retention.has_size_limit and rate and progress.source_log_start.get(partition, 0) > 0:
-        seconds = max(0, held) / rate
+    rate, log_start = _rate_per_s(progress, partition), progress.source_log_start.get(partition)
+    if retention.has_size_limit and rate and log_start:
+        held = progress.positions[partition] - log_start
+        seconds = min(max(0, held) / rate, HORIZON.total_seconds())
         yield Forecast(
             progress.now + timedelta(seconds=seconds),
             partition,

@@ -145,5 +145,5 @@ def recreated_findings(target: Mapping[str, TopicDescription], ledger: Ledger) -
             "The topic was deleted and created anew since. Find out by whom; its content is not what was copied.",
         )
         for topic, created in sorted(ledger.topics.items())
-        if topic in target and target[topic].topic_id != created.topic_id
+        if topic in target and target[topic].is_another_than(created.topic_id)
     )

@@ -9,11 +9,11 @@ from enum import StrEnum
 from typing import Any
 
 from kafka_migration.core.codes import Code
-from kafka_migration.core.drain import Drain, PartitionReading, drain_of, gap_findings, lag_of
+from kafka_migration.core.drain import Drain, PartitionReading, drain_of, expected_next, gap_findings, gaps_of, lag_of
 from kafka_migration.core.engine import MirrorHealth
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.lag import Known, Lag, Unknown, total
-from kafka_migration.core.offsets import Offsets, TopicPartition, to_document
+from kafka_migration.core.offsets import Offsets, Ranges, TopicPartition, ranges_to_document, to_document
 from kafka_migration.core.progress import ProgressMeter, progress_line
 from kafka_migration.core.trouble import health_findings, unassigned_finding
 
@@ -113,6 +113,7 @@ class Ending:
 class WatchResult:
     """The end of a watch: outcome, the last progress line, and when drained the goals that were proved.
 
+    `proved` are offsets before which nothing is left to copy, `gaps` what the source deleted before it was copied.
     `fence` is the document of the fence proof, where the goals are fenced ends. `reason` says in words why a watch
     ended that did not reach its goals, `lag` the offsets left then, `rate` how many per second were copied
     on the average (`None`: not known).
@@ -126,6 +127,8 @@ class WatchResult:
     reason: str = ""
     lag: int | None = None
     rate: float | None = None
+    proved: Offsets = field(default_factory=dict)
+    gaps: Ranges = field(default_factory=dict)
 
     def to_document(self) -> dict[str, Any]:
         """Return the trigger event's payload."""
@@ -137,6 +140,8 @@ class WatchResult:
             "reason": self.reason,
             "lag": self.lag,
             "rate": self.rate,
+            "proved": to_document(self.proved),
+            "gaps": ranges_to_document(self.gaps),
             **({} if self.fence is None else {"fence": dict(self.fence)}),
         }
 
@@ -180,13 +185,15 @@ class Watch:
         if isinstance(self.lag, Known):
             self.meter.add(now_s, self.meter.total - min(self.lag.offsets, self.meter.total))
         self.progress = progress_line(self.meter, self.lag, now_s - self.started_s, self._state(poll))
-        findings = (*self.aim.findings, *self._findings(poll, now_s))
+        gaps = _gaps(poll)
+        findings = (*self.aim.findings, *self._findings(poll, gaps, now_s))
         if findings:
-            return WatchResult(Outcome.FAILED, self.progress, findings)
+            return WatchResult(Outcome.FAILED, self.progress, findings, proved=dict(self.proved), gaps=gaps)
         self.passes = self.passes + 1 if self.aim.is_final and self._all_drained(poll) else 0
         if self.passes < DRAINED_PASSES:
             return None
-        return WatchResult(Outcome.DRAINED, self.progress, goals=self.goals)
+        proved = expected_next(self.goals, self.proved, {})
+        return WatchResult(Outcome.DRAINED, self.progress, goals=self.goals, proved=proved)
 
     def end(self, ending: Ending) -> WatchResult:
         """Return the result of a watch that ends now, wherever the copy stands."""
@@ -198,6 +205,7 @@ class Watch:
             reason=ending.reason,
             lag=lag,
             rate=self.meter.average_rate(self.started_s),
+            proved=dict(self.proved),
         )
 
     def _aim_at(self, aim: Aim) -> None:
@@ -238,15 +246,10 @@ class Watch:
             return "at the goal, confirming" if self.aim.is_final else "at the end of the source"
         return "waiting for the first records" if self.meter.copied == 0 else "mirroring"
 
-    def _findings(self, poll: Poll, now_s: float) -> tuple[Finding, ...]:
-        gaps = gap_findings(
-            {p: r.expected_next for p, r in poll.readings.items() if r.expected_next is not None},
-            {p: r.source_log_start for p, r in poll.readings.items() if r.source_log_start is not None},
-            Code.GAP_DURING_RUN,
-        )
+    def _findings(self, poll: Poll, gaps: Ranges, now_s: float) -> tuple[Finding, ...]:
         return (
             *health_findings(poll.health, poll.alarm),
-            *gaps,
+            *gap_findings(gaps, Code.GAP_DURING_RUN),
             *self._unassigned(poll, now_s),
             *self._stalls(poll, now_s),
         )
@@ -258,6 +261,9 @@ class Watch:
         return (unassigned_finding(poll.unassigned, still_s),) if still_s >= self.stall_after_s else ()
 
     def _stalls(self, poll: Poll, now_s: float) -> tuple[Finding, ...]:
+        if poll.unreachable is not None:
+            # Nobody saw whether it moved; and a MirrorMaker that died, or lost a cluster, gets its time anew.
+            self._moved = {p: (position, now_s) for p, (position, _) in self._moved.items()}
         findings = []
         for partition, reading in sorted(poll.readings.items()):
             if reading.expected_next is None:
@@ -275,6 +281,13 @@ def _lag(poll: Poll) -> Lag:
     if poll.unreachable is not None:
         return Unknown(poll.unreachable)
     return total(lag_of(reading) for reading in poll.readings.values())
+
+
+def _gaps(poll: Poll) -> Ranges:
+    return gaps_of(
+        {p: r.expected_next for p, r in poll.readings.items() if r.expected_next is not None},
+        {p: r.source_log_start for p, r in poll.readings.items() if r.source_log_start is not None},
+    )
 
 
 def _stalled(partition: TopicPartition, reading: PartitionReading, still_s: float) -> Finding:

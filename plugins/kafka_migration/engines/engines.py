@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from kafka_migration.core.cluster import KafkaCluster
 from kafka_migration.core.engine import MirrorEngine
 from kafka_migration.core.migration import Migration
+from kafka_migration.engines.mirrormaker1 import MirrorMaker1
 from kafka_migration.engines.mirrormaker2 import MirrorMaker2
 
 
@@ -13,4 +16,7 @@ def engine_of(migration: Migration, source: KafkaCluster, target: KafkaCluster) 
     return _ENGINES[migration.mirror.engine](migration, source, target)
 
 
-_ENGINES = {"mirrormaker2": MirrorMaker2}
+_ENGINES: Mapping[str, Callable[[Migration, KafkaCluster, KafkaCluster], MirrorEngine]] = {
+    "mirrormaker1": MirrorMaker1,
+    "mirrormaker2": MirrorMaker2,
+}

@@ -1,8 +1,8 @@
 """MirrorMaker 2, dedicated mode: configuration and launch, and where its positions and health are.
 
-The profile is the one tried in the facts of this project: topic names and partitions kept, the source cluster
-never written to, configuration and status topics fresh per generation (MirrorMaker starts from what the last
-run stored there), the offsets topic kept.
+The profile is the one tried in the facts of this project: partitions kept, the source cluster never written to,
+configuration and status topics fresh per generation (MirrorMaker starts from what the last run stored there), the
+offsets topic kept.
 """
 
 from __future__ import annotations
@@ -11,40 +11,44 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from kafka_migration.clients.kafka_properties import SECRET_PROPERTIES
 from kafka_migration.core.cluster import KafkaCluster
 from kafka_migration.core.engine import LaunchFacts, MirrorHealth
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.host import GENERATION_DIR, LOG4J_FILE, MirrorLaunch
 from kafka_migration.core.migration import Migration
 from kafka_migration.core.offsets import Offsets
+from kafka_migration.engines.launching import (
+    LOG4J,
+    SPLITTING,
+    java_options,
+    provider_properties,
+    secret_files,
+    shown_properties,
+    size_limits,
+    tuned,
+)
 from kafka_migration.engines.mirrormaker2_topics import (
     InternalTopics,
     assigned_partitions,
+    differences,
     failed_tasks,
     stale_topics,
     stored_positions,
 )
+from kafka_migration.engines.never_copied import never_copied_findings
 from kafka_migration.engines.properties import render_properties
+from kafka_migration.engines.versions import MIRRORMAKER2_KEYS, used_keys, version_findings
 
 MAIN_CLASS = "org.apache.kafka.connect.mirror.MirrorMaker"
 PROPERTIES_FILE = "mm2.properties"
-SECRETS_PROVIDER = "org.apache.kafka.common.config.provider.DirectoryConfigProvider"
 STOPPED_LINE = "Kafka MirrorMaker stopped."
-DEFAULT_MAX_REQUEST_BYTES = 1_048_576
-DEFAULT_BATCH_BYTES = 16_384
-
-# Log size is bounded: MirrorMaker was seen to write 658 MB of warnings in 25 s.
-LOG4J = """\
-log4j.rootLogger=INFO, file
-log4j.appender.file=org.apache.log4j.RollingFileAppender
-log4j.appender.file.File=${mirror.log.dir}/mirrormaker.log
-log4j.appender.file.MaxFileSize=20MB
-log4j.appender.file.MaxBackupIndex=4
-log4j.appender.file.layout=org.apache.log4j.PatternLayout
-log4j.appender.file.layout.ConversionPattern=[%d] %p %m (%c)%n
-log4j.logger.org.reflections=ERROR
-"""
+POLICIES = {
+    "identity": "org.apache.kafka.connect.mirror.IdentityReplicationPolicy",
+    "prefixed": "org.apache.kafka.connect.mirror.DefaultReplicationPolicy",
+}
+# After a kill nobody ends its transactions: until they time out, readers of committed records wait behind them. It must
+# outlast a broker's failover on the target, or a task fails.
+TRANSACTION_TIMEOUT_MS = 30_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,8 @@ class MirrorMaker2:
 
     def setting_findings(self, kafka_version: str) -> Iterable[Finding]:
         """Name what this MirrorMaker, from Kafka `kafka_version` ("" if unknown), would ignore, misread or refuse."""
-        return ()
+        keys = used_keys(self.migration, MIRRORMAKER2_KEYS)
+        return (*never_copied_findings(self.migration), *version_findings(self.migration, kafka_version, keys))
 
     def launch(self, generation: int, facts: LaunchFacts) -> MirrorLaunch:
         """Return what the host needs to start a generation."""
@@ -81,9 +86,11 @@ class MirrorMaker2:
     def health(self, generation: int) -> MirrorHealth:
         """Return what status and configuration topic of a generation say."""
         internal = self._internal(generation)
+        configs = tuple(self.target.read_table(internal.configs))
         return MirrorHealth(
             failed=failed_tasks(self.target.read_table(internal.status)),
-            assigned=assigned_partitions(self.target.read_table(internal.configs)),
+            assigned=assigned_partitions(configs),
+            differences=differences(configs, stored_configuration(self.migration, generation)),
         )
 
     def is_graceful(self, log_tail: str) -> bool:
@@ -103,72 +110,93 @@ class MirrorMaker2:
 
 
 def launch(migration: Migration, generation: int, facts: LaunchFacts) -> MirrorLaunch:
-    """Return what the host needs to start this generation."""
+    """Return what the host needs to start this generation; raises `Refused` as `size_limits` does."""
     mirror = migration.mirror
     clusters = {migration.source.alias: facts.source_properties, migration.target.alias: facts.target_properties}
     secrets = {
-        f"secrets/{alias}.{name}": value
-        for alias, properties in clusters.items()
-        for name, value in properties.items()
-        if name in SECRET_PROPERTIES
+        path: value for alias, cluster in clusters.items() for path, value in secret_files(alias, cluster).items()
     }
-    properties = render_properties(_properties(migration, generation, clusters, facts.max_message_bytes, bool(secrets)))
+    properties = {
+        **_clusters(clusters),
+        **provider_properties(bool(secrets)),
+        **_profile(migration, generation),
+        **_of(migration.target.alias, "producer", size_limits(migration, facts.max_message_bytes)),
+    }
     return MirrorLaunch(
         main_class=MAIN_CLASS,
         arguments=(f"{GENERATION_DIR}/{PROPERTIES_FILE}", "--clusters", migration.target.alias),
-        files={PROPERTIES_FILE: properties, LOG4J_FILE: LOG4J, **secrets},
-        java_options=(
-            f"-Xmx{mirror.heap_mb}m",
-            f"-Dmirror.log.dir={GENERATION_DIR}",
-            # An allow-list (Kafka 3.8+): nothing in a configuration may read files through another provider.
-            f"-Dorg.apache.kafka.automatic.config.providers={SECRETS_PROVIDER if secrets else 'none'}",
-        ),
+        files={PROPERTIES_FILE: render_properties(properties), LOG4J_FILE: LOG4J, **secrets},
+        java_options=java_options(migration, bool(secrets)),
         kafka_home=mirror.kafka_home,
         java_home=mirror.java_home,
         lease_s=mirror.lease_s,
+        alarms=(SPLITTING,),
     )
 
 
-def _properties(
-    migration: Migration,
-    generation: int,
-    clusters: Mapping[str, Mapping[str, str]],
-    max_message_bytes: int,
-    has_secrets: bool,
-) -> dict[str, str]:
+def stored_configuration(migration: Migration, generation: int) -> dict[str, str]:
+    """Return what a connector of this generation must have stored, as MirrorMaker names it there (seen on Kafka 3.9.1).
+
+    The addresses and logins of the clusters and the limits of the producer are not in it: they are facts of the
+    launch, and a login must not get into a text about a difference.
+    """
     source, target = migration.source.alias, migration.target.alias
-    properties = {"clusters": f"{source}, {target}"}
+    renamed = {
+        f"{source}->{target}.": "",
+        f"{source}.consumer.": "source.consumer.",
+        f"{target}.producer.": "target.producer.",
+        f"{target}.": "target.cluster.",
+    }
+    stored = {"source.cluster.alias": source, "target.cluster.alias": target}
+    for key, value in _profile(migration, generation).items():
+        prefix = next((p for p in renamed if key.startswith(p)), "")
+        if not key.startswith((f"{target}->{source}.", *_OF_THE_WORKER)):
+            stored[renamed.get(prefix, "") + key.removeprefix(prefix)] = value
+    return stored
+
+
+# What MirrorMaker's worker reads at the top level, and no connector gets.
+_OF_THE_WORKER = (
+    "offset.storage.",
+    "config.storage.",
+    "status.storage.",
+    "task.shutdown.",
+    "dedicated.mode.",
+    "listeners",
+)
+
+
+def _clusters(clusters: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    properties = {"clusters": ", ".join(clusters)}
     for alias, cluster in clusters.items():
-        properties |= {f"{alias}.{name}": _shown(alias, name, value) for name, value in cluster.items()}
-    if has_secrets:
-        properties |= {
-            "config.providers": "dir",
-            "config.providers.dir.class": SECRETS_PROVIDER,
-            "config.providers.dir.param.allowed.paths": f"{GENERATION_DIR}/secrets",
-        }
+        properties |= {f"{alias}.{name}": value for name, value in shown_properties(alias, cluster).items()}
+    return properties
+
+
+def _of(alias: str, client: str, properties: Mapping[str, str]) -> dict[str, str]:
+    return {f"{alias}.{client}.{name}": value for name, value in properties.items()}
+
+
+def _profile(migration: Migration, generation: int) -> dict[str, str]:
     return {
-        **properties,
         **_flow(migration),
         **_storage(migration, generation),
-        **_clients(migration, max_message_bytes),
+        **_exactly_once(migration),
+        **_clients(migration),
     }
-
-
-def _shown(alias: str, name: str, value: str) -> str:
-    """Return the value, or for a secret a reference: MirrorMaker stores its configuration in a topic."""
-    return f"${{dir:{GENERATION_DIR}/secrets:{alias}.{name}}}" if name in SECRET_PROPERTIES else value
 
 
 def _flow(migration: Migration) -> dict[str, str]:
     source, target = migration.source.alias, migration.target.alias
     replication = str(migration.target_replication_factor)
+    names = migration.mirror.topic_names
     return {
         f"{source}->{target}.enabled": "true",
         f"{target}->{source}.enabled": "false",
         f"{source}->{target}.topics": ",".join(re.escape(topic) for topic in migration.topics),
         # No group of this name exists: group offsets are planned and written by this package.
         f"{source}->{target}.groups": f"no-group-of-{migration.name}",
-        "replication.policy.class": "org.apache.kafka.connect.mirror.IdentityReplicationPolicy",
+        "replication.policy.class": names.policy_class or POLICIES[names.naming],
         "tasks.max": str(migration.mirror.tasks),
         "emit.heartbeats.enabled": "false",
         "heartbeats.topic.replication.factor": replication,
@@ -204,14 +232,26 @@ def _storage(migration: Migration, generation: int) -> dict[str, str]:
     }
 
 
-def _clients(migration: Migration, max_message_bytes: int) -> dict[str, str]:
+def _exactly_once(migration: Migration) -> dict[str, str]:
+    if not migration.mirror.exactly_once:
+        return {}
+    target = migration.target.alias
+    return {
+        f"{target}.exactly.once.source.support": "enabled",
+        # MirrorMaker's processes would fence each other through it; with one process nobody calls.
+        "dedicated.mode.enable.internal.rest": "true",
+        "listeners": "http://127.0.0.1:0",
+        f"{target}.producer.transaction.timeout.ms": str(TRANSACTION_TIMEOUT_MS),
+    }
+
+
+def _clients(migration: Migration) -> dict[str, str]:
     source, target = migration.source.alias, migration.target.alias
-    request_bytes = max_message_bytes
     return {
         f"{source}.consumer.isolation.level": migration.mirror.isolation_level,
         f"{source}.consumer.auto.offset.reset": "earliest",
         f"{target}.producer.enable.idempotence": "true",
         f"{target}.producer.acks": "all",
-        f"{target}.producer.max.request.size": str(request_bytes),
-        f"{target}.producer.batch.size": str(min(DEFAULT_BATCH_BYTES, request_bytes)),
+        **_of(source, "consumer", tuned(migration, "consumer")),
+        **_of(target, "producer", tuned(migration, "producer")),
     }

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from kafka_migration.core.engine import FailedTask
 from kafka_migration.core.offsets import TopicPartition
 
 CONNECTOR = "MirrorSourceConnector"
+LONGEST_SHOWN = 100
 Row = tuple[bytes | None, bytes | None]
 
 
@@ -86,7 +87,7 @@ def assigned_partitions(rows: Iterable[Row]) -> frozenset[TopicPartition] | None
 
     `None` before there is any task. The list is `topic-0,topic-1`, so the last dash divides.
     """
-    lists = [_task_properties(row).get("task.assigned.partitions") for row in rows]
+    lists = (properties.get("task.assigned.partitions") for _, properties in _configurations(rows))
     given = [text for text in lists if text is not None]
     if not given:
         return None
@@ -94,9 +95,40 @@ def assigned_partitions(rows: Iterable[Row]) -> frozenset[TopicPartition] | None
     return frozenset(TopicPartition(topic, int(number)) for topic, _, number in named)
 
 
-def _task_properties(row: Row) -> dict[str, str]:
-    key, value = row
-    if value is None or not (key or b"").startswith(f"task-{CONNECTOR}-".encode()):
-        return {}
-    properties: dict[str, str] = json.loads(value).get("properties") or {}
-    return properties
+def differences(rows: Iterable[Row], expected: Mapping[str, str]) -> tuple[str, ...]:
+    """Say where the copying connector and its tasks run with another configuration than the expected one.
+
+    Rows of a generation's configuration topic in; nothing before the connector is there. Only expected keys are looked
+    at, so that no login gets into a sentence; of the producer's limits, that none may send more than the other allows.
+    """
+    found = []
+    for name, stored in _configurations(rows):
+        differing = (key for key in sorted(expected) if stored.get(key) != expected[key])
+        found += [
+            f"{name}: {key} is {_short(stored.get(key, 'not set'))}, rendered as {_short(expected[key])}"
+            for key in differing
+        ]
+        if not _keeps_limits(stored):
+            found.append(f"{name}: target.producer.batch.size or max.request.size is not what was rendered")
+    return tuple(found)
+
+
+def _short(value: str) -> str:
+    """Return a value that a sentence can hold; a list of topics may be very long."""
+    return value if len(value) <= LONGEST_SHOWN else f"{value[:LONGEST_SHOWN]}…"
+
+
+def _keeps_limits(stored: Mapping[str, str]) -> bool:
+    sizes = [stored.get(f"target.producer.{name}", "") for name in ("batch.size", "max.request.size")]
+    return all(size.isdecimal() for size in sizes) and int(sizes[0]) <= int(sizes[1])
+
+
+def _configurations(rows: Iterable[Row]) -> list[tuple[str, dict[str, str]]]:
+    """Return the configuration of the copying connector and of each of its tasks, by its name in the topic."""
+    wanted = (f"connector-{CONNECTOR}", f"task-{CONNECTOR}-")
+    named = (((key or b"").decode(errors="replace"), value) for key, value in rows)
+    return sorted(
+        (name, json.loads(value).get("properties") or {})
+        for name, value in named
+        if value is not None and name.startswith(wanted)
+    )

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
-from kafka_migration.core.drain import expected_next
+from kafka_migration.core.drain import expected_next, gaps_of
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import Fingerprint, Generation, Remembered, StopCertificate
 from kafka_migration.core.host import HostReply
-from kafka_migration.core.offsets import Offsets, TopicPartition, from_document
-from kafka_migration.core.watch import Outcome
-from kafka_migration.orchestration.mirroring import MirrorState, every_value, mirror_state
+from kafka_migration.core.offsets import Offsets, TopicPartition, from_document, ranges_from_document
+from kafka_migration.orchestration.mirroring import MirrorState, every_value, mirror_state, probe_held
 from kafka_migration.orchestration.run import MigrationRun
 
 
-def certify(run: MigrationRun, generation: Generation, reply: HostReply, reason: str) -> StopCertificate:
+def certify(
+    run: MigrationRun, generation: Generation, reply: HostReply, reason: str, proved: Offsets
+) -> StopCertificate:
     """Return the certificate of a generation whose process is dead, from what is true now.
 
     Raises `TransientError` while something cannot be read, or while a transaction of the dead process is open.
@@ -22,52 +24,64 @@ def certify(run: MigrationRun, generation: Generation, reply: HostReply, reason:
     # Whatever this run was limited to, the certificate is of what the generation copied: all of it, and nothing else.
     topics = {partition.topic for partition in generation.start.mirror_positions}
     state = mirror_state(run, run.describe("source", topics), run.describe("target", topics))
-    begin = {p: generation.start.mirror_positions.get(p, position) for p, position in state.mirror_positions.items()}
-    distrusted = run.engine.distrusts_position(f"{reply.log}\n{reply.alarm}")
-    positions = begin if distrusted else _positions(run, generation, state, begin)
+    # A partition that the start did not know was added since, and begins at offset 0.
+    begin = {p: generation.start.mirror_positions.get(p, 0) for p in state.mirror_positions}
+    lived = reply.generation == generation.number
+    distrusted = lived and run.engine.distrusts_position(f"{reply.alarm}\n{reply.log}")
+    watched = _watched(run, generation.number)
+    reached = expected_next(expected_next(begin, state.stored, watched.proved), proved, {})
+    positions = begin if distrusted else _positions(run, state, reached)
+    remarks = {"never started": not lived, "its positions are not trusted": distrusted}
     return StopCertificate(
         generation=generation.number,
         run=run.identity.holder,
         at=run.now(),
-        graceful=reply.generation < generation.number or run.engine.is_graceful(reply.log),
-        exit_code=reply.exit_code if reply.generation == generation.number else None,
-        reason=f"{reason}; its positions are not trusted" if distrusted else reason,
+        graceful=not lived or run.engine.is_graceful(reply.log),
+        exit_code=reply.exit_code if lived else None,
+        reason="; ".join([reason, *(remark for remark, applies in remarks.items() if applies)]),
         mirror_positions=positions,
         target_end_offsets=state.target_end_offsets,
         remembered=Remembered(
+            partitions=frozenset(positions),
             stored_positions=state.stored,
             rewind=begin if distrusted else {},
-            fingerprints={} if distrusted else _fingerprints(run, state),
+            fingerprints=_fingerprints(run, state),
             source_topic_ids={topic: d.topic_id for topic, d in state.source.items() if d.topic_id},
         ),
-        gaps={p: (o, state.source_log_start[p]) for p, o in positions.items() if o < state.source_log_start[p]},
+        gaps=watched.gaps | gaps_of(positions, state.source_log_start),
         ahead_records=_ahead(run, generation, state, positions),
     )
 
 
-def _positions(run: MigrationRun, generation: Generation, state: MirrorState, begin: Offsets) -> Offsets:
-    """Return the next source offset that holds a record to copy, per partition.
+def _positions(run: MigrationRun, state: MirrorState, positions: Offsets) -> Offsets:
+    """Return the next source offset that holds a record to copy, per partition, at these positions or behind them.
 
     Where only transaction markers and holes follow MirrorMaker's position they are passed over, so that nobody takes
     them for lost records when the source deletes them.
     """
-    positions = expected_next(begin, state.stored, proved_ends(run, generation.number))
     isolation = run.migration.mirror.isolation_level
     ends = every_value(run.source.log_end_offsets(tuple(positions), isolation), positions, "source end")
     unread = {p: o for p, o in positions.items() if state.source_log_start[p] <= o < ends[p]}
-    met = run.source.probe(unread, isolation) if unread else {}
+    met = probe_held(run.source, unread, isolation)
     return expected_next(positions, {}, {p: probe.offset for p, probe in met.items()})
 
 
-def proved_ends(run: MigrationRun, generation: int) -> Offsets:
-    """Return the goals, when the watch of this generation proved that everything before them is copied.
+class _Watched(NamedTuple):
+    """What the watch of a generation proved: up to where there is nothing left to copy, and what was lost."""
 
-    MirrorMaker's own position stays behind where only transaction markers or holes follow.
+    proved: dict[TopicPartition, int]
+    gaps: dict[TopicPartition, tuple[int, int]]
+
+
+def _watched(run: MigrationRun, generation: int) -> _Watched:
+    """Return what was proved while the generation ran, which its own position may not show any more.
+
+    That stays behind where only transaction markers or holes follow, and jumps over what the source has deleted.
     """
     watch = run.evidence.newest(Kind.WATCH)
-    if watch is None or watch.get("generation") != generation or watch.get("outcome") != Outcome.DRAINED:
-        return {}
-    return from_document(watch["goals"])
+    if watch is None or watch.get("generation") != generation:
+        return _Watched({}, {})
+    return _Watched(from_document(watch.get("proved", {})), ranges_from_document(watch.get("gaps", {})))
 
 
 def _fingerprints(run: MigrationRun, state: MirrorState) -> Mapping[TopicPartition, Fingerprint]:

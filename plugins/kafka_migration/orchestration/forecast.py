@@ -7,11 +7,15 @@ from datetime import UTC, datetime
 from kafka_migration.core.generations import StopCertificate
 from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.core.retention import CopyProgress, Forecast, TopicRetention, next_start_before
+from kafka_migration.orchestration.mirroring import every_value
 from kafka_migration.orchestration.run import MigrationRun
 
 
 def forecast_after(run: MigrationRun, stop: StopCertificate, before: StopCertificate | None) -> Forecast | None:
-    """Return when the next run must start at the latest; `before` is the certificate of the stop before."""
+    """Return when the next run must start at the latest; `before` is the certificate of the stop before.
+
+    Raises `TransientError` when what is not copied cannot be read: that is not to have nothing left to copy.
+    """
     partitions = tuple(stop.mirror_positions)
     progress = CopyProgress(
         now=run.clock.now(),
@@ -26,8 +30,11 @@ def forecast_after(run: MigrationRun, stop: StopCertificate, before: StopCertifi
 
 def _uncopied_since(run: MigrationRun, positions: Offsets) -> dict[TopicPartition, datetime]:
     found = run.source.records_at(positions, run.migration.mirror.isolation_level) if positions else {}
-    stamps = {p: record.timestamp_ms for p, record in found.items() if record is not None and record.timestamp_ms > 0}
-    return {p: datetime.fromtimestamp(stamp / 1000, UTC) for p, stamp in stamps.items()}
+    first = every_value(found, positions, "first record to copy")
+    # A producer may write any number; from the future, none is older than now.
+    now_s = run.clock.now().timestamp()
+    stamps = {p: record.timestamp_ms / 1000 for p, record in first.items() if record and record.timestamp_ms > 0}
+    return {p: datetime.fromtimestamp(min(stamp_s, now_s), UTC) for p, stamp_s in stamps.items()}
 
 
 def _retention(run: MigrationRun, topics: set[str]) -> dict[str, TopicRetention]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from kafka_migration.core.cluster import TopicDescription
+from kafka_migration.core.cluster import KafkaCluster, TopicDescription
 from kafka_migration.core.continuity import (
     SourceTruth,
     continuity_findings,
@@ -14,9 +14,11 @@ from kafka_migration.core.continuity import (
     recreated_source_findings,
     stale_state_findings,
 )
-from kafka_migration.core.drain import expected_next, gap_findings
+from kafka_migration.core.drain import Probe, expected_next, gap_findings, gaps_of
 from kafka_migration.core.errors import Finding, TransientError
+from kafka_migration.core.generations import StopCertificate
 from kafka_migration.core.ledger import Ledger
+from kafka_migration.core.migration import IsolationLevel
 from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
 
@@ -47,11 +49,10 @@ def mirror_state(
     partitions = partitions_of(source)
     log_start = every_value(run.source.log_start_offsets(partitions), partitions, "source log start")
     stored = run.engine.stored_positions(source)
-    last_stop = run.ledger.read().last_stop
-    certified = last_stop.mirror_positions if last_stop else {}
+    ledger = run.ledger.read()
+    certified = ledger.last_stop.mirror_positions if ledger.last_stop else {}
     # Positions that cannot be trusted count as what they are to be set back to.
-    rewind = last_stop.remembered.rewind if last_stop and last_stop.remembered else {}
-    trusted = {p: rewind.get(p, offset) for p, offset in stored.items()}
+    trusted = {p: ledger.rewind.get(p, offset) for p, offset in stored.items()}
     begin = {p: certified.get(p, trusted.get(p, log_start[p])) for p in partitions}
     return MirrorState(
         source=source,
@@ -90,12 +91,32 @@ def every_value(
 def state_findings(run: MigrationRun, ledger: Ledger, state: MirrorState) -> tuple[Finding, ...]:
     """Name what forbids to go on from here: changes since the last stop, and records lost before they were copied."""
     last = ledger.last_stop
-    wanted = fingerprints_to_read(last, state.source_log_start)
-    found = run.source.records_at(wanted, run.migration.mirror.isolation_level) if wanted else {}
-    prints = every_value(found, wanted, "last copied source record")
     return (
         *continuity_findings(last, state.stored, state.target_end_offsets),
-        *recreated_source_findings(last, SourceTruth(state.source, state.source_log_start, prints)),
+        *recreated_source_findings(last, _source_truth(run, last, state)),
         *stale_state_findings(state.stored, ledger.copied_topics, run.engine.reset_command()),
-        *gap_findings(state.mirror_positions, state.source_log_start),
+        *gap_findings(gaps_of(state.mirror_positions, state.source_log_start)),
     )
+
+
+def _source_truth(run: MigrationRun, last: StopCertificate | None, state: MirrorState) -> SourceTruth:
+    wanted = fingerprints_to_read(last, state.source_log_start)
+    if not wanted:
+        return SourceTruth(state.source, {})
+    found = run.source.records_at(wanted, run.migration.mirror.isolation_level)
+    prints = every_value(found, wanted, "last copied source record")
+    policies = run.source.effective_configs({p.topic for p in wanted}, "cleanup.policy")
+    # What the source deleted while it was read tells nothing.
+    held = fingerprints_to_read(last, run.source.log_start_offsets(tuple(wanted)))
+    return SourceTruth(
+        state.source, {p: prints[p] for p in held}, {topic for topic, policy in policies.items() if "compact" in policy}
+    )
+
+
+def probe_held(source: KafkaCluster, start: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
+    """Probe from these offsets; without what the source deleted meanwhile, of which a probe sees nothing."""
+    if not start:
+        return {}
+    met = source.probe(start, isolation)
+    log_start = source.log_start_offsets(tuple(met))
+    return {p: probe for p, probe in met.items() if p in log_start and log_start[p] <= start[p]}

@@ -14,9 +14,10 @@ from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import Generation
 from kafka_migration.core.host import HostReply
 from kafka_migration.core.migration import RunIdentity
+from kafka_migration.core.offsets import Offsets
 from kafka_migration.core.revival import Death, dead_for_good, stopped_by_others, was_told_to_stop
 from kafka_migration.orchestration.run import MigrationRun
-from kafka_migration.orchestration.starting import end_generation, start_generation
+from kafka_migration.orchestration.starting import end_generation, start_generation, stop_generation
 
 
 @dataclass(eq=False)
@@ -25,9 +26,9 @@ class Reviver:
 
     run: MigrationRun
 
-    def generation(self, first: int) -> int:
-        """Return the number of the run's newest generation; `first` is the one that `start_mirror` started."""
-        return max((g.number for g in self._mine()), default=first)
+    def newest(self) -> Generation:
+        """Return the newest generation that any attempt of the run started; `start_mirror` has started one."""
+        return self._mine()[-1]
 
     def renew(self, generation: int) -> HostReply:
         """Renew the lease of the run's newest generation and return what is true.
@@ -36,14 +37,18 @@ class Reviver:
         """
         try:
             return self.run.host.renew(self.run.identity.holder, generation)
-        except Refused:
+        except Refused as error:
+            if any(finding.code is not Code.GENERATION_UNEXPECTED for finding in error.findings):
+                raise
             reply = self.run.host.status()
             if reply.generation >= generation:
                 raise
             return reply
 
-    def step(self, reply: HostReply) -> str:
+    def step(self, reply: HostReply, proved: Offsets) -> str:
         """Do what can be done now for a generation that is dead; return in words what it waits for.
+
+        `proved` are offsets before which the watch proved that nothing is left to copy.
 
         Raises `MirrorFailed` (`MIRROR_DEAD`) when it was told to stop or died too often, `Refused` when something
         forbids a start, and `TransientError` while its end cannot be certified.
@@ -52,13 +57,13 @@ class Reviver:
         now, death = self.run.clock.now(), deaths[-1]
         if now < death.start_after:
             return f"{death}; it is started again in {(death.start_after - now).total_seconds():.0f} s"
-        self._certify(death)
+        self._certify(death, proved)
         try:
             started = start_generation(self.run)
         except MirrorFailed as error:
             if any(finding.code is not Code.MIRROR_DEAD for finding in error.findings):
                 raise
-            return f"generation {self.generation(death.generation)} ended at its start"
+            return f"generation {self.newest().number} ended at its start"
         return f"started again as generation {started.generation}"
 
     def _deaths(self, reply: HostReply) -> list[Death]:
@@ -75,15 +80,15 @@ class Reviver:
         self.run.evidence.write(Kind.RESTART, deaths[-1].to_document())
         return deaths
 
-    def _certify(self, death: Death) -> None:
+    def _certify(self, death: Death, proved: Offsets) -> None:
         """Make sure that nothing of the run lives, and write the certificate that is missing, if one is."""
         generation = self.run.ledger.read().open_generation
         if generation is None:
             return
-        grace_s = self.run.migration.mirror.stop_grace_s
-        reply = self.run.host.stop(self.run.identity.holder, generation.number, grace_s)
+        reply = stop_generation(self.run, generation)
         is_dead = generation.number == death.generation
-        end_generation(self.run, generation, reply, f"died ({death.reason})" if is_dead else "died at its start")
+        reason = f"died ({death.reason})" if is_dead else "its start was cut short"
+        end_generation(self.run, generation, reply, reason, proved)
 
     def _is_of_earlier_attempt(self, generation: int) -> bool:
         holders = [g.start.run for g in self._mine() if g.number == generation]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kafka_migration.clients.kafka_properties import java_properties
+from kafka_migration.core.codes import Code
 from kafka_migration.core.engine import LaunchFacts
-from kafka_migration.core.errors import Refused
+from kafka_migration.core.errors import Finding, MirrorFailed, Refused, TransientError
 from kafka_migration.core.generations import Generation, GenerationStart, StopCertificate
 from kafka_migration.core.host import HostReply, MirrorLaunch
+from kafka_migration.core.offsets import Offsets
 from kafka_migration.core.topics import missing_target_findings
 from kafka_migration.orchestration.certifying import certify
 from kafka_migration.orchestration.mirroring import mirror_state, state_findings
@@ -14,34 +18,57 @@ from kafka_migration.orchestration.run import MigrationRun, connection_config
 
 # What a broker takes unless it is told otherwise.
 DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
+NOTHING_PROVED: Offsets = {}
 
 
 def start_generation(run: MigrationRun) -> HostReply:
     """Start the generation that follows the last, no process of this migration being alive.
 
     What is true right before it goes into the ledger first. Raises `Refused` when something changed since the last
-    stop or records were lost, and `MirrorFailed` when the process ends at once; its generation is then used up.
+    stop, records were lost or a setting is unsafe, and `MirrorFailed` when the process ends at once; its generation is
+    then used up.
+    Positions that are not trusted are set back only here, when nothing forbids the start any more.
     """
     ledger = run.ledger.read()
-    _rewind(run, ledger.last_stop)
     source, target = run.describe("source"), run.describe("target")
     state = mirror_state(run, source, target)
     findings = (*missing_target_findings(run.migration, target), *state_findings(run, ledger, state))
     if findings:
         raise Refused(findings)
+    _set_back(run, ledger.rewind)
     last = ledger.last_generation
     generation = max(run.host.status().generation, last.number if last else 0) + 1
+    launch = launch_of(run, generation)
     run.target.delete_topics(run.engine.stale_topics(generation, run.target.topic_names()))
     start = GenerationStart(
         generation, run.identity.holder, run.now(), state.mirror_positions, state.target_end_offsets
     )
     run.ledger.append(start.to_document())
-    return run.host.start(run.identity.holder, generation, launch_of(run, generation))
+    return run.host.start(run.identity.holder, generation, launch)
 
 
-def end_generation(run: MigrationRun, generation: Generation, reply: HostReply, reason: str) -> StopCertificate:
-    """Certify a generation whose process is dead, in the ledger; return the certificate."""
-    certificate = certify(run, generation, reply, reason)
+def stop_generation(run: MigrationRun, generation: Generation) -> HostReply:
+    """Stop what is left of a generation; return when nothing of it lives.
+
+    One that may have lost records is ended by KILL, because its orderly end would store positions beyond them. Raises
+    `MirrorFailed` (`MIRROR_NOT_STOPPED`) when it outlives that.
+    """
+    alarm = run.host.status().alarm
+    grace_s = 0 if run.engine.distrusts_position(alarm) else run.migration.mirror.stop_grace_s
+    reply = run.host.stop(run.identity.holder, generation.number, grace_s)
+    if reply.is_running:
+        raise MirrorFailed([_not_stopped(reply)])
+    return replace(reply, alarm=reply.alarm or alarm)
+
+
+def end_generation(
+    run: MigrationRun, generation: Generation, reply: HostReply, reason: str, proved: Offsets = NOTHING_PROVED
+) -> StopCertificate:
+    """Certify a generation whose process is dead, in the ledger; return the certificate.
+
+    `proved` are offsets before which a watch that still goes on proved that nothing is left to copy.
+    """
+    certificate = certify(run, generation, reply, reason, proved)
     run.ledger.append(certificate.to_document())
     return certificate
 
@@ -56,10 +83,25 @@ def launch_of(run: MigrationRun, generation: int) -> MirrorLaunch:
     return run.engine.launch(generation, LaunchFacts(source, target, smallest))
 
 
-def _rewind(run: MigrationRun, last: StopCertificate | None) -> None:
-    """Set back the positions that the last certificate does not trust; done already, nothing changes."""
-    positions = last.remembered.rewind if last and last.remembered else {}
+def _set_back(run: MigrationRun, positions: Offsets) -> None:
+    """Store these positions; done already, nothing changes."""
     stored = run.engine.stored_positions({p.topic for p in positions}) if positions else {}
     pending = {p: offset for p, offset in positions.items() if stored.get(p) != offset}
-    if pending:
-        run.engine.rewind(pending)
+    try:
+        if pending:
+            run.engine.rewind(pending)
+    except Refused as error:
+        if any(finding.code is not Code.GROUP_ACTIVE for finding in error.findings):
+            raise
+        # Killed, it is a member of its group until the session is over, and that is soon.
+        raise TransientError(str(error)) from None
+
+
+def _not_stopped(reply: HostReply) -> Finding:
+    return Finding(
+        Code.MIRROR_NOT_STOPPED,
+        "MirrorMaker",
+        f"pid {reply.pid} alive after TERM, grace time and KILL",
+        "no process",
+        "Log in to the MirrorMaker host and look at the process; do not start another run before it is gone.",
+    )

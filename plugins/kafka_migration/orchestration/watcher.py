@@ -17,10 +17,11 @@ from kafka_migration.core.errors import Finding, FindingsError, OutcomeUnknown, 
 from kafka_migration.core.host import HostReply, MirrorHost
 from kafka_migration.core.lag import Lag
 from kafka_migration.core.migration import Migration
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.core.stop_request import StopRequest
 from kafka_migration.core.trouble import explained, likely_cause
 from kafka_migration.core.watch import Aim, Ending, Outcome, Poll, Watch, WatchResult
+from kafka_migration.orchestration.mirroring import probe_held
 from kafka_migration.orchestration.reviving import Reviver
 from kafka_migration.orchestration.run import PlanOffsets
 
@@ -110,14 +111,15 @@ class MirrorWatcher:
     clock: Clock
     deadline: datetime | None
     guide: Guide
-    generation: int = field(init=False)
+    generation: int = field(init=False, default=0)
+    begin: Offsets = field(init=False)
     watch: Watch = field(init=False)
 
     def __post_init__(self) -> None:
-        self.generation = self.reviver.generation(self.first_generation)
         self.watch = Watch(
             self.plan.positions, self.plan.goals, self.migration.watch.stall_after_s, self.clock.monotonic_s()
         )
+        self._take_up()
 
     @property
     def progress(self) -> str:
@@ -173,14 +175,22 @@ class MirrorWatcher:
         return Poll(readings={}, unreachable=reason, aim=replace(self.watch.aim, stage=self.guide.stage))
 
     def _revive(self, reply: HostReply) -> str:
-        waits_for = self.reviver.step(reply)
-        self.generation = self.reviver.generation(self.first_generation)
-        return waits_for
+        try:
+            return self.reviver.step(reply, self.watch.proved)
+        finally:
+            self._take_up()
+
+    def _take_up(self) -> None:
+        """Turn to the run's newest generation and to where it began, which may be further back than what was proved."""
+        newest = self.reviver.newest()
+        if newest.number != self.generation:
+            self.watch.proved.clear()
+        self.generation, self.begin = newest.number, newest.start.mirror_positions
 
     def _readings(self, aim: Aim) -> Mapping[TopicPartition, PartitionReading]:
         stored = self.engine.stored_positions(self.migration.topics)
-        # A partition that the plan did not know was added since, and begins at offset 0.
-        positions = expected_next({p: self.plan.positions.get(p, 0) for p in aim.goals}, stored, self.watch.proved)
+        # A partition that the start did not know was added since, and begins at offset 0.
+        positions = expected_next({p: self.begin.get(p, 0) for p in aim.goals}, stored, self.watch.proved)
         log_start = self.source.log_start_offsets(tuple(aim.goals))
         readings = {
             partition: PartitionReading(
@@ -202,7 +212,7 @@ class MirrorWatcher:
             and drain_of(reading) is Drain.COPYING
             and self.watch.needs_probe(partition, reading.expected_next)
         }
-        return self.source.probe(start, self.migration.mirror.isolation_level) if start else {}
+        return probe_held(self.source, start, self.migration.mirror.isolation_level)
 
     def _too_late(self) -> Finding:
         return Finding(
@@ -226,8 +236,8 @@ class MirrorWatcher:
             return findings
         is_read_committed = self.migration.mirror.isolation_level == "read_committed"
         causes = {
-            str(p): likely_cause(log, open_transaction=is_read_committed and stable.get(p) != high_watermarks.get(p))
-            for p in stalled
+            str(p): likely_cause(log, open_transaction=is_read_committed and p in stable and stable[p] < high)
+            for p, high in high_watermarks.items()
         }
         return explained(findings, causes)
 

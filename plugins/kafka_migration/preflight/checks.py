@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from kafka_migration.preflight import clusters, connections, follow, groups, host, overlap, phase, schedule, topics
+from kafka_migration.preflight import (
+    clusters,
+    connections,
+    follow,
+    groups,
+    host,
+    mirror,
+    overlap,
+    phase,
+    schedule,
+    topics,
+)
 
 CHECKS = (
     schedule.CHECK,
@@ -14,4 +25,5 @@ CHECKS = (
     topics.CHECK,
     groups.CHECK,
     host.CHECK,
+    mirror.CHECK,
 )

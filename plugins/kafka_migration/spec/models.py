@@ -19,6 +19,8 @@ from pydantic import (
     field_validator,
 )
 
+from kafka_migration.core.tuning import tuning_problem
+
 _DURATION = re.compile(r"([0-9]{1,6})([smhd])")
 _TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
 # Any moment will do; a fixed one gives the same finding on every day.
@@ -38,6 +40,13 @@ def _regular_expression(value: str) -> str:
         re.compile(value)
     except re.error as error:
         raise ValueError(f"a regular expression: {error}") from None
+    return value
+
+
+def _tuning_key(value: str) -> str:
+    problem = tuning_problem(value)
+    if problem:
+        raise ValueError(problem)
     return value
 
 
@@ -84,9 +93,31 @@ UserId = Annotated[str, StringConstraints(min_length=1, max_length=250)]
 Alias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 ClassName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+$")]
 TopicPattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]*\{topic\}[A-Za-z0-9._-]*$", max_length=200)]
-PropertyName = Annotated[str, StringConstraints(pattern=r"^(consumer|producer)\.[a-z][a-z0-9.]{0,100}$")]
+PropertyName = Annotated[
+    str, StringConstraints(pattern=r"^(consumer|producer)\.[a-z][a-z0-9._-]{0,100}$"), AfterValidator(_tuning_key)
+]
 PropertyValue = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,100}$")]
 HostPath = Annotated[str, StringConstraints(pattern=r"^/[A-Za-z0-9._/+-]{0,500}$")]
+
+
+# MirrorMaker 2 reads a setting that begins with an alias as one of that cluster.
+MIRROR_WORDS = frozenset(
+    {
+        "checkpoints",
+        "config",
+        "dedicated",
+        "emit",
+        "heartbeats",
+        "offset",
+        "offset-syncs",
+        "refresh",
+        "replication",
+        "status",
+        "sync",
+        "task",
+        "tasks",
+    }
+)
 
 
 class Strict(BaseModel):
@@ -157,6 +188,22 @@ class MirrorModel(Strict):
     properties: dict[PropertyName, PropertyValue] = Field(
         {}, description='Tuning of the clients, such as "producer.compression.type": "zstd".'
     )
+
+    @field_validator("topic_names")
+    @classmethod
+    def _fits_engine(cls, names: TopicNamesModel, info: ValidationInfo) -> TopicNamesModel:
+        if names.naming != "identity" and info.data.get("engine") == "mirrormaker1":
+            raise ValueError("naming identity: MirrorMaker 1 cannot rename topics")
+        return names
+
+    @field_validator("exactly_once")
+    @classmethod
+    def _needs_committed_reads(cls, exactly_once: bool, info: ValidationInfo) -> bool:
+        if exactly_once and info.data.get("engine") == "mirrormaker1":
+            raise ValueError("false: MirrorMaker 1 copies at least once")
+        if exactly_once and info.data.get("isolation_level") == "read_uncommitted":
+            raise ValueError("false with isolation_level read_uncommitted: MirrorMaker 2 then refuses exactly-once")
+        return exactly_once
 
 
 class WatchModel(Strict):
@@ -251,6 +298,15 @@ class MigrationModel(Strict):
     validation: ValidationModel
     cutover: CutoverModel = CutoverModel()
     nightly: NightlyModel | None = Field(None, description="Without it nothing runs by itself.")
+
+    @field_validator("source")
+    @classmethod
+    def _has_an_alias_of_its_own(cls, source: SourceModel, info: ValidationInfo) -> SourceModel:
+        if source.alias == f"{info.data.get('name')}-target":
+            raise ValueError(f"another alias than {source.alias}, which is the target's")
+        if source.alias in MIRROR_WORDS:
+            raise ValueError(f"another alias than {source.alias}, with which MirrorMaker's own settings begin")
+        return source
 
     @field_validator("topics")
     @classmethod

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from kafka_migration.adapters.mirror_host import ScriptMirrorHost
-from kafka_migration.adapters.transport import ReplyLost
+from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut
 from kafka_migration.core.errors import MirrorFailed, OutcomeUnknown, TransientError
-from kafka_migration.core.host import MirrorLaunch
+from kafka_migration.core.host import HostProbe, MirrorLaunch
 
 pytestmark = pytest.mark.unit
 
 LOST = ReplyLost("connection reset")
+LATE = ReplyTimedOut("no answer in time")
 LAUNCH = MirrorLaunch("Main", (), {}, (), None, None, 60)
 
 
@@ -58,7 +59,9 @@ def test_noise_instead_of_a_reply_is_treated_as_lost():
     assert 1 == ScriptMirrorHost("shop", transport).stop("me", 1, 5).generation
 
 
-@pytest.mark.parametrize("answers", [(LOST, TransientError("down")), (LOST, LOST), (LOST, reply(), LOST)])
+@pytest.mark.parametrize(
+    "answers", [(LOST, TransientError("down")), (LOST, LOST, LOST), (LATE, LATE), (LOST, reply(), LOST)]
+)
 def test_unknown_outcome_is_said(answers: tuple[object, ...]):
     """Where neither looking nor acting again brings an answer, the outcome is unknown."""
     with pytest.raises(OutcomeUnknown, match="start of migration shop"):
@@ -83,8 +86,29 @@ def test_unsent_call_is_transient():
     assert ["start"] == transport.verbs
 
 
-@pytest.mark.parametrize("answer", [LOST, "noise"])
-def test_reading_call_without_answer_is_transient(answer: object):
-    """A reading call changes nothing, so a lost reply is just no answer."""
+@pytest.mark.parametrize("answers", [(LOST, LOST), (LATE,), ("noise",), (LOST, "noise")])
+def test_reading_call_without_answer_is_transient(answers: tuple[object, ...]):
+    """A reading call changes nothing, so a lost reply is just no answer; a time-out is not waited for twice."""
+    transport = ScriptedTransport(*answers)
+
     with pytest.raises(TransientError, match="HOST_REPLY_UNREADABLE"):
-        ScriptMirrorHost("shop", ScriptedTransport(answer)).renew("me", 1)
+        ScriptMirrorHost("shop", transport).renew("me", 1)
+    assert len(answers) == len(transport.verbs)
+
+
+def test_reading_call_is_sent_again_where_the_connection_broke():
+    """A connection that breaks under a reading call is opened again, once, without anybody noticing."""
+    transport = ScriptedTransport(LOST, reply(exit_code=3, log="output"))
+
+    answer = ScriptMirrorHost("shop", transport).probe(HostProbe("kafka.admin.X", (), {}, 5, None, None))
+
+    assert (3, "output") == (answer.exit_code, answer.log)
+    assert ["probe", "probe"] == transport.verbs
+
+
+def test_lost_clean_is_sent_again():
+    """Cleaning acts: its lost reply is asked for, then it is sent again."""
+    transport = ScriptedTransport(LOST, reply(), reply(message="removed: gen-1"))
+
+    assert "removed: gen-1" == ScriptMirrorHost("shop", transport).clean("me", 1).message
+    assert ["clean", "status", "clean"] == transport.verbs

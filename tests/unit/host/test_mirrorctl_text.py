@@ -13,10 +13,10 @@ from kafka_migration.core.mirrorctl import (
     HostRequest,
     UnreadableReply,
     checked,
+    encode,
     launch_variables,
     parse_reply,
     render_request,
-    shell_quote,
 )
 
 pytestmark = pytest.mark.unit
@@ -52,7 +52,7 @@ def test_command_line_shows_only_plain_words():
     command, stdin = render_request(HostRequest("start", "shop", ("3", "300"), {"HOLDER": "dag/it's#1"}), "echo script")
 
     assert "sh -s -- start shop 3 300" == command
-    assert "MIRRORCTL_HOLDER='dag/it'\\''s#1'\n" in stdin
+    assert "MIRRORCTL_HOLDER='dag/it\\0047s#1'\n" in stdin
     assert stdin.startswith("unset ")
     assert stdin.endswith("MIRRORCTL_SELF='echo script'\neval \"$MIRRORCTL_SELF\"\n")
 
@@ -79,7 +79,12 @@ def test_word_that_must_not_stand_on_a_command_line(verb: str, migration: str, w
 def test_zero_byte_is_refused():
     """No shell variable can hold a zero byte, so none is sent to be cut off silently."""
     with pytest.raises(ValueError, match="zero byte"):
-        shell_quote("a\0b")
+        encode("a\0b")
+
+
+def test_texts_travel_in_plain_ascii():
+    """Whatever a shell or a line could stumble over travels as a backslash escape, and stays one line."""
+    assert r"a b\nc\0011\0047$(x)\0047 \0134 \0303\0274\0177" == encode("a b\nc\t'$(x)' \\ ü\x7f")
 
 
 @pytest.mark.parametrize("name", ["", "/etc/x", "../x", "a/../x", "a//b", "a b", "a/", "./a", "a\n"])
@@ -93,7 +98,7 @@ def test_file_name_that_leaves_the_directory(name: str):
 
 def test_launch_is_numbered():
     """Lists travel as counted variables."""
-    launch = MirrorLaunch("Main", ("a", "b"), {"secrets/x": "text"}, ("-Xmx1g",), "/kafka", None, 60)
+    launch = MirrorLaunch("Main", ("a", "b"), {"secrets/x": "text"}, ("-Xmx1g",), "/kafka", None, 60, ("bad",), True)
 
     assert {
         "MAIN_CLASS": "Main",
@@ -102,6 +107,9 @@ def test_launch_is_numbered():
         "FILES": "1",
         "JAVA_OPTIONS": "1",
         "ARGUMENTS": "2",
+        "ALARMS": "1",
+        "ALARM_1": "bad",
+        "PRIVATE_ARGUMENTS": "1",
         "JAVA_OPTION_1": "-Xmx1g",
         "ARGUMENT_1": "a",
         "ARGUMENT_2": "b",
@@ -157,6 +165,12 @@ def test_locked_host_may_be_asked_again():
     """A locked migration is no refusal: nothing was done, and it passes."""
     with pytest.raises(TransientError, match="HOST_LOCKED"):
         checked(refused("HOST_LOCKED"))
+
+
+def test_late_probe_may_be_asked_again():
+    """A tool that did not end in time is no refusal: it changed nothing."""
+    with pytest.raises(TransientError, match="PROBE_TIMED_OUT"):
+        checked(refused("PROBE_TIMED_OUT"))
 
 
 def test_dead_process_brings_its_log():

@@ -8,7 +8,7 @@ from typing import Any
 from airflow.sdk import Context
 
 from kafka_migration.core.cluster import TopicDescription
-from kafka_migration.core.drain import beyond_end_findings, gap_findings
+from kafka_migration.core.drain import beyond_end_findings, gap_findings, gaps_of
 from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.intervals import IntervalBounds
@@ -95,7 +95,7 @@ def _goals(run: MigrationRun, state: MirrorState, ends: Offsets, bounds: Interva
 def _state(run: MigrationRun, ledger: Ledger, state: MirrorState) -> tuple[Finding, ...]:
     """Compare with the last stop certificate, unless a generation without one has changed things since."""
     if ledger.open_generation:
-        return gap_findings(state.mirror_positions, state.source_log_start)
+        return gap_findings(gaps_of(state.mirror_positions, state.source_log_start))
     return state_findings(run, ledger, state)
 
 

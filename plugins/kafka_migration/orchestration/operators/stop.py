@@ -8,19 +8,21 @@ from airflow.sdk import Context
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.drain import gap_findings
-from kafka_migration.core.errors import Finding, MirrorFailed, Refused, TransientError
+from kafka_migration.core.errors import MirrorFailed, OutcomeUnknown, Refused, TransientError
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import Generation, StopCertificate
 from kafka_migration.core.host import HostReply
 from kafka_migration.core.retention import Forecast
 from kafka_migration.orchestration.forecast import forecast_after
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
-from kafka_migration.orchestration.run import MigrationRun
-from kafka_migration.orchestration.starting import end_generation
+from kafka_migration.orchestration.run import MigrationRun, partitions_of
+from kafka_migration.orchestration.starting import end_generation, stop_generation
 
 # A transaction that a killed MirrorMaker left open was seen to end after 66 s (Kafka 3.9.1).
 SETTLE_LIMIT_S = 150.0
 SETTLE_PAUSE_S = 2.0
+# Their logs are worth a look for some weeks of nightly runs.
+KEPT_GENERATIONS = 20
 
 
 class StopMirrorOperator(MigrationOperator):
@@ -42,16 +44,15 @@ class StopMirrorOperator(MigrationOperator):
             stored = ledger.last_stop
             self.log.info("No MirrorMaker of this migration is open.")
             return {"generation": stored.generation if stored else None, "stopped": False}
-        reply = run.host.stop(run.identity.holder, generation.number, _grace_s(run))
-        if reply.is_running:
-            raise MirrorFailed([_not_stopped(reply)])
+        reply = stop_generation(run, generation)
         certificate = _end_when_settled(run, generation, reply)
         forecast = self._forecast(run, certificate, ledger.last_stop)
         document = {"at": run.now(), "certificate": certificate.to_document(), "log": reply.log}
         run.evidence.write(Kind.STOP, {**document, "forecast": forecast and forecast.to_document()})
         self.log.info("Generation %d: %s", certificate.generation, certificate.reason)
+        self._clean(run)
         if certificate.gaps:
-            raise MirrorFailed(_gaps(certificate))
+            raise MirrorFailed(gap_findings(certificate.gaps, Code.GAP_DURING_RUN))
         return {"generation": certificate.generation, "stopped": True, "graceful": certificate.graceful}
 
     def _forecast(
@@ -66,17 +67,24 @@ class StopMirrorOperator(MigrationOperator):
         self.log.info("Forecast: %s.", forecast or "the source deletes nothing by itself")
         return forecast
 
-
-def _grace_s(run: MigrationRun) -> int:
-    """Return the time from TERM to KILL: none where an orderly end would store positions of lost records."""
-    alarm = run.host.status().alarm
-    return 0 if run.engine.distrusts_position(alarm) else run.migration.mirror.stop_grace_s
+    def _clean(self, run: MigrationRun) -> None:
+        """Remove the folders of old generations; one that stays for longer does not fail a stop."""
+        try:
+            run.host.clean(run.identity.holder, KEPT_GENERATIONS)
+        except (TransientError, Refused, OutcomeUnknown) as error:
+            self.log.warning("Old generations are still on the host: %s", error)
 
 
 def _end_when_settled(run: MigrationRun, generation: Generation, reply: HostReply) -> StopCertificate:
-    """Certify; with exactly-once wait until the target has ended what the process left open."""
-    reason = _reason(reply, generation.number)
+    """Certify when nothing of what the process left behind changes the target any more.
+
+    With exactly-once that is an open transaction; after a KILL the target's ends, which rise while a follower catches
+    up.
+    """
+    reason = "killed after the grace time" if reply.killed else "stopped by the run"
     deadline = run.clock.monotonic_s() + (SETTLE_LIMIT_S if run.migration.mirror.exactly_once else 0)
+    if not run.engine.is_graceful(reply.log):
+        _await_still_ends(run, generation)
     while True:
         try:
             return end_generation(run, generation, reply, reason)
@@ -86,23 +94,12 @@ def _end_when_settled(run: MigrationRun, generation: Generation, reply: HostRepl
         time.sleep(SETTLE_PAUSE_S)
 
 
-def _gaps(certificate: StopCertificate) -> tuple[Finding, ...]:
-    positions = {p: start for p, (start, _) in certificate.gaps.items()}
-    log_start = {p: end for p, (_, end) in certificate.gaps.items()}
-    return gap_findings(positions, log_start, Code.GAP_DURING_RUN)
-
-
-def _reason(reply: HostReply, generation: int) -> str:
-    if reply.generation < generation:
-        return "never started"
-    return "killed after the grace time" if reply.killed else "stopped by the run"
-
-
-def _not_stopped(reply: HostReply) -> Finding:
-    return Finding(
-        Code.MIRROR_NOT_STOPPED,
-        "MirrorMaker",
-        f"pid {reply.pid} alive after TERM, grace time and KILL",
-        "no process",
-        "Log in to the MirrorMaker host and look at the process; do not start another run before it is gone.",
-    )
+def _await_still_ends(run: MigrationRun, generation: Generation) -> None:
+    """Return when two looks at the target's ends are equal; `TransientError` when they never are."""
+    partitions = partitions_of(run.describe("target", {p.topic for p in generation.start.mirror_positions}))
+    deadline, before = run.clock.monotonic_s() + SETTLE_LIMIT_S, None
+    while (ends := run.target.log_end_offsets(partitions, "read_uncommitted")) != before:
+        if run.clock.monotonic_s() >= deadline:
+            raise TransientError("the target's ends go on rising although MirrorMaker is dead")
+        before = ends
+        time.sleep(SETTLE_PAUSE_S)

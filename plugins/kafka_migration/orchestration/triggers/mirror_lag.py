@@ -10,12 +10,14 @@ from typing import Any
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 from asgiref.sync import sync_to_async
 
+from kafka_migration.core.errors import Refused
 from kafka_migration.core.migration import Mode
 from kafka_migration.core.watch import WatchLimits, watch_limits
 from kafka_migration.orchestration.cutover_guide import CutoverGuide
 from kafka_migration.orchestration.follow_guide import FollowGuide
 from kafka_migration.orchestration.reviving import Reviver
 from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.starting import stop_generation
 from kafka_migration.orchestration.watcher import Guide, MirrorWatcher, PlanGuide
 
 
@@ -75,8 +77,10 @@ class MirrorLagTrigger(BaseTrigger):
     def _stop(self) -> None:
         run = MigrationRun.from_arguments(self.run_arguments)
         try:
-            generation = Reviver(run).generation(self.generation)
-            run.host.stop(run.identity.holder, generation, run.migration.mirror.stop_grace_s)
+            stop_generation(run, Reviver(run).newest())
+        except Refused as error:
+            # Airflow may call this when a cleared task has begun anew: then it is another attempt's.
+            self.log.info("Not stopped: %s", error)
         finally:
             run.close()
 

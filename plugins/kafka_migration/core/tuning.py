@@ -1,0 +1,103 @@
+"""Which settings of MirrorMaker's Kafka clients a migration file may tune, and who owns the others.
+
+A key has the client's name first: `consumer.…` reads the source, `producer.…` writes to the target.
+"""
+
+from __future__ import annotations
+
+import difflib
+
+_BOTH = {
+    "client.dns.lookup": "2.1",
+    "connections.max.idle.ms": "0.9",
+    "receive.buffer.bytes": "0.9",
+    "reconnect.backoff.max.ms": "0.11",
+    "reconnect.backoff.ms": "0.9",
+    "request.timeout.ms": "0.9",
+    "retry.backoff.max.ms": "3.7",
+    "retry.backoff.ms": "0.9",
+    "send.buffer.bytes": "0.9",
+    "socket.connection.setup.timeout.max.ms": "2.7",
+    "socket.connection.setup.timeout.ms": "2.7",
+}
+_CONSUMER = {
+    "check.crcs": "0.9",
+    "client.rack": "2.4",
+    "default.api.timeout.ms": "2.0",
+    "fetch.max.bytes": "0.10.1",
+    "fetch.max.wait.ms": "0.9",
+    "fetch.min.bytes": "0.9",
+    "max.partition.fetch.bytes": "0.9",
+    "max.poll.interval.ms": "0.10.1",
+    "max.poll.records": "0.10",
+}
+_PRODUCER = {
+    "batch.size": "0.9",
+    "buffer.memory": "0.9",
+    "compression.gzip.level": "3.8",
+    "compression.lz4.level": "3.8",
+    "compression.type": "0.9",
+    "compression.zstd.level": "3.8",
+    "linger.ms": "0.9",
+    "metadata.max.age.ms": "0.9",
+    "metadata.max.idle.ms": "2.7",
+}
+# The tuning keys, with the first version of Kafka that has each (its configuration pages).
+TUNING_KEYS = {
+    **{f"{client}.{name}": version for client in ("consumer", "producer") for name, version in _BOTH.items()},
+    **{f"consumer.{name}": version for name, version in _CONSUMER.items()},
+    **{f"producer.{name}": version for name, version in _PRODUCER.items()},
+}
+
+_PROFILE = "the profile, so that nothing is lost or sent out of order"
+_CONNECTION = "the Airflow connection of the cluster"
+_MIRROR_MAKER = "MirrorMaker, which copies bytes as they are"
+OWNERS = {
+    "consumer.auto.offset.reset": _PROFILE,
+    "consumer.enable.auto.commit": _PROFILE,
+    "consumer.exclude.internal.topics": _PROFILE,
+    "consumer.group.id": "the migration's name",
+    "consumer.heartbeat.interval.ms": _PROFILE,
+    "consumer.isolation.level": "mirror.isolation_level",
+    "consumer.metadata.max.age.ms": _PROFILE,
+    "consumer.partition.assignment.strategy": _PROFILE,
+    "consumer.session.timeout.ms": _PROFILE,
+    "producer.acks": _PROFILE,
+    "producer.delivery.timeout.ms": _PROFILE,
+    "producer.enable.idempotence": _PROFILE,
+    "producer.max.block.ms": _PROFILE,
+    "producer.max.in.flight.requests.per.connection": _PROFILE,
+    "producer.max.request.size": "the smallest max.message.bytes of the target's topics",
+    "producer.retries": _PROFILE,
+    "producer.transaction.timeout.ms": "mirror.exactly_once",
+    "producer.transactional.id": "mirror.exactly_once",
+}
+_OWNED_PREFIXES = {
+    "bootstrap.": _CONNECTION,
+    "security.": _CONNECTION,
+    "sasl.": _CONNECTION,
+    "ssl.": _CONNECTION,
+    "config.providers": _CONNECTION,
+    "client.id": _MIRROR_MAKER,
+    "interceptor.": _MIRROR_MAKER,
+    "key.": _MIRROR_MAKER,
+    "partitioner.": _MIRROR_MAKER,
+    "value.": _MIRROR_MAKER,
+}
+
+
+def tuning_problem(key: str) -> str | None:
+    """Say what is expected instead of this key; `None` for a key that may be tuned."""
+    if key in TUNING_KEYS:
+        return None
+    owner = _owner(key)
+    if owner:
+        return f"a tuning key; {key} is set by {owner}"
+    near = difflib.get_close_matches(key, TUNING_KEYS, n=1, cutoff=0.8)
+    hint = f"did you mean {near[0]!r}?" if near else "docs/engines.md lists them"
+    return f"a tuning key of Kafka's clients that is known; {hint}"
+
+
+def _owner(key: str) -> str | None:
+    name = key.partition(".")[2]
+    return OWNERS.get(key) or next((o for prefix, o in _OWNED_PREFIXES.items() if name.startswith(prefix)), None)

@@ -1,0 +1,107 @@
+"""What both MirrorMakers are launched with: secrets as files, Java options, logging, limits of the producer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kafka_migration.clients.kafka_properties import SECRET_PROPERTIES
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding, Refused
+from kafka_migration.core.host import GENERATION_DIR, LOG_FILE
+from kafka_migration.core.migration import Migration
+
+SECRETS_PROVIDER = "org.apache.kafka.common.config.provider.DirectoryConfigProvider"
+SECRETS_FOLDER = "secrets"
+PROVIDERS_OPTION = "org.apache.kafka.automatic.config.providers"
+# A broker refused a batch that several records share; the producer then splits it and tries again, for ever if one
+# of them is too large. MirrorMaker 1 meanwhile commits records that never arrived (Kafka 3.9.1, KAFKA-19479).
+SPLITTING = "splitting and retrying"
+DEFAULT_BATCH_BYTES = 16_384
+# A producer fills a compressed batch by its estimate of the ratio, and the estimate may be far too good.
+COMPRESSION_MARGIN = 10
+
+# Log size is bounded: MirrorMaker was seen to write 658 MB of warnings in 25 s.
+LOG4J = f"""\
+log4j.rootLogger=INFO, file
+log4j.appender.file=org.apache.log4j.RollingFileAppender
+log4j.appender.file.File=${{mirror.log.dir}}/{LOG_FILE}
+log4j.appender.file.MaxFileSize=20MB
+log4j.appender.file.MaxBackupIndex=4
+log4j.appender.file.layout=org.apache.log4j.PatternLayout
+log4j.appender.file.layout.ConversionPattern=[%d] %p %m (%c)%n
+log4j.logger.org.reflections=ERROR
+"""
+
+
+def secret_files(alias: str, cluster: Mapping[str, str]) -> dict[str, str]:
+    """Return the files that hold a cluster's secrets, one each: {path below the generation's directory: value}."""
+    secrets = {name: value for name, value in cluster.items() if name in SECRET_PROPERTIES}
+    return {f"{SECRETS_FOLDER}/{alias}.{name}": value for name, value in secrets.items()}
+
+
+def shown_properties(alias: str, cluster: Mapping[str, str]) -> dict[str, str]:
+    """Return a cluster's properties with each secret replaced by a reference to its file.
+
+    MirrorMaker 2 stores its configuration in a topic; a reference is stored as such from Kafka 3.5 on.
+    """
+    folder = f"{GENERATION_DIR}/{SECRETS_FOLDER}"
+    return {
+        name: f"${{dir:{folder}:{alias}.{name}}}" if name in SECRET_PROPERTIES else value
+        for name, value in cluster.items()
+    }
+
+
+def provider_properties(has_secrets: bool) -> dict[str, str]:
+    """Return the properties that make references readable, and nothing else readable; none without secrets."""
+    if not has_secrets:
+        return {}
+    return {
+        "config.providers": "dir",
+        "config.providers.dir.class": SECRETS_PROVIDER,
+        "config.providers.dir.param.allowed.paths": f"{GENERATION_DIR}/{SECRETS_FOLDER}",
+    }
+
+
+def java_options(migration: Migration, has_secrets: bool) -> tuple[str, ...]:
+    """Return the options of MirrorMaker's Java."""
+    return (
+        f"-Xmx{migration.mirror.heap_mb}m",
+        f"-Dmirror.log.dir={GENERATION_DIR}",
+        # An allow-list (Kafka 3.8+): nothing in a configuration may read files through another provider.
+        f"-D{PROVIDERS_OPTION}={SECRETS_PROVIDER if has_secrets else 'none'}",
+    )
+
+
+def tuned(migration: Migration, client: str) -> dict[str, str]:
+    """Return what the file tunes of one client, `consumer` or `producer`, without the client's name.
+
+    `batch.size` is left to `size_limits`.
+    """
+    named = ((key.partition("."), value) for key, value in migration.mirror.properties.items())
+    return {name: value for (owner, _, name), value in named if owner == client and name != "batch.size"}
+
+
+def size_limits(migration: Migration, max_message_bytes: int) -> dict[str, str]:
+    """Return the producer's limits, which keep every request within what the target's topics take.
+
+    Raises `Refused` (`MIRROR_SETTING_UNSAFE`) when the file asks for larger batches.
+    """
+    properties = migration.mirror.properties
+    is_compressed = properties.get("producer.compression.type", "none") != "none"
+    largest = max(1, max_message_bytes // COMPRESSION_MARGIN) if is_compressed else max_message_bytes
+    batch = properties.get("producer.batch.size", str(min(DEFAULT_BATCH_BYTES, largest)))
+    if not batch.isdecimal() or int(batch) > largest:
+        raise Refused([_too_large(migration, batch, largest, is_compressed)])
+    return {"max.request.size": str(max_message_bytes), "batch.size": batch}
+
+
+def _too_large(migration: Migration, batch: str, largest: int, is_compressed: bool) -> Finding:
+    limit = "a tenth of the smallest max.message.bytes" if is_compressed else "the smallest max.message.bytes"
+    return Finding(
+        Code.MIRROR_SETTING_UNSAFE,
+        f"{migration.name}.yaml: mirror.properties producer.batch.size",
+        batch,
+        f"a number of at most {largest} bytes, {limit} of the target's topics",
+        "Lower it, or raise max.message.bytes of these topics: a batch that a topic refuses is split and sent again "
+        "for ever, and MirrorMaker 1 then loses records.",
+    )

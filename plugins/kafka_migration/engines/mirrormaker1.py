@@ -1,0 +1,191 @@
+"""MirrorMaker 1: configuration and launch, and where its positions and health are.
+
+It is a consumer group on the source and a producer to the target, and keeps topic names. It does not keep partitions:
+its producer hashes the key again and scatters records without one. It ends at a record that the target refuses,
+and blocks without a word when one of its topics does not exist there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from kafka_migration.core.cluster import CommittedOffset, GroupState, KafkaCluster
+from kafka_migration.core.engine import LaunchFacts, MirrorHealth
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.host import GENERATION_DIR, LOG4J_FILE, MirrorLaunch
+from kafka_migration.core.migration import Migration
+from kafka_migration.core.offsets import Offsets
+from kafka_migration.engines.launching import (
+    LOG4J,
+    SPLITTING,
+    java_options,
+    provider_properties,
+    secret_files,
+    shown_properties,
+    size_limits,
+    tuned,
+)
+from kafka_migration.engines.properties import render_properties
+from kafka_migration.engines.versions import MIRRORMAKER1_KEYS, used_keys, version_findings
+
+MAIN_CLASS = "kafka.tools.MirrorMaker"
+CONSUMER_FILE = "consumer.properties"
+PRODUCER_FILE = "producer.properties"
+STOPPED_LINE = "Kafka mirror maker shutdown successfully"
+# It says that it shut down successfully after a failure too. The first line comes at the very end, once per stream, and
+# means that what was sent was not committed (seen on Kafka 3.9.1).
+FAILED_LINES = ("Exiting on send failure, skip committing offsets", "Mirror maker thread exited abnormally")
+# Every stream says goodbye in a dozen lines. What tells a failure from an orderly end must stay in the last lines of
+# the log, which is all that the host hands over.
+QUIET_GOODBYE = """\
+log4j.logger.kafka.tools.MirrorMaker$MirrorMakerThread=WARN
+log4j.logger.org.apache.kafka.clients.consumer.internals.ConsumerCoordinator=WARN
+log4j.logger.org.apache.kafka.clients.consumer.internals.ConsumerRebalanceListenerInvoker=WARN
+log4j.logger.org.apache.kafka.common.metrics=WARN
+log4j.logger.org.apache.kafka.common.utils.AppInfoParser=WARN
+"""
+LONGEST_INT = "2147483647"
+LONGEST_LONG = "9223372036854775807"
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorMaker1:
+    """MirrorMaker 1 (`core.engine.MirrorEngine`); the last Kafka that has it is 3.9."""
+
+    migration: Migration
+    source: KafkaCluster
+    target: KafkaCluster
+
+    keeps_partitions = False
+
+    @property
+    def group(self) -> str:
+        """The consumer group that it is on the source."""
+        return f"kafka-migration-mirror-{self.migration.name}"
+
+    def setting_findings(self, kafka_version: str) -> Iterable[Finding]:
+        """Name what this MirrorMaker, from Kafka `kafka_version` ("" if unknown), would ignore, misread or refuse."""
+        return tuple(version_findings(self.migration, kafka_version, used_keys(self.migration, MIRRORMAKER1_KEYS)))
+
+    def launch(self, generation: int, facts: LaunchFacts) -> MirrorLaunch:
+        """Return what the host needs to start a generation."""
+        migration = self.migration
+        source = secret_files(migration.source.alias, facts.source_properties)
+        target = secret_files(migration.target.alias, facts.target_properties)
+        return MirrorLaunch(
+            main_class=MAIN_CLASS,
+            arguments=self._arguments(),
+            files={
+                CONSUMER_FILE: render_properties(self._consumer(facts.source_properties, bool(source))),
+                PRODUCER_FILE: render_properties(self._producer(facts, bool(target))),
+                LOG4J_FILE: LOG4J + QUIET_GOODBYE,
+                **source,
+                **target,
+            },
+            java_options=java_options(migration, bool(source or target)),
+            kafka_home=migration.mirror.kafka_home,
+            java_home=migration.mirror.java_home,
+            lease_s=migration.mirror.lease_s,
+            alarms=(SPLITTING,),
+            private_arguments=True,
+        )
+
+    def stale_topics(self, generation: int, topics: Iterable[str]) -> tuple[str, ...]:
+        """Return nothing: it has no topics of its own."""
+        return ()
+
+    def stored_positions(self, topics: Collection[str]) -> Offsets:
+        """Return what its group committed; a partition without a commit is missing."""
+        commits = self.source.committed_offsets(self.group)
+        return {partition: commit.offset for partition, commit in commits.items() if partition.topic in topics}
+
+    def rewind(self, positions: Offsets) -> None:
+        """Commit other positions for its group.
+
+        Raises `Refused` (`GROUP_ACTIVE`) until the group's session timeout has removed a killed process.
+        """
+        self.source.alter_offsets(self.group, {p: CommittedOffset(offset) for p, offset in positions.items()})
+
+    def health(self, generation: int) -> MirrorHealth:
+        """Return the partitions that its group shares out; nothing is known while the group is not stable.
+
+        After a kill the group still shows the dead members, for as long as its session timeout of 10 s.
+        """
+        description = self.source.describe_groups([self.group])[self.group]
+        if description.state is not GroupState.STABLE or not description.members:
+            return MirrorHealth()
+        return MirrorHealth(assigned=frozenset().union(*(member.assigned for member in description.members)))
+
+    def is_graceful(self, log_tail: str) -> bool:
+        """Tell from the end of the log whether MirrorMaker ended by itself in order."""
+        return STOPPED_LINE in log_tail and not any(line in log_tail for line in FAILED_LINES)
+
+    def distrusts_position(self, log_tail: str) -> bool:
+        """Tell from the end of the log whether it may have committed records that never arrived."""
+        return SPLITTING in log_tail
+
+    def reset_command(self) -> str:
+        """Return the command that deletes its group on the source."""
+        return f"kafka-consumer-groups.sh --bootstrap-server <source> --delete --group '{self.group}'"
+
+    def _arguments(self) -> tuple[str, ...]:
+        return (
+            "--consumer.config",
+            f"{GENERATION_DIR}/{CONSUMER_FILE}",
+            "--producer.config",
+            f"{GENERATION_DIR}/{PRODUCER_FILE}",
+            "--whitelist",
+            exact_names(self.migration.topics),
+            "--num.streams",
+            str(self.migration.mirror.tasks),
+            "--offset.commit.interval.ms",
+            "5000",
+            "--abort.on.send.failure",
+            "true",
+        )
+
+    def _consumer(self, source: Mapping[str, str], has_secrets: bool) -> dict[str, str]:
+        return {
+            **shown_properties(self.migration.source.alias, source),
+            **provider_properties(has_secrets),
+            "group.id": self.group,
+            "enable.auto.commit": "false",
+            "auto.offset.reset": "earliest",
+            "isolation.level": self.migration.mirror.isolation_level,
+            "exclude.internal.topics": "true",
+            # So long a killed process holds the group and keeps the next one waiting.
+            "session.timeout.ms": "10000",
+            "heartbeat.interval.ms": "3000",
+            # So long a new partition stays unseen.
+            "metadata.max.age.ms": "30000",
+            # The default gives all partitions of small topics to the first streams.
+            "partition.assignment.strategy": "org.apache.kafka.clients.consumer.RoundRobinAssignor",
+            **tuned(self.migration, "consumer"),
+        }
+
+    def _producer(self, facts: LaunchFacts, has_secrets: bool) -> dict[str, str]:
+        return {
+            **shown_properties(self.migration.target.alias, facts.target_properties),
+            **provider_properties(has_secrets),
+            "acks": "all",
+            # A send that is tried again makes no duplicate, and nothing overtakes it.
+            "enable.idempotence": "true",
+            "max.in.flight.requests.per.connection": "1",
+            "retries": LONGEST_INT,
+            "delivery.timeout.ms": LONGEST_INT,
+            "max.block.ms": LONGEST_LONG,
+            **size_limits(self.migration, facts.max_message_bytes),
+            **tuned(self.migration, "producer"),
+        }
+
+
+def exact_names(topics: Iterable[str]) -> str:
+    """Return a regular expression, for `--whitelist`, that matches these topics and no other.
+
+    MirrorMaker 1 makes `|` of a comma, removes blanks and outer quotes, and matches a topic's whole name (3.9.1). A
+    topic's name holds letters, digits, `.`, `_` and `-`, so only the dot has to be escaped; in brackets it needs no
+    backslash, which Java's argument files would take for their own.
+    """
+    names = "|".join(topic.replace(".", "[.]") for topic in topics)
+    return f"^({names})$"

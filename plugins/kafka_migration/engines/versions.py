@@ -1,0 +1,203 @@
+"""From which Kafka on a MirrorMaker honours what is rendered for it, and what follows for the one on the host.
+
+A key that MirrorMaker does not know is ignored without a word, so a version that would ignore one is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.migration import Migration
+from kafka_migration.core.tuning import TUNING_KEYS
+
+REMEDY = "Run MirrorMaker from a Kafka 3.9 release (mirror.kafka_home); it works with brokers from 0.10 on."
+
+
+class KafkaVersion(NamedTuple):
+    """The first three numbers of a Kafka version; vendors add more, which says nothing here."""
+
+    major: int
+    minor: int
+    patch: int = 0
+
+    @classmethod
+    def of(cls, text: str) -> KafkaVersion | None:
+        """Read `3.9.1` or `3.4.1.7.2.18.0-641`; `None` for what is no version."""
+        match = re.match(r"(\d+)\.(\d+)(?:\.(\d+))?", text)
+        return cls(int(match[1]), int(match[2]), int(match[3] or 0)) if match else None
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """Which versions honour a key: from `first` on, and before `removed`; `only` names the setting that needs it."""
+
+    first: str
+    reason: str = ""
+    removed: str | None = None
+    only: str | None = None
+
+    def honoured_by(self, version: KafkaVersion) -> bool:
+        """Whether this version does what the key says."""
+        first, removed = KafkaVersion.of(self.first), KafkaVersion.of(self.removed or "")
+        return (first is None or version >= first) and (removed is None or version < removed)
+
+    @property
+    def range(self) -> str:
+        """The versions in words."""
+        return f"Kafka {self.first} or newer" + (f", before {self.removed}" if self.removed else "")
+
+
+_SECRETS = "passes the references to secrets on to its clients without resolving them before (KAFKA-14653, KAFKA-17192)"
+_CLIENT_SECRETS = "reads a secret from a file of its own"
+_ALLOWED_PATHS = "reads no file but those of this migration"
+_PEM = "takes certificates as texts (KIP-651)"
+_RENAMED = "knows the class; an older one keeps prefixed names whatever is configured"
+
+_EVERY_ENGINE = {
+    "log4j.properties": Support("0.10", "logs as configured, so that its end and its alarms are seen", removed="4.0"),
+    "-Dorg.apache.kafka.automatic.config.providers": Support(
+        "3.8", "keeps a configuration from reading files of the host"
+    ),
+    "config.providers.dir.param.allowed.paths": Support("3.8", _ALLOWED_PATHS),
+}
+_LOGIN = {
+    "bootstrap.servers": Support("0.10"),
+    "client.rack": Support("2.4"),
+    "security.protocol": Support("0.10"),
+    "sasl.mechanism": Support("0.10"),
+    "sasl.jaas.config": Support("0.10.2"),
+    "ssl.endpoint.identification.algorithm": Support("0.10"),
+    "ssl.key.password": Support("0.10"),
+    "ssl.keystore.certificate.chain": Support("2.7", _PEM),
+    "ssl.keystore.key": Support("2.7", _PEM),
+    "ssl.keystore.type": Support("2.7", _PEM),
+    "ssl.truststore.certificates": Support("2.7", _PEM),
+    "ssl.truststore.type": Support("2.7", _PEM),
+}
+_PRODUCER = {
+    "acks": Support("0.10"),
+    "batch.size": Support("0.10"),
+    "enable.idempotence": Support("0.11", "makes no duplicate of a send that is tried again"),
+    "max.request.size": Support("0.10"),
+}
+
+# Keys as rendered, `source` and `target` standing for the aliases.
+MIRRORMAKER2_KEYS: Mapping[str, Support] = {
+    **_EVERY_ENGINE,
+    "clusters": Support("2.4"),
+    **{f"{side}.{name}": support for side in ("source", "target") for name, support in _LOGIN.items()},
+    "config.providers": Support("3.8.1", _SECRETS),
+    "config.providers.dir.class": Support("3.8.1", _SECRETS),
+    "source->target.enabled": Support("2.4"),
+    "target->source.enabled": Support("2.4"),
+    "source->target.topics": Support("2.4"),
+    "source->target.groups": Support("2.4"),
+    "replication.policy.class": Support("3.0", _RENAMED),
+    "tasks.max": Support("2.4"),
+    "emit.heartbeats.enabled": Support("2.5", "sends no heartbeats when told so (KAFKA-9360)"),
+    "heartbeats.topic.replication.factor": Support("2.4"),
+    "offset-syncs.topic.location": Support("3.0", "writes nothing to the source (KIP-716)"),
+    "sync.topic.configs.enabled": Support("2.4"),
+    "sync.topic.acls.enabled": Support("2.4"),
+    "sync.group.offsets.enabled": Support("2.7"),
+    "refresh.topics.interval.seconds": Support("2.4"),
+    "refresh.groups.interval.seconds": Support("2.4"),
+    "emit.checkpoints.interval.seconds": Support("2.4"),
+    "replication.factor": Support("2.4"),
+    "checkpoints.topic.replication.factor": Support("2.4"),
+    "offset-syncs.topic.replication.factor": Support("2.4"),
+    "target.group.id": Support("2.4"),
+    "target.offset.storage.topic": Support("2.4"),
+    "target.config.storage.topic": Support("2.4"),
+    "target.status.storage.topic": Support("2.4"),
+    "offset.storage.replication.factor": Support("2.4"),
+    "config.storage.replication.factor": Support("2.4"),
+    "status.storage.replication.factor": Support("2.4"),
+    "target.offset.flush.interval.ms": Support("2.4"),
+    "target.offset.flush.timeout.ms": Support("2.4"),
+    "task.shutdown.graceful.timeout.ms": Support("2.4"),
+    "source.consumer.isolation.level": Support("2.4"),
+    "source.consumer.auto.offset.reset": Support("2.4"),
+    **{f"target.producer.{name}": support for name, support in _PRODUCER.items()},
+    "target.exactly.once.source.support": Support("3.5", "copies in transactions (KIP-710)", only="exactly_once"),
+    "dedicated.mode.enable.internal.rest": Support("3.5", "copies in transactions (KIP-710)", only="exactly_once"),
+    "listeners": Support("3.5", "listens on this host alone", only="exactly_once"),
+    "target.producer.transaction.timeout.ms": Support("3.5", only="exactly_once"),
+}
+MIRRORMAKER1_KEYS: Mapping[str, Support] = {
+    **_EVERY_ENGINE,
+    **_LOGIN,
+    **_PRODUCER,
+    **{
+        f"--{flag}": Support("0.10.2")
+        for flag in (
+            "consumer.config",
+            "producer.config",
+            "whitelist",
+            "num.streams",
+            "offset.commit.interval.ms",
+            "abort.on.send.failure",
+        )
+    },
+    "config.providers": Support("2.7", _CLIENT_SECRETS),
+    "config.providers.dir.class": Support("2.7", _CLIENT_SECRETS),
+    "group.id": Support("0.10"),
+    "enable.auto.commit": Support("0.10"),
+    "auto.offset.reset": Support("0.10"),
+    "isolation.level": Support("0.11", "leaves out aborted transactions"),
+    "exclude.internal.topics": Support("0.10"),
+    "session.timeout.ms": Support("0.10"),
+    "heartbeat.interval.ms": Support("0.10"),
+    "metadata.max.age.ms": Support("0.10"),
+    "partition.assignment.strategy": Support("0.10"),
+    "max.in.flight.requests.per.connection": Support("0.10"),
+    "retries": Support("0.10"),
+    "delivery.timeout.ms": Support("2.1", "tries for as long as it lasts"),
+    "max.block.ms": Support("0.10"),
+}
+
+
+def used_keys(migration: Migration, table: Mapping[str, Support]) -> dict[str, Support]:
+    """Return the rows of a table that matter to this migration, and those of what its file tunes."""
+    settings = migration.mirror
+    uses = {"exactly_once": settings.exactly_once}
+    rows = {key: support for key, support in table.items() if support.only is None or uses[support.only]}
+    if settings.topic_names.naming != "identity" and "replication.policy.class" in rows:
+        rows["replication.policy.class"] = Support("2.4")
+    return {**rows, **{key: Support(TUNING_KEYS[key]) for key in settings.properties if key in TUNING_KEYS}}
+
+
+def version_findings(migration: Migration, kafka_version: str, keys: Mapping[str, Support]) -> Iterable[Finding]:
+    """Return one finding per key that MirrorMaker of this version would not honour.
+
+    A version that is not known, or no version, is a finding: nobody can say then what is ignored.
+    """
+    version = KafkaVersion.of(kafka_version)
+    subject = f"{migration.name}.yaml: mirror.kafka_home"
+    if version is None:
+        shown = f"{kafka_version!r} as its version" if kafka_version else "a MirrorMaker of an unknown version"
+        yield Finding(Code.MIRROR_VERSION_UNKNOWN, subject, shown, "the version of a Kafka release", REMEDY)
+        return
+    if migration.mirror.engine == "mirrormaker1" and version.major >= 4:
+        yield Finding(
+            Code.MM1_REMOVED,
+            subject,
+            f"Kafka {kafka_version}, which has no MirrorMaker 1",
+            "Kafka before 4.0",
+            f"{REMEDY} Or choose mirror.engine mirrormaker2.",
+        )
+        return
+    for key, support in keys.items():
+        if not support.honoured_by(version):
+            yield Finding(
+                Code.MIRROR_KEY_UNSUPPORTED,
+                f"{subject}, {key}",
+                f"MirrorMaker of Kafka {kafka_version}, which would ignore or misread {key}",
+                f"{support.range}" + (f", which {support.reason}" if support.reason else ""),
+                REMEDY,
+            )

@@ -1,0 +1,232 @@
+"""Rules of what must be as it was, from the end of one run to the start of the next, in the small world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from airflow.sdk.exceptions import AirflowFailException
+
+from kafka_migration.adapters.evidence import LedgerStore
+from kafka_migration.core.cluster import NewTopic
+from kafka_migration.core.errors import TransientError
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.engines.mirrormaker2_topics import InternalTopics
+from kafka_migration.orchestration.operators.plan import PlanOperator
+from kafka_migration.orchestration.operators.start import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from tests.airflow.conftest import World
+from tests.airflow.engines import ALARM, AlarmingHost, LossyEngine, lossy
+from tests.airflow.running import BEFORE_START, do, mirror, next_run, refusal_codes, store_position
+
+pytestmark = pytest.mark.airflow
+
+P0, P1, AUDIT = TopicPartition("orders", 0), TopicPartition("orders", 1), TopicPartition("audit", 0)
+RECORDS = [(b"k", b"%d" % n) for n in range(4)]
+
+
+@pytest.fixture
+def copied(world: World) -> World:
+    """A first run has copied all four records and is over; the second begins, with one record more."""
+    world.source.produce("orders", 0, *RECORDS)
+    do(world, *BEFORE_START, StartMirrorOperator)
+    mirror(world, {P0: 4})
+    do(world, StopMirrorOperator)
+    next_run(world)
+    world.source.produce("orders", 0, (b"k", b"4"))
+    return world
+
+
+def refused(world: World) -> list[str]:
+    """Return the codes that the plan of the next run refuses with; none when it goes through to a start."""
+    try:
+        do(world, *BEFORE_START, StartMirrorOperator)
+    except AirflowFailException:
+        return refusal_codes(world)
+    return []
+
+
+def recreate_source(world: World, records: int) -> None:
+    """Delete the source topic, create it anew and fill it with other records."""
+    settings = world.source.topics["orders"].configs
+    world.source.delete_topics(["orders"])
+    world.source.create_topics([NewTopic("orders", 2, 1, settings)])
+    world.source.produce("orders", 0, *[(b"new", b"%d" % n) for n in range(records)])
+
+
+def forget_positions(world: World) -> None:
+    world.target.delete_topics([InternalTopics.of("shop", 1).offsets])
+
+
+def compact_last_copied(world: World) -> None:
+    world.source.topics["orders"].configs["cleanup.policy"] = "compact"
+    world.source.compact("orders", 0, 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "codes"),
+    [
+        (lambda world: None, []),
+        (forget_positions, ["POSITION_MISSING"]),
+        (lambda world: store_position(world, 1), ["POSITION_CHANGED"]),
+        (lambda world: store_position(world, 4), ["POSITION_CHANGED"]),
+        (lambda world: recreate_source(world, 9), ["SOURCE_TOPIC_RECREATED"]),
+        (compact_last_copied, []),
+        (lambda world: world.source.purge("orders", 0, 4), []),
+        (lambda world: world.source.purge("orders", 0, 5), ["GAP"]),
+    ],
+)
+def test_next_run_starts_only_where_the_last_one_stopped(
+    copied: World, change: Callable[[World], None], codes: list[str]
+):
+    """Positions that are gone, lower or higher, another source topic and a gap are refused; a compacted or deleted
+    record that was copied is no alarm.
+    """
+    change(copied)
+
+    assert codes == refused(copied)
+    assert (not codes) == copied.host.status().is_running
+
+
+def test_recreated_source_is_found_out_without_topic_ids(world: World):
+    """Old brokers give no ids, and with more records than before every offset looks well: the record tells."""
+    world.source.topics["orders"].topic_id = ""
+    world.source.produce("orders", 0, *RECORDS)
+    do(world, *BEFORE_START, StartMirrorOperator)
+    mirror(world, {P0: 4})
+    do(world, StopMirrorOperator)
+    next_run(world)
+    recreate_source(world, 9)
+    world.source.topics["orders"].topic_id = ""
+
+    with pytest.raises(AirflowFailException, match=r"SOURCE_TOPIC_RECREATED · orders\[0\].*another record at offset 3"):
+        do(world, *BEFORE_START)
+
+
+def test_record_deleted_while_it_is_read_is_no_sign(copied: World, monkeypatch: pytest.MonkeyPatch):
+    """What retention takes between two questions to the source does not make it another topic."""
+    real = copied.source.records_at
+
+    def deleting(*asked: object) -> object:
+        if copied.source.topics["orders"].partitions[0].log_start == 0:
+            copied.source.purge("orders", 0, 4)
+        return real(*asked)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(copied.source, "records_at", deleting)
+
+    assert [] == refused(copied)
+
+
+def test_marker_behind_the_last_position_may_be_deleted(world: World):
+    """Regression: a transaction marker that nobody copies was taken for a lost record when retention took it."""
+    world.source.produce("orders", 0, *RECORDS)
+    world.source.leave_holes("orders", 0, 2)
+    do(world, *BEFORE_START, StartMirrorOperator)
+    mirror(world, {P0: 4})
+    do(world, StopMirrorOperator)
+    next_run(world)
+    world.source.produce("orders", 0, (b"k", b"6"))
+    world.source.purge("orders", 0, 6)
+
+    assert [] == refused(world)
+    assert 6 == world.run.ledger.read().generations[-1].start.mirror_positions[P0]
+
+
+def test_state_of_an_earlier_migration_is_refused_with_its_reset(world: World):
+    """Before the first copy there must be no position: from it the copy would begin in the middle, and say nothing."""
+    store_position(world, 2)
+    world.source.produce("orders", 0, *RECORDS)
+
+    with pytest.raises(AirflowFailException, match=r"STALE_MIRROR_STATE · orders\[0\].*stored position 3") as refusal:
+        do(world, *BEFORE_START)
+    assert world.run.engine.reset_command() in str(refusal.value)
+
+
+def test_topic_that_is_gone_from_the_target_is_refused(world: World):
+    """Right before the start every topic must be there; MirrorMaker 1 would wait for it for ever, in silence."""
+    world.source.produce("orders", 0, *RECORDS)
+    do(world, *BEFORE_START)
+    world.target.delete_topics(["orders"])
+
+    with pytest.raises(AirflowFailException, match="TARGET_TOPIC_MISSING · topic orders"):
+        do(world, StartMirrorOperator)
+    assert not world.host.status().is_running
+
+
+@pytest.fixture
+def engine(world: World, monkeypatch: pytest.MonkeyPatch) -> LossyEngine:
+    """MirrorMaker 1 has stored 3 of 4 records, and lost some of them; the run is over, the next one begins."""
+    made = lossy(world, monkeypatch)
+    world.source.produce("orders", 0, *RECORDS)
+    do(world, *BEFORE_START, StartMirrorOperator)
+    made.positions[P0] = 3
+    assert isinstance(world.host, AlarmingHost)
+    world.host.alarm_line = ALARM
+    do(world, StopMirrorOperator)
+    world.host.alarm_line = ""
+    next_run(world)
+    return made
+
+
+def test_lossy_mirrormaker_is_killed_and_its_position_not_certified(world: World, engine: LossyEngine):
+    """An orderly end would store positions beyond lost records; the certificate says to begin where it began."""
+    stop = world.run.ledger.read().last_stop
+
+    assert stop is not None
+    assert ([0], 0, 3) == (world.host.graces, stop.mirror_positions[P0], stop.remembered.stored_positions[P0])  # type: ignore[attr-defined]
+    assert "its positions are not trusted" in stop.reason
+    assert [] == engine.rewinds
+
+
+def test_position_is_set_back_by_the_next_start_and_only_then(world: World, engine: LossyEngine):
+    """Neither the stop nor the plan writes; the start does, before the process lives."""
+    do(world, *BEFORE_START)
+    assert [] == engine.rewinds
+
+    do(world, StartMirrorOperator)
+    assert [{P0: 0, P1: 0, AUDIT: 0}] == engine.rewinds
+    assert 0 == world.run.ledger.read().generations[-1].start.mirror_positions[P0]
+
+    engine.positions[P0] = 4
+    do(world, StopMirrorOperator)
+    next_run(world, 3)
+    world.source.produce("orders", 0, *RECORDS)
+    do(world, *BEFORE_START, StartMirrorOperator)
+    assert (1, 4) == (len(engine.rewinds), world.run.ledger.read().generations[-1].start.mirror_positions[P0])
+
+
+def test_refused_start_sets_nothing_back(world: World, engine: LossyEngine):
+    """What forbids the start is found out before anything is changed, also a position that somebody moved."""
+    do(world, *BEFORE_START)
+    engine.positions[P0] = 2
+
+    with pytest.raises(AirflowFailException, match=r"POSITION_CHANGED · orders\[0\].*stored position 2"):
+        do(world, StartMirrorOperator)
+    assert [] == engine.rewinds
+
+
+def test_killed_member_is_waited_for(world: World, engine: LossyEngine):
+    """While the killed process counts as a member nothing starts, and the task is tried again."""
+    do(world, *BEFORE_START)
+    engine.is_held = True
+    with pytest.raises(TransientError, match="GROUP_ACTIVE"):
+        do(world, StartMirrorOperator)
+    assert not world.host.status().is_running
+
+    engine.is_held = False
+    assert 2 == do(world, StartMirrorOperator)["generation"]
+
+
+def test_position_that_was_set_back_by_a_start_cut_short_stays(
+    world: World, engine: LossyEngine, monkeypatch: pytest.MonkeyPatch
+):
+    """Tried again after a crash, the start finds the position where it wants it, and writes nothing more."""
+    do(world, *BEFORE_START)
+    with monkeypatch.context() as patch:
+        patch.setattr(LedgerStore, "append", lambda *a: (_ for _ in ()).throw(MemoryError))
+        with pytest.raises(MemoryError):
+            do(world, StartMirrorOperator)
+    assert 1 == len(engine.rewinds)
+
+    do(world, PlanOperator, StartMirrorOperator)
+    assert (1, 0) == (len(engine.rewinds), engine.positions[P0])

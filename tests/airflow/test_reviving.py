@@ -1,0 +1,254 @@
+"""Rules of starting a dead MirrorMaker again; every poll is that of a trigger which remembers nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from kafka_migration.adapters.evidence import LedgerStore, RunEvidence
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import MirrorFailed, Refused, TransientError
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.generations import Generation
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.orchestration import run as run_module
+from kafka_migration.orchestration.operators.reserve import ReserveOperator
+from kafka_migration.orchestration.operators.start import StartMirrorOperator
+from kafka_migration.orchestration.reviving import Reviver
+from tests.airflow.conftest import World
+from tests.airflow.driving import FakeClock
+from tests.airflow.running import BEFORE_START, do, mirror
+from tests.contract.fake_cluster import FakeCluster
+from tests.contract.fake_mirror_host import FakeMirrorHost
+
+pytestmark = pytest.mark.airflow
+
+P0 = TopicPartition("orders", 0)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    """The clock of every run of the world."""
+    made = FakeClock()
+    monkeypatch.setattr(run_module, "SystemClock", lambda: made)
+    return made
+
+
+@pytest.fixture
+def dead(world: World, clock: FakeClock) -> World:
+    """A run whose first generation has copied one of two records and died."""
+    world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
+    do(world, *BEFORE_START, StartMirrorOperator)
+    mirror(world, {P0: 1})
+    world.host.log = "java.lang.OutOfMemoryError"
+    world.host.die(3)
+    return world
+
+
+def poll(world: World) -> str:
+    """Do what the watcher does, in a process of its own; return what it waits for, nothing with a living process."""
+    reviver = Reviver(world.run)
+    reply = reviver.renew(reviver.newest().number)
+    return "" if reply.is_running else reviver.step(reply, {})
+
+
+def later(world: World, clock: FakeClock, seconds: float) -> str:
+    clock.elapsed_s += seconds
+    return poll(world)
+
+
+def generations(world: World) -> tuple[Generation, ...]:
+    return world.run.ledger.read().generations
+
+
+def codes(error: pytest.ExceptionInfo[Any]) -> list[str]:
+    return [str(finding.code) for finding in error.value.findings]
+
+
+def test_dead_mirrormaker_is_started_again_after_a_pause(dead: World, clock: FakeClock):
+    """The death is evidence at once; after the pause the dead one is certified, and the next one starts there."""
+    assert "it is started again in 5 s" in poll(dead)
+    assert "it is started again in 1 s" in later(dead, clock, 4)
+    assert (1, ["exit code 3, ended"]) == (
+        len(generations(dead)),
+        [d["reason"] for d in dead.run.evidence.of_attempt(Kind.RESTART)],
+    )
+
+    assert "started again as generation 2" == later(dead, clock, 1)
+    first, second = generations(dead)
+    assert first.stop is not None
+    assert "died (exit code 3, ended)" == first.stop.reason
+    assert (1, 1) == (first.stop.mirror_positions[P0], second.start.mirror_positions[P0])
+    assert "" == poll(dead)
+
+
+def test_pauses_grow_until_it_is_left_dead(dead: World, clock: FakeClock):
+    """After `mirror.restarts` (3) starts the next death ends the watch, with every death in the finding."""
+    for pause_s in (5, 15, 45):
+        assert f"again in {pause_s} s" in poll(dead)
+        assert "started again" in later(dead, clock, pause_s)
+        dead.host.die(3)
+
+    with pytest.raises(MirrorFailed) as error:
+        poll(dead)
+    assert ["MIRROR_DEAD"] == codes(error)
+    assert 4 == error.value.findings[0].found.count("exit code 3")
+    assert "OutOfMemoryError" in error.value.findings[0].found
+
+
+def test_death_at_the_start_counts(dead: World, clock: FakeClock):
+    """A process that ends at once uses its generation up, and one of the restarts."""
+    dead.host.dies_at_start = True
+    poll(dead)
+
+    assert "generation 2 ended at its start" == later(dead, clock, 5)
+    assert "again in 15 s" in poll(dead)
+    assert "generation 3 ended at its start" == later(dead, clock, 15)
+    assert [3, 1] == [g.stop.exit_code for g in generations(dead) if g.stop]
+
+
+class Crash(BaseException):
+    """The triggerer is gone."""
+
+
+STEPS = [
+    (RunEvidence, "write", 1),
+    (FakeMirrorHost, "stop", 1),
+    (LedgerStore, "append", 1),
+    (FakeCluster, "delete_topics", 1),
+    (LedgerStore, "append", 2),
+    (FakeMirrorHost, "start", 1),
+]
+
+
+@contextmanager
+def crash_at(owner: type, name: str, call: int, *, done: bool) -> Iterator[None]:
+    """Let the n-th call of a method be the last thing that happens, or the first that does not."""
+    real, calls = getattr(owner, name), [0]
+
+    def crashing(*arguments: Any, **more: Any) -> Any:
+        calls[0] += 1
+        result = real(*arguments, **more) if done or calls[0] != call else None
+        if calls[0] == call:
+            raise Crash
+        return result
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(owner, name, crashing)
+        with pytest.raises(Crash):
+            yield
+
+
+@pytest.mark.parametrize("done", [False, True])
+@pytest.mark.parametrize(("owner", "name", "call"), STEPS)
+def test_restart_that_is_cut_short_is_finished_by_another_trigger(
+    dead: World, clock: FakeClock, owner: type, name: str, call: int, done: bool
+):
+    """Crashed before or after any step: in the end one process lives, and every earlier generation is certified."""
+    with crash_at(owner, name, call, done=done):
+        poll(dead)
+        later(dead, clock, 5)
+
+    for _ in range(3):
+        later(dead, clock, 5)
+
+    *ended, living = generations(dead)
+    assert "" == poll(dead)
+    assert living.stop is None
+    assert [living.number] == [n for n, process in dead.host.processes.items() if process.exit_code is None]
+    assert [True] * len(ended) == [g.stop is not None for g in ended]
+    assert [1] * (len(ended) + 1) == [g.start.mirror_positions[P0] for g in (*ended[1:], living, living)]
+    assert 1 == len(dead.run.evidence.of_attempt(Kind.RESTART))
+
+
+def test_start_that_did_not_reach_the_host_is_certified_as_such(dead: World, clock: FakeClock):
+    """Its generation is used up; the host never knew it, and it counts as no death."""
+    poll(dead)
+    with crash_at(FakeMirrorHost, "start", 1, done=False):
+        later(dead, clock, 5)
+
+    assert "started again as generation 3" == poll(dead)
+    stop = generations(dead)[1].stop
+    assert stop is not None
+    assert (True, None, "its start was cut short; never started") == (stop.graceful, stop.exit_code, stop.reason)
+
+
+def test_stopped_on_purpose_is_not_started_again(dead: World):
+    """What somebody told to stop stays so, and ends the watch."""
+    dead.host.stop(dead.run.identity.holder, 1, 90)
+
+    with pytest.raises(MirrorFailed, match="generation 1 was told to stop") as error:
+        poll(dead)
+    assert ["MIRROR_DEAD"] == codes(error)
+    assert [1] == [g.number for g in generations(dead)]
+
+
+def test_cleared_watch_starts_again_what_was_stopped_under_it(dead: World, clock: FakeClock):
+    """Clearing a watch stops its MirrorMaker; the next attempt of the same run goes on with a generation of its own."""
+    dead.host.stop(dead.run.identity.holder, 1, 90)
+    dead.dag_run.clear_number = 1
+    do(dead, ReserveOperator)
+    poll(dead)
+
+    assert "started again as generation 2" == later(dead, clock, 5)
+    assert [dead.run.identity.holder] == [g.start.run for g in generations(dead)[1:]]
+
+
+def test_gap_forbids_to_start_again(dead: World, clock: FakeClock):
+    """What the source deleted while MirrorMaker was dead ends the run; the dead one is certified all the same."""
+    poll(dead)
+    dead.source.produce("orders", 0, (b"c", b"3"))
+    dead.source.purge("orders", 0, 2)
+
+    with pytest.raises(Refused, match=r"GAP · orders\[0\].*offsets 1–1"):
+        later(dead, clock, 5)
+    (only,) = generations(dead)
+    assert only.stop is not None
+    assert {P0: (1, 2)} == only.stop.gaps
+
+
+def test_end_that_cannot_be_certified_yet_waits(dead: World, clock: FakeClock):
+    """While a cluster does not answer nothing is certified and nothing starts; it counts as no further death."""
+    poll(dead)
+    dead.target.is_down = True
+    with pytest.raises(TransientError):
+        later(dead, clock, 5)
+    assert generations(dead)[0].stop is None
+
+    dead.target.is_down = False
+    assert "started again as generation 2" == poll(dead)
+
+
+def test_trigger_of_an_attempt_that_lost_the_reservation_starts_nothing(dead: World):
+    """Another run may have begun to act: whoever does not hold the reservation reads no further."""
+    dead.host.holder = "kafka_migration__shop/other#1"
+
+    with pytest.raises(Refused) as error:
+        poll(dead)
+    assert ["NOT_RESERVED"] == codes(error)
+    assert ["renew"] == dead.host.calls[-1:]
+
+
+def test_start_cut_short_is_no_leave_to_act_for_others(dead: World, clock: FakeClock):
+    """The host does not know the newest generation: only that refusal is looked behind, not that of a stranger."""
+    poll(dead)
+    with crash_at(FakeMirrorHost, "start", 1, done=False):
+        later(dead, clock, 5)
+    dead.host.holder = "kafka_migration__shop/other#1"
+
+    with pytest.raises(Refused) as error:
+        poll(dead)
+    assert ["NOT_RESERVED"] == codes(error)
+
+
+def test_start_refused_by_the_host_ends_the_watch(dead: World, clock: FakeClock):
+    """Anything but an early death at the start is for a person to see."""
+    poll(dead)
+    dead.host.refuse_start = Code.ALREADY_RUNNING
+
+    with pytest.raises(Refused) as error:
+        later(dead, clock, 5)
+    assert ["ALREADY_RUNNING"] == codes(error)

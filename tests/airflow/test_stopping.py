@@ -1,0 +1,284 @@
+"""Rules of `stop_mirror` and of the certificate it writes, in the small world."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from airflow.sdk import BaseOperator
+from airflow.sdk.exceptions import AirflowFailException
+
+from kafka_migration.core.cluster import RecordPrint
+from kafka_migration.core.errors import TransientError
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.generations import StopCertificate
+from kafka_migration.core.host import ProcessState
+from kafka_migration.core.offsets import TopicPartition, ranges_to_document
+from kafka_migration.orchestration import run as run_module
+from kafka_migration.orchestration.operators import stop as stop_module
+from kafka_migration.orchestration.operators.start import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from tests.airflow.conftest import World
+from tests.airflow.driving import FakeClock
+from tests.airflow.engines import set_mirror
+from tests.airflow.running import BEFORE_START, do, mirror, next_run, refusal_codes, store_position
+from tests.contract.fake_mirror_host import FakeMirrorHost
+
+pytestmark = pytest.mark.airflow
+
+P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
+P2 = TopicPartition("orders", 2)
+RECORDS = [(b"k", b"%d" % n) for n in range(4)]
+
+
+def begin(world: World) -> None:
+    world.source.produce("orders", 0, *RECORDS)
+    do(world, *BEFORE_START, StartMirrorOperator)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    """The clock of every run, on which the stop sleeps."""
+    made = FakeClock()
+    monkeypatch.setattr(run_module, "SystemClock", lambda: made)
+    monkeypatch.setattr(stop_module.time, "sleep", lambda seconds: setattr(made, "elapsed_s", made.elapsed_s + seconds))
+    return made
+
+
+def certified(world: World) -> StopCertificate:
+    stop = world.run.ledger.read().last_stop
+    assert stop is not None
+    return stop
+
+
+def test_certificate_remembers_positions_prints_and_ids(world: World):
+    """Kept for the next start: what MirrorMaker stored, the record at the last copied offset, and the topics' ids."""
+    begin(world)
+    mirror(world, {P0: 3})
+    do(world, StopMirrorOperator)
+    kept = certified(world).remembered
+
+    assert {P0: 3} == kept.stored_positions
+    assert {P0: (2, RecordPrint.of(2, *RECORDS[2], headers=(), timestamp_ms=-1).digest)} == kept.fingerprints
+    assert {"orders": "old-1", "audit": "old-2"} == kept.source_topic_ids
+
+
+def test_records_lost_while_it_ran_fail_the_stop_when_it_is_certified(world: World):
+    """The range is in the certificate and in the finding, and everything is stopped and recorded before."""
+    begin(world)
+    mirror(world, {P0: 1})
+    world.source.purge("orders", 0, 3)
+
+    with pytest.raises(AirflowFailException, match=r"GAP_DURING_RUN · orders\[0\].*offsets 1–2"):
+        do(world, StopMirrorOperator)
+    assert {P0: (1, 3)} == certified(world).gaps
+    assert 1 == world.run.evidence.require(Kind.STOP)["certificate"]["generation"]
+    assert {"generation": 1, "stopped": False} == do(world, StopMirrorOperator)
+
+
+def test_gap_that_the_watch_saw_is_certified(world: World):
+    """Regression: MirrorMaker jumps over what is gone, and after that its position shows no gap any more."""
+    begin(world)
+    gaps = ranges_to_document({P0: (1, 3)})
+    world.run.evidence.write(Kind.WATCH, {"outcome": "failed", "generation": 1, "gaps": gaps})
+    mirror(world, {P0: 4})
+
+    with pytest.raises(AirflowFailException, match="GAP_DURING_RUN"):
+        do(world, StopMirrorOperator)
+    assert ({P0: (1, 3)}, 4) == (certified(world).gaps, certified(world).mirror_positions[P0])
+
+
+def test_watch_of_another_generation_proves_nothing(world: World):
+    """What was proved is proved of one generation."""
+    begin(world)
+    mirror(world, {P0: 2})
+    proved = {"orders": {"0": 4}}
+    world.run.evidence.write(Kind.WATCH, {"outcome": "drained", "generation": 7, "proved": proved})
+    do(world, StopMirrorOperator)
+
+    assert 2 == certified(world).mirror_positions[P0]
+
+
+def test_markers_deleted_during_the_run_are_no_gap_where_the_watch_proved_them(world: World):
+    """A position that stayed before a marker, which retention then took, is passed by what the watch proved."""
+    begin(world)
+    world.source.leave_holes("orders", 0, 2)
+    mirror(world, {P0: 4})
+    world.run.evidence.write(Kind.WATCH, {"outcome": "behind", "generation": 1, "proved": {"orders": {"0": 6}}})
+    world.source.purge("orders", 0, 6)
+    do(world, StopMirrorOperator)
+
+    assert (6, {}) == (certified(world).mirror_positions[P0], certified(world).gaps)
+
+
+def test_partition_added_while_it_ran_begins_at_zero(world: World):
+    """Regression: its first records, gone before MirrorMaker found it, were passed over in silence."""
+    begin(world)
+    mirror(world, {P0: 4})
+    world.source.create_partitions({"orders": 3})
+    world.source.produce("orders", 2, *RECORDS)
+    world.source.purge("orders", 2, 3)
+
+    with pytest.raises(AirflowFailException, match=r"GAP_DURING_RUN · orders\[2\].*offsets 0–2"):
+        do(world, StopMirrorOperator)
+    assert {P2: (0, 3)} == certified(world).gaps
+
+
+def test_certificate_tells_what_will_be_sent_again(world: World):
+    """Killed between two flushes the target has records beyond the stored position; an orderly end has none."""
+    begin(world)
+    mirror(world, {P0: 4})
+    store_position(world, 1)
+    world.host.ignores_term, world.host.log = True, "cut off"
+    do(world, StopMirrorOperator)
+    stop = certified(world)
+
+    assert ({P0: 2}, 2, False, "killed after the grace time") == (
+        stop.ahead_records,
+        stop.mirror_positions[P0],
+        stop.graceful,
+        stop.reason,
+    )
+
+
+def test_source_that_deletes_while_it_is_probed_hides_no_gap(world: World, monkeypatch: pytest.MonkeyPatch):
+    """A probe that begins where nothing is any more meets the first record left: that proves nothing."""
+    begin(world)
+    mirror(world, {P0: 1})
+    real = world.source.probe
+
+    def deleting(*asked: Any) -> Any:
+        world.source.purge("orders", 0, 3)
+        return real(*asked)
+
+    monkeypatch.setattr(world.source, "probe", deleting)
+    do(world, StopMirrorOperator)
+
+    assert 1 == certified(world).mirror_positions[P0]
+    next_run(world)
+    with pytest.raises(AirflowFailException, match=r"GAP · orders\[0\].*offsets 1–2"):
+        do(world, *BEFORE_START)
+
+
+class Survivor(FakeMirrorHost):
+    """A host whose process outlives KILL."""
+
+    def stop(self, holder: str, generation: int | None, grace_s: int) -> Any:
+        """Stop nothing."""
+        return replace(self.status(), state=ProcessState.RUNNING)
+
+
+@pytest.mark.parametrize("operator", [StopMirrorOperator, StartMirrorOperator])
+def test_process_that_outlives_the_stop_is_never_certified(world: World, operator: type[BaseOperator]):
+    """Neither its own run nor a later one writes a certificate, or starts another, while it lives."""
+    world.host = Survivor("shop")
+    begin(world)
+    if operator is StartMirrorOperator:
+        next_run(world)
+        do(world, *BEFORE_START)
+
+    with pytest.raises(AirflowFailException, match="MIRROR_NOT_STOPPED"):
+        do(world, operator)
+    assert [None] == [g.stop for g in world.run.ledger.read().generations]
+
+
+def unsettled(world: World, monkeypatch: pytest.MonkeyPatch, clock: FakeClock, until_s: float) -> None:
+    """Let a transaction be open on the target until a second of the clock."""
+    set_mirror(world, "exactly_once: true")
+    begin(world)
+    mirror(world, {P0: 4})
+    real = world.target.log_end_offsets
+
+    def ends(partitions: Any, isolation: Any) -> Any:
+        behind = isolation == "read_committed" and clock.elapsed_s < until_s
+        return {p: end - (behind and end > 0) for p, end in real(partitions, isolation).items()}
+
+    monkeypatch.setattr(world.target, "log_end_offsets", ends)
+
+
+def test_exactly_once_is_certified_when_the_target_has_settled(
+    world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+):
+    """A killed MirrorMaker leaves a transaction open for a minute; its ends count when that is over."""
+    unsettled(world, monkeypatch, clock, until_s=66)
+    do(world, StopMirrorOperator)
+
+    # Each record is in a transaction of its own here, with a marker behind it.
+    assert (66, 8, {}) == (clock.elapsed_s, certified(world).target_end_offsets[P0], certified(world).ahead_records)
+
+
+def test_transaction_that_stays_open_is_left_to_a_retry(
+    world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+):
+    """The task does not wait for ever, and certifies nothing of which it does not know the end."""
+    unsettled(world, monkeypatch, clock, until_s=10_000)
+
+    with pytest.raises(TransientError, match=r"still open on target orders\[0\]"):
+        do(world, StopMirrorOperator)
+    assert 150 == clock.elapsed_s
+    assert world.run.ledger.read().last_stop is None
+    assert not world.host.status().is_running
+
+
+def test_ends_that_rise_after_a_kill_are_waited_for(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch):
+    """A follower that catches up shows records that the dead process sent: the ends are certified when they stand."""
+    begin(world)
+    mirror(world, {P0: 2})
+    world.host.log = "killed in the middle of a line"
+    read = world.target.log_end_offsets
+    rising = iter([(RECORDS[2],), (RECORDS[3],)])
+
+    def ends(*arguments: Any) -> Any:
+        world.target.produce("orders", 0, *next(rising, ()))
+        return read(*arguments)
+
+    monkeypatch.setattr(world.target, "log_end_offsets", ends)
+    do(world, StopMirrorOperator)
+
+    assert (4, 4) == (certified(world).target_end_offsets[P0], clock.elapsed_s)
+
+
+def test_forecast_is_in_the_evidence(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch):
+    """The source's retention (1 h here) counts from the first record that is not copied, which is half an hour old."""
+    world.source.topics["orders"].configs["retention.ms"] = "3600000"
+    begin(world)
+    prints = {P0: RecordPrint(0, "digest", int(clock.now().timestamp() - 1800) * 1000)}
+    monkeypatch.setattr(world.source, "records_at", lambda offsets, _: {**dict.fromkeys(offsets), **prints})
+    do(world, StopMirrorOperator)
+    forecast = world.run.evidence.require(Kind.STOP)["forecast"]
+
+    assert ("2030-01-01T00:30:00+00:00", "orders[0]") == (forecast["at"], forecast["partition"])
+
+
+@pytest.mark.parametrize("call", ["effective_configs", "records_at"])
+def test_forecast_that_cannot_be_made_does_not_fail_the_stop(world: World, monkeypatch: pytest.MonkeyPatch, call: str):
+    """Stopping and certifying is done; what the source does not tell is unknown, and not a forecast of its own."""
+    begin(world)
+    monkeypatch.setattr(world.source, call, lambda *a: (_ for _ in ()).throw(TransientError("away")))
+
+    assert do(world, StopMirrorOperator)["stopped"]
+    assert world.run.evidence.require(Kind.STOP)["forecast"] is None
+
+
+def test_record_that_is_not_read_is_no_copied_one(world: World, monkeypatch: pytest.MonkeyPatch):
+    """Without an answer about a partition there is no forecast: nobody knows how old what is left in it is."""
+    begin(world)
+    monkeypatch.setattr(world.source, "records_at", lambda *a: {})
+    do(world, StopMirrorOperator)
+
+    assert world.run.evidence.require(Kind.STOP)["forecast"] is None
+
+
+@pytest.mark.parametrize("timestamp_ms", [1_700_000_000_000_000, 9_000_000_000_000_000_000])
+def test_timestamp_of_the_far_future_counts_as_now(
+    world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, timestamp_ms: int
+):
+    """Regression: a producer that writes microseconds failed the stop, years beyond any calendar."""
+    begin(world)
+    prints = {P0: RecordPrint(0, "digest", timestamp_ms)}
+    monkeypatch.setattr(world.source, "records_at", lambda offsets, _: {**dict.fromkeys(offsets), **prints})
+    do(world, StopMirrorOperator)
+
+    assert "2030-01-01T00:00:01+00:00" == world.run.evidence.require(Kind.STOP)["forecast"]["at"]
+    assert [] == refusal_codes(world)

@@ -1,0 +1,324 @@
+"""What every MirrorMaker engine keeps, whatever MirrorMaker it drives; run by fakes and by the real ones."""
+
+from __future__ import annotations
+
+import uuid
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import pytest
+
+from kafka_migration.adapters.renamed_topics import RenamedTopics
+from kafka_migration.core.cluster import KafkaCluster, NewTopic
+from kafka_migration.core.drain import Probe
+from kafka_migration.core.engine import LaunchFacts, MirrorEngine
+from kafka_migration.core.errors import Refused
+from kafka_migration.core.host import LOG_TAIL_LINES, MirrorLaunch
+from kafka_migration.core.migration import Migration
+from kafka_migration.core.offsets import Offsets, TopicPartition
+from kafka_migration.engines.engines import engine_of
+
+PARTITIONS = 2
+Values = Mapping[int, Sequence[bytes]]
+
+
+class Mirror(Protocol):
+    """A started generation of a MirrorMaker."""
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether its process runs."""
+
+    def log(self) -> str:
+        """Return what it has logged so far."""
+
+    def stop(self) -> None:
+        """Ask it to end, and wait."""
+
+    def kill(self) -> None:
+        """End it the hard way."""
+
+
+class EngineWorld(ABC):
+    """Two clusters and a place to run MirrorMaker."""
+
+    source: KafkaCluster
+    target: KafkaCluster
+
+    @abstractmethod
+    def start(self, launch: MirrorLaunch) -> Mirror:
+        """Start a generation."""
+
+    @abstractmethod
+    def wait(self, condition: Callable[[], object], what: str) -> None:
+        """Let time pass until the condition is true; `AssertionError` when it never is."""
+
+    @abstractmethod
+    def facts(self, max_message_bytes: int) -> LaunchFacts:
+        """Return how MirrorMaker reaches the clusters."""
+
+    @abstractmethod
+    def produce(self, topic: str, partition: int, *values: bytes) -> None:
+        """Append records to the source, each value being its key too."""
+
+    @abstractmethod
+    def end_transaction(self, topic: str, partition: int, *values: bytes) -> None:
+        """Append records to the source in a transaction, which leaves a marker behind them."""
+
+    @abstractmethod
+    def values(self, topic: str) -> Values:
+        """Return the values of a topic on the target, committed ones, in order, by partition."""
+
+    @abstractmethod
+    def limit_records(self, topic: str, max_message_bytes: int) -> None:
+        """Set what a topic on the target takes."""
+
+    def settle(self, partitions: Sequence[TopicPartition]) -> None:
+        """Wait until no transaction of a dead MirrorMaker is open on the target."""
+        ends = self.target.log_end_offsets
+        self.wait(
+            lambda: ends(partitions, "read_committed") == ends(partitions, "read_uncommitted"),
+            "the end of all transactions",
+        )
+
+
+@dataclass
+class Scene:
+    """One migration of the topics `orders` and `bills`, both of two partitions, and beside it a topic `decoy`."""
+
+    world: EngineWorld
+    migration: Migration
+    generation: int = 0
+
+    @cached_property
+    def orders(self) -> str:
+        """A topic whose name is an expression that also matches the decoy."""
+        return self.migration.topics[0]
+
+    @cached_property
+    def bills(self) -> str:
+        """Another topic."""
+        return self.migration.topics[1]
+
+    @property
+    def decoy(self) -> str:
+        """A topic that no file names."""
+        return self.orders.replace(".", "x")
+
+    @property
+    def engine(self) -> MirrorEngine:
+        """The engine, which sees the target by the names of the source."""
+        names = {topic: self.migration.target_topic(topic) for topic in self.migration.topics}
+        return engine_of(self.migration, self.world.source, RenamedTopics(self.world.target, names))
+
+    def prepare(self) -> None:
+        """Create all topics on both clusters."""
+        topics = (self.orders, self.bills, self.decoy)
+        self.world.source.create_topics([NewTopic(topic, PARTITIONS, 1, {}) for topic in topics])
+        names = [self.migration.target_topic(topic) for topic in topics]
+        self.world.target.create_topics([NewTopic(name, PARTITIONS, 1, {}) for name in names])
+
+    def start(self, max_message_bytes: int = 1_000_000) -> Mirror:
+        """Start the next generation."""
+        self.generation += 1
+        return self.world.start(self.engine.launch(self.generation, self.world.facts(max_message_bytes)))
+
+    def produce(self, topic: str, partition: int, count: int, first: int = 0) -> list[bytes]:
+        """Write so many records and return their values, no two of which are the same."""
+        values = [f"{topic}/{partition}/{number}".encode() for number in range(first, first + count)]
+        self.world.produce(topic, partition, *values)
+        return values
+
+    def copied(self, topic: str) -> Values:
+        """Return what is on the target of a topic of the source."""
+        return self.world.values(self.migration.target_topic(topic))
+
+    def positions(self) -> Offsets:
+        """Return the stored positions."""
+        return self.engine.stored_positions(self.migration.topics)
+
+    def ends(self) -> Offsets:
+        """Return the source's ends of all partitions that are not empty."""
+        partitions = [TopicPartition(topic, n) for topic in self.migration.topics for n in range(PARTITIONS)]
+        ends = self.world.source.log_end_offsets(partitions, "read_committed")
+        return {partition: end for partition, end in ends.items() if end}
+
+    def wait_copied(self) -> None:
+        """Wait until the stored positions are the ends."""
+        self.world.wait(lambda: self.positions() == self.ends(), "positions at the source's ends")
+
+    def tail(self, mirror: Mirror) -> str:
+        """Return as much of the log as the host hands over."""
+        return "".join(mirror.log().splitlines(keepends=True)[-LOG_TAIL_LINES:])
+
+    def is_in_trouble(self, mirror: Mirror, launch: MirrorLaunch) -> bool:
+        """Whether an alarm is in the log, a task has failed, or the process is dead."""
+        alarmed = any(alarm in mirror.log() for alarm in launch.alarms)
+        return alarmed or not mirror.is_alive or bool(self.engine.health(self.generation).failed)
+
+
+def flat(values: Values) -> Counter[bytes]:
+    """Return how often each value is there, in whatever partition."""
+    return Counter(value for partition in values.values() for value in partition)
+
+
+class EngineWorlds:
+    """What both suites need: the settings of a subclass's MirrorMaker; its world is a fixture of the subclass."""
+
+    settings: Mapping[str, Any]
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        """Take the settings of `MirrorSettings` that are not the defaults."""
+        super().__init_subclass__()
+        cls.settings = settings
+
+    @pytest.fixture
+    def scene(self, world: EngineWorld, migration: Migration) -> Scene:
+        """A migration that no test had before, its topics empty on both sides."""
+        name = f"m{uuid.uuid4().hex[:10]}"
+        made = replace(
+            migration,
+            name=name,
+            source=replace(migration.source, alias=f"{name}-source"),
+            target=replace(migration.target, alias=f"{name}-target"),
+            topics=(f"{name}.orders", f"{name}-bills"),
+            mirror=replace(migration.mirror, **self.settings),
+        )
+        scene = Scene(world, made)
+        scene.prepare()
+        return scene
+
+
+class CopyContract(EngineWorlds):
+    """One generation copies what it must, says so, and ends in order."""
+
+    def test_copies_the_named_topics_and_stops_in_order(self, scene: Scene):
+        """Every record of the named topics arrives once, every partition is assigned, the end is graceful."""
+        produced = {n: scene.produce(scene.orders, n, 10) for n in range(PARTITIONS)}
+        bills = scene.produce(scene.bills, 1, 3)
+        scene.produce(scene.decoy, 0, 5)
+        every = {TopicPartition(topic, n) for topic in scene.migration.topics for n in range(PARTITIONS)}
+        mirror = scene.start()
+        try:
+            scene.wait_copied()
+            scene.world.wait(lambda: scene.engine.health(1).assigned == every, "every partition assigned")
+            health = scene.engine.health(1)
+        finally:
+            mirror.stop()
+
+        assert ((), ()) == (health.failed, health.differences)
+        assert not mirror.is_alive
+        assert scene.engine.is_graceful(scene.tail(mirror))
+        assert not scene.engine.distrusts_position(scene.tail(mirror))
+        assert scene.ends() == scene.positions()
+        assert Counter(bills) == flat(scene.copied(scene.bills))
+        assert not flat(scene.copied(scene.decoy))
+        if scene.engine.keeps_partitions:
+            assert produced == scene.copied(scene.orders)
+        assert Counter(produced[0] + produced[1]) == flat(scene.copied(scene.orders))
+
+
+class GenerationsContract(EngineWorlds):
+    """Several generations, and generations that end badly."""
+
+    def test_next_generation_goes_on_where_a_graceful_stop_left_off(self, scene: Scene):
+        """Nothing is copied twice, and a topic that is taken out of the list gets no further record."""
+        first = scene.produce(scene.orders, 0, 10)
+        bills = scene.produce(scene.bills, 0, 4)
+        mirror = scene.start()
+        scene.wait_copied()
+        mirror.stop()
+        second = scene.produce(scene.orders, 0, 10, first=10)
+        scene.produce(scene.bills, 0, 4, first=4)
+        taken_out = scene.bills
+        scene.migration = replace(scene.migration, topics=(scene.orders,))
+
+        mirror = scene.start()
+        scene.wait_copied()
+        mirror.stop()
+
+        assert Counter(first + second) == flat(scene.copied(scene.orders))
+        assert Counter(bills) == flat(scene.copied(taken_out))
+
+    def test_killed_generation_costs_duplicates_at_most(self, scene: Scene):
+        """It is not graceful; the next one loses nothing and repeats only what lies behind the stored position."""
+        values = scene.produce(scene.orders, 0, 3000)
+        mirror = scene.start()
+        scene.world.wait(lambda: flat(scene.copied(scene.orders)), "a first copied record")
+        mirror.kill()
+        scene.world.settle([TopicPartition(scene.migration.target_topic(scene.orders), n) for n in range(PARTITIONS)])
+        stored = scene.positions().get(TopicPartition(scene.orders, 0), 0)
+
+        assert not scene.engine.is_graceful(scene.tail(mirror))
+        mirror = scene.start()
+        scene.wait_copied()
+        mirror.stop()
+
+        copied = flat(scene.copied(scene.orders))
+        repeated = {value for value, times in copied.items() if times > 1}
+        assert set(values) == set(copied)
+        assert repeated <= set(values[stored:])
+        if scene.migration.mirror.exactly_once:
+            assert not repeated
+
+    def test_position_is_never_beyond_the_end(self, scene: Scene):
+        """Behind the last record only a transaction marker follows: the position stays, and no record is left."""
+        partition = TopicPartition(scene.orders, 1)
+        scene.world.end_transaction(scene.orders, 1, b"1", b"2")
+        mirror = scene.start()
+        scene.world.wait(lambda: partition in scene.positions(), "a stored position")
+        mirror.stop()
+
+        end = scene.ends()[partition]
+        position = scene.positions()[partition]
+        assert (2, 3) == (position, end)
+        assert {partition: Probe(end, True)} == scene.world.source.probe({partition: position}, "read_committed")
+        assert Counter([b"1", b"2"]) == flat(scene.copied(scene.orders))
+
+    def test_batch_that_the_broker_refuses_is_seen_and_nothing_is_lost(self, scene: Scene):
+        """A record too large for its topic, in a batch with others, raises an alarm; set back, all arrives later."""
+        large = b"L" * 6000
+        begin = {TopicPartition(scene.orders, 0): 0}
+        scene.world.produce(scene.orders, 0, *(b"small-%d" % n for n in range(5)), large, b"last")
+        scene.world.limit_records(scene.migration.target_topic(scene.orders), 4000)
+        mirror = scene.start(max_message_bytes=100_000)
+        launch = scene.engine.launch(1, scene.world.facts(100_000))
+        scene.world.wait(lambda: scene.is_in_trouble(mirror, launch), "an alarm")
+        mirror.kill()
+        if scene.engine.distrusts_position(scene.tail(mirror)):
+            scene.world.wait(lambda: rewound(scene.engine, begin), "a group that takes offsets")
+
+        scene.world.limit_records(scene.migration.target_topic(scene.orders), 100_000)
+        scene.world.settle([TopicPartition(scene.migration.target_topic(scene.orders), n) for n in range(PARTITIONS)])
+        mirror = scene.start(max_message_bytes=100_000)
+        scene.wait_copied()
+        mirror.stop()
+
+        assert {large, b"last", *(b"small-%d" % n for n in range(5))} == set(flat(scene.copied(scene.orders)))
+
+    def test_record_that_the_producer_refuses_is_seen(self, scene: Scene):
+        """A record larger than any request fails the task or ends MirrorMaker, and the position stays before it."""
+        scene.migration = replace(scene.migration, mirror=replace(scene.migration.mirror, tasks=8))
+        scene.world.produce(scene.orders, 0, b"small", b"L" * 6000, b"last")
+        mirror = scene.start(max_message_bytes=4000)
+        launch = scene.engine.launch(1, scene.world.facts(4000))
+        scene.world.wait(lambda: scene.is_in_trouble(mirror, launch), "a failed task or the end")
+        failed = scene.engine.health(1).failed
+        mirror.stop()
+
+        assert failed or not scene.engine.is_graceful(scene.tail(mirror))
+        assert scene.positions().get(TopicPartition(scene.orders, 0), 0) <= 1
+        assert b"last" not in flat(scene.copied(scene.orders))
+
+
+def rewound(engine: MirrorEngine, positions: Offsets) -> bool:
+    """Set the positions back; False while the dead MirrorMaker still counts as alive."""
+    try:
+        engine.rewind(positions)
+    except Refused:
+        return False
+    return True

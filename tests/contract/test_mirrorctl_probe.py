@@ -1,0 +1,265 @@
+"""What mirrorctl runs beside MirrorMaker, what it lets onto a command line, and what it removes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kafka_migration.adapters.mirror_host import ScriptMirrorHost, mirrorctl_text
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Refused, TransientError
+from kafka_migration.core.host import HostReply
+from tests.contract.host_contract import ME, codes
+from tests.contract.local_host import MAIN_CLASS, LocalTransport, Machine
+from tests.contract.test_mirrorctl_faults import HOSTILE, generation_dir, journal
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.live
+
+ECHO_CLASS = """\
+package org.apache.kafka.tools;
+public class Echo {
+    public static void main(String[] words) throws Exception {
+        for (String word : words) System.out.write(("<" + word + ">\\n").getBytes("UTF-8"));
+        System.out.flush();
+    }
+}
+"""
+
+
+def host_of(machine: Machine) -> ScriptMirrorHost:
+    """The host that the machine is."""
+    return ScriptMirrorHost("shop", LocalTransport(machine), str(machine.home))
+
+
+def probe_dirs(machine: Machine) -> list[Path]:
+    """The folders of probes."""
+    return list((machine.home / "shop").glob("probe-*"))
+
+
+def test_fingerprint_tells_what_the_host_is(any_machine: Machine):
+    """Versions come from files beside Java and Kafka; mirrorctl tells the digest of the text that runs."""
+    facts = host_of(any_machine).fingerprint(str(any_machine.kafka_home), str(any_machine.java_home)).facts
+
+    assert {"kafka", "java", "java_path", "kafka_home", "base", "mirrorctl", "user", "kernel"} == set(facts)
+    assert ("3.9.1", "17.0.1", str(any_machine.home)) == (facts["kafka"], facts["java"], facts["base"])
+    assert hashlib.sha256(mirrorctl_text().encode()).hexdigest() == facts["mirrorctl"]
+    assert os.uname().release == facts["kernel"]
+
+
+def test_unknown_versions_are_empty(machine: Machine, host: ScriptMirrorHost):
+    """Where no file and no program tells a version, it is unknown."""
+    (machine.java_home / "release").unlink()
+    (machine.java_home / "bin" / "java").write_text("#!/bin/sh\nexit 1\n")
+    (machine.kafka_home / "libs" / "kafka-clients-3.9.1.jar").rename(machine.kafka_home / "libs" / "other.jar")
+
+    facts = host.fingerprint(str(machine.kafka_home), str(machine.java_home)).facts
+
+    assert ("", "") == (facts["kafka"], facts["java"])
+
+
+@pytest.mark.parametrize(("missing", "code"), [("java", Code.JAVA_MISSING), ("kafka", Code.MM_BINARY_NOT_FOUND)])
+def test_fingerprint_refuses_like_start(machine: Machine, host: ScriptMirrorHost, missing: str, code: Code):
+    """A host without Java or Kafka has no fingerprint."""
+    homes = {"kafka": str(machine.kafka_home), "java": str(machine.java_home), missing: "/nowhere"}
+
+    with pytest.raises(Refused, match="/nowhere") as error:
+        host.fingerprint(homes["kafka"], homes["java"])
+    assert {code} == codes(error)
+
+
+def test_probe_leaves_nothing(any_machine: Machine):
+    """A probe's files are gone with its processes, and its arguments were in no command line."""
+    reply = host_of(any_machine).probe(any_machine.probe())
+
+    assert 3 == reply.exit_code
+    assert "argument <--describe>" not in reply.log
+    assert 'argument file <"org.apache.kafka.tools.LogDirsCommand"\n"--describe"\n' in reply.log
+    assert ([], []) == (probe_dirs(any_machine), any_machine.alive())
+
+
+def test_probe_that_hangs_is_ended(slow_machine: Machine):
+    """A tool that does not end in time is ended with its whole group, and the caller may try again."""
+    with pytest.raises(TransientError, match="PROBE_TIMED_OUT"):
+        host_of(slow_machine).probe(slow_machine.probe("hang", timeout_s=1))
+    assert ([], []) == (probe_dirs(slow_machine), slow_machine.alive())
+
+
+def test_probe_that_prints_for_ever_is_bounded(machine: Machine, host: ScriptMirrorHost):
+    """What a tool prints is bounded on the host's disk and in the reply, and said."""
+    with pytest.raises(Refused, match="4 MiB"):
+        host.probe(machine.probe("print"))
+    assert ([], []) == (probe_dirs(machine), machine.alive())
+
+
+@pytest.fixture
+def hanging(machine: Machine) -> Iterator[Future[HostReply]]:
+    """A probe under way: its owner is on record and its tool runs."""
+    with ThreadPoolExecutor(1) as pool:
+        probe = pool.submit(host_of(machine).probe, machine.probe("hang", timeout_s=300))
+        wait_until(machine.alive, what="the tool")
+        wait_until(lambda: any((folder / "owner").exists() for folder in probe_dirs(machine)), what="the record")
+        yield probe
+
+
+def test_probe_ends_with_its_call(machine: Machine, hanging: Future[HostReply]):
+    """When the call that wants a tool's output is killed, the tool ends and its files go."""
+    os.kill(int(probe_dirs(machine)[0].name.split("-")[1]), signal.SIGKILL)
+
+    assert isinstance(hanging.exception(), TransientError)
+    wait_until(lambda: ([], []) == (probe_dirs(machine), machine.alive()), what="the end of the tool")
+
+
+def test_clean_ends_a_left_over_probe(machine: Machine, host: ScriptMirrorHost, hanging: Future[HostReply]):
+    """With call and watcher of a probe killed, clean ends the tool and removes its files, but not a living probe's."""
+    host.clean(ME, 1)
+    assert 1 == len(probe_dirs(machine))
+    owner = int(probe_dirs(machine)[0].name.split("-")[1])
+    tool = [pid for pid in machine.alive() if os.getpgid(pid) == pid]
+    for pid in {*machine.alive()} - {*tool}:
+        os.kill(pid, signal.SIGKILL)
+    os.kill(owner, signal.SIGKILL)
+    assert isinstance(hanging.exception(), TransientError)
+
+    host.clean(ME, 1)
+
+    assert ([], []) == (probe_dirs(machine), machine.alive())
+    assert f"cleaned probe-{owner}" == journal(machine)[-1][5]
+
+
+def test_clean_leaves_records(machine: Machine, host: ScriptMirrorHost):
+    """Cleaning is on record, and leaves the journal and the folder of a generation that lives."""
+    host.reserve(ME)
+    for generation in (1, 2):
+        host.start(ME, generation, machine.launch())
+        if generation == 1:
+            host.stop(ME, 1, 0)
+
+    host.clean(ME, 0)
+
+    assert "cleaned gen-1" == journal(machine)[-1][5]
+    assert (False, True) == tuple(generation_dir(machine, generation).exists() for generation in (1, 2))
+    assert host.status().is_running
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "-javaagent:/x.jar",
+        "-XX:OnOutOfMemoryError=touch HACKED",
+        "-XX:+HeapDumpOnOutOfMemoryError",
+        "-Xmx1g -javaagent:/x.jar",
+        "-Xmxg",
+        "-Xmx01g",
+        "-Dmirror.log.dir=/tmp",
+        "-Dorg.apache.kafka.automatic.config.providers=",
+        "-Dorg.apache.kafka.automatic.config.providers=a b",
+        "-Djava.security.krb5.conf=krb5.conf",
+        "-Djava.security.auth.login.config=/x",
+        "-cp",
+        "@/x",
+        "",
+    ],
+)
+def test_java_option_is_refused(machine: Machine, host: ScriptMirrorHost, option: str):
+    """Only options that are known to be harmless reach the JVM; another is named, and nothing is started."""
+    host.reserve(ME)
+
+    with pytest.raises(Refused, match="is not allowed") as error:
+        host.start(ME, 1, replace(machine.launch(), java_options=("-Xms1g", option)))
+    assert {Code.HOST_REFUSED} == codes(error)
+    assert f"Java option {option} is" in str(error.value)
+    assert 0 == host.status().generation
+
+
+def test_allowed_java_options_arrive(machine: Machine, host: ScriptMirrorHost):
+    """Heap, log folder, allow-list of providers and Kerberos' configuration reach the JVM."""
+    options = (
+        "-Xms16m",
+        "-Xmx1G",
+        "-XX:+ExitOnOutOfMemoryError",
+        "-Dmirror.log.dir=@GENERATION_DIR@",
+        "-Dorg.apache.kafka.automatic.config.providers=a.B,c.D",
+        "-Djava.security.krb5.conf=@GENERATION_DIR@/krb5.conf",
+    )
+    host.reserve(ME)
+    host.start(ME, 1, replace(machine.launch(), java_options=options))
+
+    console = (generation_dir(machine) / "console.log").read_text()
+    placed = [option.replace("@GENERATION_DIR@", str(generation_dir(machine))) for option in options]
+    assert all(f"argument <{option}>" in console for option in placed)
+
+
+@pytest.mark.parametrize("alarm", ["", "two\nlines"])
+def test_alarm_must_be_one_line(machine: Machine, host: ScriptMirrorHost, alarm: str):
+    """An alarm that would be found in every line is refused."""
+    host.reserve(ME)
+
+    with pytest.raises(Refused, match="one line"):
+        host.start(ME, 1, replace(machine.launch(), alarms=("good", alarm)))
+
+
+def test_alarm_is_a_fixed_text_among_the_newest(slow_machine: Machine):
+    """An alarm is no pattern, is cut to 500 characters, and counts while it is in the newest 256 KiB."""
+    host = host_of(slow_machine)
+    host.reserve(ME)
+    host.start(ME, 1, replace(slow_machine.launch(), alarms=("a.b [c]",)))
+    slow_machine.log("axb c")
+    missed = host.status().alarm
+    line = 'an "a.b [c]" \\ ' + 600 * "x"
+    slow_machine.log(line)
+    found = host.status().alarm
+    slow_machine.log("\n".join(99 * "y" for _ in range(2700)))
+
+    assert ("", line[:500], "") == (missed, found, host.status().alarm)
+
+
+@pytest.mark.parametrize(("version", "shown"), [("17.0.1", False), ("1.8.0_412", True), ("9", False)])
+def test_private_arguments_are_in_no_command_line(machine: Machine, host: ScriptMirrorHost, version: str, shown: bool):
+    """With private arguments a process list shows a file's name; only a Java before 9 gets them as they are."""
+    (machine.java_home / "release").write_text(f'JAVA_VERSION="{version}"\n')
+    host.reserve(ME)
+    launch = replace(machine.launch(), private_arguments=True)
+    host.start(ME, 1, replace(launch, arguments=(*launch.arguments, "canary-topic")))
+    lines = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in machine.alive()]
+    file = generation_dir(machine) / f"{MAIN_CLASS}.args"
+    there = file.exists()
+    host.stop(ME, 1, 0)
+
+    assert shown is any(b"canary-topic" in line for line in lines)
+    assert (shown, False) == (not there, file.exists())
+
+
+@pytest.mark.skipif(shutil.which("javac") is None, reason="needs a Java compiler")
+def test_real_java_reads_the_argument_file(slow_machine: Machine, tmp_path: Path):
+    """Every special character in an argument reaches a real Java through its argument file."""
+    (tmp_path / "Echo.java").write_text(ECHO_CLASS)
+    subprocess.run(["javac", "-d", tmp_path, tmp_path / "Echo.java"], check=True)
+    jar = slow_machine.kafka_home / "libs" / "echo.jar"
+    subprocess.run(["jar", "--create", "--file", jar, "-C", tmp_path, "org"], check=True)
+    java = Path(str(shutil.which("java"))).resolve()
+    words = (
+        "",
+        "a b",
+        "\"quoted\" \\ # 'x' $(id) *",
+        "@file",
+        "two\nlines\tand\rmore",
+        HOSTILE.encode("ascii", "ignore").decode(),
+    )
+    probe = replace(
+        slow_machine.probe(), main_class="org.apache.kafka.tools.Echo", arguments=words, java_home=str(java.parents[1])
+    )
+
+    reply = host_of(slow_machine).probe(probe)
+
+    assert 0 == reply.exit_code
+    assert "".join(f"<{word}>\n" for word in words).replace("\r", "") == reply.log

@@ -1,0 +1,173 @@
+"""The lease when its keepers are killed, and what is left when a disk is full or a call is cut short."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+
+import pytest
+
+from kafka_migration.adapters.mirror_host import ScriptMirrorHost
+from kafka_migration.core.errors import MirrorFailed, OutcomeUnknown, Refused
+from kafka_migration.core.host import ProcessState
+from tests.contract.host_contract import GRACE_S, ME
+from tests.contract.local_host import LocalTransport, Machine
+from tests.contract.test_mirrorctl_faults import generation_dir, journal
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.live
+
+
+class FullDisk:
+    """Runs the command where no file may grow."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+
+    def __call__(self, command: str, stdin: str, timeout_s: float) -> tuple[int, str, str]:
+        """See `Transport`."""
+        done = subprocess.run(
+            ["sh", "-c", command],
+            input=stdin.encode(),
+            capture_output=True,
+            timeout=timeout_s,
+            env=self._machine.environment(),
+            check=False,
+            # A write then fails, where the signal would end the process.
+            restore_signals=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
+        )
+        return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+
+def started(machine: Machine, lease_s: int = 300) -> ScriptMirrorHost:
+    """A host with a living generation 1 whose lease has its watcher."""
+    host = ScriptMirrorHost("shop", LocalTransport(machine), str(machine.home))
+    host.reserve(ME)
+    host.start(ME, 1, machine.launch(lease_s=lease_s))
+    wait_until(lambda: (generation_dir(machine) / "watcher").exists(), what="the watcher's record")
+    return host
+
+
+def keeper(machine: Machine, name: str) -> int:
+    """The pid on record of the supervisor or the watcher."""
+    return int((generation_dir(machine) / name).read_text().split()[0])
+
+
+def test_killed_watcher_is_replaced(slow_machine: Machine):
+    """With the watcher alone killed, the supervisor starts another, so the lease still ends the process."""
+    host = started(slow_machine, lease_s=4)
+    killed = keeper(slow_machine, "watcher")
+    os.kill(killed, signal.SIGKILL)
+
+    wait_until(lambda: keeper(slow_machine, "watcher") != killed, what="another watcher")
+    wait_until(lambda: not slow_machine.alive(), what="the end of everything")
+    assert (ProcessState.DEAD, "lease-expired", 143) == (
+        host.status().state,
+        host.status().exit_reason,
+        host.status().exit_code,
+    )
+
+
+def test_renewal_brings_the_watch_back(slow_machine: Machine):
+    """With supervisor and watcher both killed, the next renewal starts a watcher, so the lease ends the process."""
+    host = started(slow_machine, lease_s=5)
+    for name in ("supervisor", "watcher"):
+        os.kill(keeper(slow_machine, name), signal.SIGKILL)
+
+    assert host.renew(ME, 1).is_running
+    wait_until(lambda: not slow_machine.alive(), what="the end of everything")
+    reply = host.status()
+    assert (ProcessState.DEAD, "lease-expired") == (reply.state, reply.exit_reason)
+    assert not (generation_dir(slow_machine) / "secrets").exists()
+
+
+def test_renewal_starts_one_watcher_only(machine: Machine):
+    """A lease that is watched gets no further watcher."""
+    host = started(machine)
+    for _ in range(3):
+        host.renew(ME, 1)
+
+    assert [] == [line for line in journal(machine) if line[5] == "lease-watched-again"]
+
+
+def test_stop_works_without_any_keeper(machine: Machine):
+    """With supervisor and watcher killed, stop ends the process and records that."""
+    host = started(machine)
+    for name in ("supervisor", "watcher"):
+        os.kill(keeper(machine, name), signal.SIGKILL)
+
+    reply = host.stop(ME, 1, GRACE_S)
+
+    assert (ProcessState.STOPPED, "stopped", None) == (reply.state, reply.exit_reason, reply.exit_code)
+    assert [] == machine.alive()
+
+
+def test_lost_record_does_not_outlive_the_lease(machine: Machine):
+    """A process whose record was removed still ends with its lease."""
+    started(machine, lease_s=3)
+    (generation_dir(machine) / "java").unlink()
+
+    wait_until(lambda: not machine.alive(), what="the end of everything")
+
+
+def test_stop_on_a_full_disk_ends_the_process(slow_machine: Machine):
+    """A disk on which nothing can be written does not keep MirrorMaker alive; that it is not on record is said."""
+    started(slow_machine)
+    full = ScriptMirrorHost("shop", FullDisk(slow_machine), str(slow_machine.home))
+
+    with pytest.raises(Refused, match="not on record"):
+        full.stop(ME, 1, GRACE_S)
+    wait_until(lambda: not slow_machine.alive(), what="the end of everything")
+
+
+def test_start_on_a_full_disk_starts_nothing(slow_machine: Machine):
+    """A start that cannot write its records starts nothing and leaves no secret."""
+    ScriptMirrorHost("shop", LocalTransport(slow_machine), str(slow_machine.home)).reserve(ME)
+    full = ScriptMirrorHost("shop", FullDisk(slow_machine), str(slow_machine.home))
+
+    with pytest.raises(Refused, match="cannot write"):
+        full.start(ME, 1, slow_machine.launch())
+    assert [] == slow_machine.alive()
+    assert not generation_dir(slow_machine).exists()
+
+
+@pytest.mark.parametrize("point", ["before_record", "after_record"])
+def test_start_cut_short_leaves_no_secret_behind_a_stop(machine: Machine, point: str):
+    """Secrets of a start that died before it started anything go with the stop that the teardown sends."""
+    (machine.home / "failpoints-allowed").touch()
+    host = ScriptMirrorHost("shop", LocalTransport(machine), str(machine.home))
+    dying = LocalTransport(machine, environment={"KAFKA_MIGRATION_FAILPOINT": point})
+    host.reserve(ME)
+    with pytest.raises((OutcomeUnknown, MirrorFailed)):
+        ScriptMirrorHost("shop", dying, str(machine.home)).start(ME, 1, machine.launch())
+    assert (generation_dir(machine) / "secrets").exists()
+
+    assert not host.stop(ME, 1, GRACE_S).is_running
+
+    assert not (generation_dir(machine) / "secrets").exists()
+
+
+def test_failpoint_needs_its_flag(machine: Machine):
+    """Without the flag file in the base folder the variable for failpoints does nothing."""
+    transport = LocalTransport(machine, environment={"KAFKA_MIGRATION_FAILPOINT": "before_reply"})
+
+    assert ME == ScriptMirrorHost("shop", transport, str(machine.home)).reserve(ME).holder
+
+
+def test_reply_cut_off_is_resolved_by_asking(machine: Machine):
+    """A start that dies right before its reply is found again by the next try, as the same process."""
+    (machine.home / "failpoints-allowed").touch()
+    host = ScriptMirrorHost("shop", LocalTransport(machine), str(machine.home))
+    host.reserve(ME)
+    dying = LocalTransport(machine, environment={"KAFKA_MIGRATION_FAILPOINT": "before_reply"})
+    with pytest.raises(OutcomeUnknown):
+        ScriptMirrorHost("shop", dying, str(machine.home)).start(ME, 1, machine.launch())
+    pid = host.status().pid
+
+    assert (True, pid) == (host.start(ME, 1, machine.launch()).adopted, pid)

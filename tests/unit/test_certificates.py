@@ -1,0 +1,85 @@
+"""Rules of stop certificates as documents, and of the ledger that adds them up."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from kafka_migration.core.generations import Fingerprint, GenerationStart, Remembered, StopCertificate
+from kafka_migration.core.ledger import Ledger, fold
+from kafka_migration.core.offsets import Offsets, TopicPartition
+
+pytestmark = pytest.mark.unit
+
+P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
+AUDIT = TopicPartition("audit", 0)
+
+
+def start(generation: int, positions: Offsets, run: str = "dag/run#1") -> dict[str, Any]:
+    return GenerationStart(generation, run, "t", positions, {}).to_document()
+
+
+def stop(generation: int, positions: Offsets, **remembered: Any) -> StopCertificate:
+    kept = Remembered(frozenset(positions), **{"stored_positions": positions, **remembered})
+    return StopCertificate(generation, "dag/run#1", "t", True, 143, "stopped", positions, {}, kept)
+
+
+def folded(*stops: StopCertificate) -> Ledger:
+    entries = ([start(s.generation, s.mirror_positions), s.to_document()] for s in stops)
+    return fold(entry for pair in entries for entry in pair)
+
+
+def test_certificate_survives_its_document():
+    """Everything that a certificate says is read back from JSON as it was."""
+    remembered = Remembered(frozenset({P0, P1}), {P0: 8}, {P1: 2}, {P0: Fingerprint(7, "ab")}, {"orders": "id-1"})
+    ranges = {P1: (2, 5)}
+    made = StopCertificate(1, "r", "t", False, None, "died", {P0: 9, P1: 2}, {P0: 9}, remembered, ranges, {P0: 3})
+
+    assert made == StopCertificate.from_document(json.loads(json.dumps(made.to_document())))
+
+
+def test_older_document_is_read():
+    """A certificate of before version 0.2 remembers nothing, has no gaps, and is written as it was read."""
+    document = stop(1, {P0: 9}).to_document()
+    old = {name: value for name, value in document.items() if name not in {"remembered", "gaps", "ahead_records"}}
+    read = StopCertificate.from_document(old)
+
+    assert (Remembered(), {}, {}) == (read.remembered, read.gaps, read.ahead_records)
+    assert read == StopCertificate.from_document(read.to_document())
+
+
+def test_later_certificate_replaces_what_it_is_about():
+    """Of its partitions nothing that an earlier one remembered is left, and of others everything."""
+    first = stop(1, {P0: 9, AUDIT: 4}, rewind={P0: 3, AUDIT: 1}, fingerprints={P0: Fingerprint(8, "ab")})
+    last = folded(first, stop(2, {P0: 20}, stored_positions={})).last_stop
+
+    assert last is not None
+    assert {P0: 20, AUDIT: 4} == last.mirror_positions
+    assert Remembered(frozenset({P0, AUDIT}), {AUDIT: 4}, {AUDIT: 1}) == last.remembered
+
+
+def test_positions_are_set_back_once():
+    """What a stop did not trust is to be set back until a generation was started after it."""
+    entries = [start(1, {P0: 3}), stop(1, {P0: 3}, rewind={P0: 3}).to_document()]
+
+    assert {P0: 3} == fold(entries).rewind
+    assert {} == fold([*entries, start(2, {P0: 3})]).rewind
+    assert {} == fold([*entries, start(2, {P0: 3}), stop(2, {P0: 9}).to_document()]).rewind
+    assert {} == Ledger().rewind
+
+
+def test_first_start_of_a_generation_wins():
+    """Said again by a start that was cut short, it does not move where the generation began."""
+    (generation,) = fold([start(1, {P0: 3}), start(1, {P0: 8}, "dag/other#1")]).generations
+
+    assert ({P0: 3}, "dag/run#1") == (generation.start.mirror_positions, generation.start.run)
+
+
+def test_copied_topics_are_those_that_were_started_for():
+    """Whatever became of the generation: with or without a certificate its topics may have been written."""
+    ledger = fold([start(1, {P0: 3}), start(2, {AUDIT: 0})])
+
+    assert {"orders", "audit"} == ledger.copied_topics
+    assert frozenset() == Ledger().copied_topics

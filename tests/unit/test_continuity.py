@@ -1,0 +1,160 @@
+"""Rules of continuity: what must be, before a start, as the last stop certificate says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from kafka_migration.core.cluster import RecordPrint, TopicDescription
+from kafka_migration.core.codes import Code
+from kafka_migration.core.continuity import (
+    SourceTruth,
+    continuity_findings,
+    fingerprints_to_read,
+    recreated_source_findings,
+    stale_state_findings,
+)
+from kafka_migration.core.generations import Fingerprint, GenerationStart, Remembered, StopCertificate
+from kafka_migration.core.ledger import fold
+from kafka_migration.core.offsets import Offsets, TopicPartition
+
+pytestmark = pytest.mark.unit
+
+P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
+AUDIT = TopicPartition("audit", 0)
+ENDS = {P0: 50, P1: 0}
+
+
+def certificate(generation: int = 1, positions: Offsets | None = None, **remembered: Any) -> StopCertificate:
+    """A certificate of a copy that stands at 50 in the first partition and has stored nothing for the second."""
+    positions = positions or {P0: 50, P1: 7}
+    kept = Remembered(frozenset(positions), **{"stored_positions": {P0: 50}, **remembered})
+    return StopCertificate(generation, "dag/run#1", "t", True, 143, "stopped", positions, ENDS, kept)
+
+
+def old_certificate(generation: int = 1) -> StopCertificate:
+    """A certificate of before version 0.2."""
+    return StopCertificate(generation, "dag/run#1", "t", True, 143, "stopped", {P0: 50, P1: 7}, ENDS)
+
+
+def last_stop(*stops: StopCertificate) -> StopCertificate | None:
+    entries = [GenerationStart(s.generation, s.run, "t", {}, {}).to_document() for s in stops]
+    return fold([*entries, *(stop.to_document() for stop in stops)]).last_stop
+
+
+@pytest.mark.parametrize(
+    ("stored", "found"),
+    [
+        ({P0: 50}, []),
+        ({}, [(Code.POSITION_MISSING, "orders[0]")]),
+        ({P0: 49}, [(Code.POSITION_CHANGED, "orders[0]")]),
+        ({P0: 51}, [(Code.POSITION_CHANGED, "orders[0]")]),
+        ({P0: 50, P1: 7}, [(Code.POSITION_CHANGED, "orders[1]")]),
+    ],
+)
+def test_positions_must_be_those_that_were_certified(stored: Offsets, found: list[Any]):
+    """A stored position that is gone, lower or higher is refused; so is one where none was."""
+    findings = continuity_findings(certificate(), stored, ENDS)
+
+    assert found == [(f.code, f.subject) for f in findings]
+
+
+def test_partitions_that_a_run_does_not_read_are_not_compared():
+    """A run that is limited to other topics knows no position of these, and misses none."""
+    assert () == continuity_findings(certificate(), {}, {AUDIT: 0})
+
+
+@pytest.mark.parametrize(("stored", "count"), [({P0: 50}, 0), ({P0: 20}, 0), ({P0: 30}, 1), ({}, 1)])
+def test_position_that_is_not_trusted_may_be_set_back_already(stored: Offsets, count: int):
+    """Regression: the plan, which comes before the start that sets a position back, refused the one it found."""
+    findings = continuity_findings(certificate(rewind={P0: 20}), stored, ENDS)
+
+    assert count == len(findings)
+
+
+@pytest.mark.parametrize(("stored", "count"), [({P0: 50}, 0), ({P0: 3}, 0), ({}, 0), ({P0: 51}, 1)])
+def test_older_certificate_bounds_the_position_from_above(stored: Offsets, count: int):
+    """Before version 0.2 a certificate held what was proved, below which the stored position may lie."""
+    assert count == len(continuity_findings(old_certificate(), stored, ENDS))
+
+
+def test_two_older_certificates_remember_nothing():
+    """Regression: two certificates of before version 0.2, added up, said that no position had been stored."""
+    last = last_stop(old_certificate(1), old_certificate(2))
+
+    assert () == continuity_findings(last, {P0: 50}, ENDS)
+
+
+def test_newer_certificate_of_other_topics_leaves_the_older_rule():
+    """What a later certificate does not name is still compared as the earlier one allows."""
+    last = last_stop(old_certificate(1), certificate(2, {AUDIT: 3}, stored_positions={AUDIT: 3}))
+
+    assert () == continuity_findings(last, {P0: 3, AUDIT: 3}, {**ENDS, AUDIT: 0})
+    assert ["audit[0]"] == [f.subject for f in continuity_findings(last, {P0: 3}, {**ENDS, AUDIT: 0})]
+
+
+def test_stale_state_names_the_reset():
+    """A position in a topic that no run has copied is refused, with the command that resets MirrorMaker's state."""
+    findings = stale_state_findings({P0: 9, AUDIT: 4}, {"orders"}, "reset --it")
+
+    assert [(Code.STALE_MIRROR_STATE, "audit[0]")] == [(f.code, f.subject) for f in findings]
+    assert findings[0].remedy.endswith("reset --it")
+    assert () == stale_state_findings({P0: 9}, {"orders"}, "reset --it")
+
+
+def record(offset: int, value: bytes = b"v") -> RecordPrint:
+    return RecordPrint.of(offset, b"k", value, (), 1)
+
+
+REMEMBERED = {"fingerprints": {P0: Fingerprint(49, record(49).digest)}, "source_topic_ids": {"orders": "id-1"}}
+
+
+def truth(topic_id: str = "", found: RecordPrint | None = None, compacted: bool = False) -> SourceTruth:
+    topics = {"orders": TopicDescription("orders", topic_id, 2, {})}
+    return SourceTruth(topics, {P0: found}, {"orders"} if compacted else ())
+
+
+@pytest.mark.parametrize(
+    ("now", "subjects"),
+    [
+        (truth("id-1", record(49)), []),
+        (truth("id-2", record(49)), ["topic orders"]),
+        (truth("", record(49)), []),
+        (truth("", record(49, b"other")), ["orders[0]"]),
+        (truth("id-1", record(49, b"other")), ["orders[0]"]),
+        (truth("", record(60)), ["orders[0]"]),
+        (truth("", None), ["orders[0]"]),
+        (truth("", record(60), compacted=True), []),
+        (truth("", None, compacted=True), []),
+        (truth("", record(49, b"other"), compacted=True), ["orders[0]"]),
+    ],
+)
+def test_recreated_topic_is_told_by_its_id_or_by_its_record(now: SourceTruth, subjects: list[str]):
+    """Another id, or another record at the last copied offset, is another topic; a compacted record is no sign."""
+    findings = recreated_source_findings(certificate(**REMEMBERED), now)
+
+    assert subjects == [f.subject for f in findings]
+    assert {Code.SOURCE_TOPIC_RECREATED} >= {f.code for f in findings}
+
+
+def test_nothing_to_compare_is_no_sign():
+    """Before the first stop, and with a certificate of before version 0.2, no topic counts as created anew."""
+    assert () == recreated_source_findings(None, truth("id-2"))
+    assert () == recreated_source_findings(old_certificate(), truth("id-2"))
+
+
+@pytest.mark.parametrize(("log_start", "wanted"), [({P0: 49}, {P0: 49}), ({P0: 50}, {}), ({}, {})])
+def test_deleted_record_is_not_read_again(log_start: Offsets, wanted: Mapping[TopicPartition, int]):
+    """A fingerprint that retention has deleted, or whose partition cannot be read, is not looked for."""
+    assert wanted == fingerprints_to_read(certificate(**REMEMBERED), log_start)
+    assert {} == fingerprints_to_read(None, log_start)
+
+
+def test_first_id_of_a_topic_stays():
+    """A source topic that was created anew while it was copied is found out at the next start."""
+    stops = (certificate(number, source_topic_ids={"orders": f"id-{number}"}) for number in (1, 2))
+    (finding,) = recreated_source_findings(last_stop(*stops), truth("id-2", record(49)))
+
+    assert "topic orders" == finding.subject

@@ -1,0 +1,155 @@
+"""Rules of MirrorMaker's version: what it would ignore is a finding before the start, not a surprise at night."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.engine import LaunchFacts, MirrorEngine
+from kafka_migration.core.migration import Migration, TopicNames
+from kafka_migration.core.tuning import TUNING_KEYS
+from kafka_migration.engines.engines import engine_of
+from kafka_migration.engines.versions import MIRRORMAKER1_KEYS, MIRRORMAKER2_KEYS, KafkaVersion
+from tests.contract.fake_cluster import FakeCluster
+from tests.contract.fake_mirrormaker import properties_of
+
+pytestmark = pytest.mark.unit
+
+EVERY_LOGIN = {
+    "bootstrap.servers": "a:1",
+    "client.rack": "r",
+    "security.protocol": "SASL_SSL",
+    "sasl.mechanism": "PLAIN",
+    "sasl.jaas.config": "x",
+    "ssl.endpoint.identification.algorithm": "https",
+    "ssl.key.password": "x",
+    "ssl.keystore.certificate.chain": "x",
+    "ssl.keystore.key": "x",
+    "ssl.keystore.type": "PEM",
+    "ssl.truststore.certificates": "x",
+    "ssl.truststore.type": "PEM",
+}
+
+
+def an_engine(migration: Migration, **settings: object) -> MirrorEngine:
+    made = replace(migration, mirror=replace(migration.mirror, **settings))  # type: ignore[arg-type]
+    return engine_of(made, FakeCluster("old"), FakeCluster("new"))
+
+
+def keys_unsupported_by(engine: MirrorEngine, version: str) -> set[str]:
+    findings = list(engine.setting_findings(version))
+    assert {Code.MIRROR_KEY_UNSUPPORTED} >= {finding.code for finding in findings}
+    return {finding.subject.rpartition(", ")[2] for finding in findings}
+
+
+@pytest.mark.parametrize("exactly_once", [False, True])
+def test_every_key_rendered_for_mirrormaker_2_is_in_the_table(migration: Migration, exactly_once: bool):
+    """A key that nobody looked up could be ignored by the MirrorMaker on the host."""
+    launched = an_engine(migration, exactly_once=exactly_once).launch(1, LaunchFacts(EVERY_LOGIN, EVERY_LOGIN, 2048))
+    named = {re.sub(r"shop-(source|target)", r"\1", key) for key in properties_of(launched, "mm2.properties")}
+
+    assert set() == (named | {"log4j.properties"}) - set(MIRRORMAKER2_KEYS)
+    assert any(option.startswith("-Dorg.apache.kafka.automatic.config.providers=") for option in launched.java_options)
+    assert exactly_once == ("listeners" in named)
+
+
+def test_every_key_rendered_for_mirrormaker_1_is_in_the_table(migration: Migration):
+    """So it is with both of its files and its flags."""
+    launched = an_engine(migration, engine="mirrormaker1").launch(1, LaunchFacts(EVERY_LOGIN, EVERY_LOGIN, 2048))
+    rendered = {key for side in ("consumer", "producer") for key in properties_of(launched, f"{side}.properties")}
+
+    assert set() == {*rendered, *launched.arguments[::2]} - set(MIRRORMAKER1_KEYS)
+
+
+@pytest.mark.parametrize("engine", ["mirrormaker1", "mirrormaker2"])
+@pytest.mark.parametrize("version", ["3.9.1", "3.8.1", "3.9.0.7.3.1.0-197"])
+def test_recommended_versions_honour_everything(migration: Migration, engine: str, version: str):
+    """Kafka 3.8.1 to 3.9 honours what is rendered; what a vendor adds to the number says nothing."""
+    assert [] == list(an_engine(migration, engine=engine).setting_findings(version))
+
+
+@pytest.mark.parametrize(
+    ("version", "settings", "some"),
+    [
+        ("2.7.0", {}, {"replication.policy.class", "offset-syncs.topic.location", "config.providers"}),
+        ("3.2.0", {}, {"config.providers", "-Dorg.apache.kafka.automatic.config.providers"}),
+        ("3.4.1", {"exactly_once": True}, {"target.exactly.once.source.support", "listeners"}),
+        ("3.8.0", {}, {"config.providers", "config.providers.dir.class"}),
+        ("3.6.0", {"properties": {"consumer.retry.backoff.max.ms": "9"}}, {"consumer.retry.backoff.max.ms"}),
+        ("4.1.0", {}, {"log4j.properties"}),
+        ("3.6.0", {"engine": "mirrormaker1"}, {"config.providers.dir.param.allowed.paths"}),
+        ("2.0.0", {"engine": "mirrormaker1"}, {"delivery.timeout.ms", "config.providers"}),
+    ],
+)
+def test_each_ignored_key_is_named(migration: Migration, version: str, settings: dict[str, object], some: set[str]):
+    """One finding per key, with the version that is there and the ones that would do."""
+    assert some <= keys_unsupported_by(an_engine(migration, **settings), version)
+
+
+def test_key_of_an_option_that_is_off_does_not_matter(migration: Migration):
+    """Without exactly-once an old MirrorMaker is not blamed for it, nor with prefixed names for the identity policy."""
+    prefixed = keys_unsupported_by(an_engine(migration, topic_names=TopicNames("prefixed")), "2.7.0")
+
+    assert "listeners" not in prefixed
+    assert "replication.policy.class" not in prefixed
+
+
+@pytest.mark.parametrize("version", ["", "trunk"])
+def test_unknown_version_is_a_finding(migration: Migration, version: str):
+    """Nobody can tell what an unknown MirrorMaker ignores."""
+    (finding,) = an_engine(migration).setting_findings(version)
+
+    assert Code.MIRROR_VERSION_UNKNOWN is finding.code
+
+
+def test_kafka_4_has_no_mirrormaker_1(migration: Migration):
+    """That is one finding, not one per key."""
+    (finding,) = an_engine(migration, engine="mirrormaker1").setting_findings("4.0.0")
+
+    assert Code.MM1_REMOVED is finding.code
+
+
+def test_every_version_in_the_tables_is_one():
+    """A version that cannot be read would let everything pass."""
+    tables = (*MIRRORMAKER1_KEYS.values(), *MIRRORMAKER2_KEYS.values())
+    texts = {text for row in tables for text in (row.first, row.removed) if text} | set(TUNING_KEYS.values())
+
+    assert None not in {KafkaVersion.of(text) for text in texts}
+
+
+@pytest.mark.parametrize(
+    ("topic", "names", "part"),
+    [
+        ("orders.replica", TopicNames(), "leaves out"),
+        ("device-heartbeats", TopicNames(), "copies to shop-source.device-heartbeats"),
+        ("shop-target.orders", TopicNames("prefixed"), "a cycle"),
+        ("eu.shop-target.orders", TopicNames("prefixed"), "a cycle"),
+    ],
+)
+def test_topic_that_mirrormaker_2_would_leave_out_is_named(
+    migration: Migration, topic: str, names: TopicNames, part: str
+):
+    """Names that mean something to MirrorMaker 2 itself are refused, because it says nothing about them."""
+    strange = replace(migration, topics=("orders", topic))
+
+    (finding,) = an_engine(strange, topic_names=names).setting_findings("3.9.1")
+
+    assert Code.TOPIC_NEVER_COPIED is finding.code
+    assert part in finding.found
+
+
+@pytest.mark.parametrize(
+    ("topic", "settings"),
+    [
+        ("shop-target.orders", {}),
+        ("orders.shop-target", {"topic_names": TopicNames("prefixed")}),
+        ("device-heartbeats", {"topic_names": TopicNames("prefixed")}),
+        ("orders.replica", {"engine": "mirrormaker1"}),
+    ],
+)
+def test_topic_that_is_copied_after_all_is_not_named(migration: Migration, topic: str, settings: dict[str, object]):
+    """Each rule belongs to one way of naming topics, and none to MirrorMaker 1."""
+    assert [] == list(an_engine(replace(migration, topics=(topic,)), **settings).setting_findings("3.9.1"))

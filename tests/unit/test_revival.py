@@ -1,0 +1,57 @@
+"""Rules of when a MirrorMaker that died is started again."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.host import HostReply, ProcessState
+from kafka_migration.core.revival import Death, dead_for_good, stopped_by_others, was_told_to_stop
+
+pytestmark = pytest.mark.unit
+
+NOW = datetime(2030, 1, 1, tzinfo=UTC)
+
+
+def reply(state: ProcessState = ProcessState.DEAD, reason: str = "ended") -> HostReply:
+    log = "one\n\ntwo\nthree\nOutOfMemoryError\n"
+    return HostReply(True, "", "", "renew", "shop", generation=4, state=state, exit_code=3, exit_reason=reason, log=log)
+
+
+@pytest.mark.parametrize(("earlier", "pause_s"), [(0, 5), (1, 15), (2, 45), (3, 135), (4, 300), (19, 300)])
+def test_pauses_grow_and_have_an_end(earlier: int, pause_s: int):
+    """Each death in a run makes the pause before the next start three times as long, at most five minutes."""
+    assert NOW + timedelta(seconds=pause_s) == Death.of(reply(), NOW, earlier).start_after
+
+
+def test_death_tells_how_it_came():
+    """Exit code, reason and the last lines of the log; where nobody saw the end, that is said."""
+    assert "generation 4: exit code 3, ended, last log lines: two | three | OutOfMemoryError" == str(
+        Death.of(reply(), NOW, 0)
+    )
+    assert "nobody saw it end" in Death.of(reply(reason=""), NOW, 0).reason
+
+
+def test_death_survives_its_document():
+    """A trigger that is restarted reads the same death, and waits no longer than the first would have."""
+    death = Death.of(reply(), NOW, 2)
+
+    assert death == Death.from_document(json.loads(json.dumps(death.to_document())))
+
+
+def test_only_a_stop_is_a_stop():
+    """A process that ended by itself, or whose lease ran out, was not told to."""
+    assert was_told_to_stop(reply(ProcessState.STOPPED))
+    assert not was_told_to_stop(reply(reason="lease-expired"))
+
+
+def test_findings_name_every_death():
+    """A run that gives up tells of all of them, and how often it started anew; a stop by others is told as one."""
+    finding = dead_for_good([Death.of(reply(), NOW, 0), Death.of(reply(), NOW, 1)], 1)
+
+    assert (Code.MIRROR_DEAD, 2) == (finding.code, finding.found.count("generation 4"))
+    assert "started again 1 time(s)" in finding.expected
+    assert "generation 4 was told to stop" in stopped_by_others(reply()).found
