@@ -11,7 +11,7 @@ import sys
 
 from bench.results import Row, merge
 
-PARTS = ("validation", "orchestration", "snapshot", "triggerer")
+PARTS = ("validation", "orchestration", "snapshot", "triggerer", "mirroring")
 
 
 def main() -> int:

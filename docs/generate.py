@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).parent
-sys.path.insert(0, str(DOCS.parent / "plugins"))
+sys.path[:0] = [str(DOCS.parent / "plugins"), str(DOCS.parent)]
 
 from kafka_migration.core.codes import Code  # noqa: E402
 from kafka_migration.core.report import table  # noqa: E402
 from kafka_migration.spec.models import MigrationModel  # noqa: E402
+from tests.live import reliability_table  # noqa: E402
 
 NOTICE = "<!-- Written by docs/generate.py from the code; do not edit by hand. -->\n\n"
 
@@ -76,7 +77,17 @@ def _default(field: Schema) -> str:
     return f"`{json.dumps(default) if isinstance(default, list | bool) else default}`"
 
 
-PAGES = {"error-codes.md": error_codes, "migration-file.md": migration_file}
+def reliability() -> str:
+    """Return the page of what was killed in the middle of a run, and what came of it."""
+    outcomes = table(("Outcome", "Meaning"), list(reliability_table.OUTCOMES.items()))
+    scenarios = table(reliability_table.HEADS, reliability_table.rows())
+    return (
+        f"# Reliability\n\n{NOTICE}{reliability_table.INTRODUCTION}\n\n{outcomes}\n\n{scenarios}\n\n"
+        f"{reliability_table.LEGEND}\n"
+    )
+
+
+PAGES = {"error-codes.md": error_codes, "migration-file.md": migration_file, "reliability.md": reliability}
 
 
 def main() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -136,11 +137,24 @@ class AirflowApi:
                 raise NotFinished(f"Airflow does not know the DAG {dag_id} after {timeout_s:.0f} s")
             time.sleep(POLL_S)
         if dag["is_paused"] and unpause:
-            self._set_paused(dag_id, is_paused=False)
+            self.unpause(dag_id)
+
+    def add_connection(self, connection_id: str, conn_type: str, extra: Mapping[str, Any]) -> None:
+        """Store a connection in Airflow's database."""
+        body = {"connection_id": connection_id, "conn_type": conn_type, "extra": json.dumps(extra)}
+        self._act("POST", "/api/v2/connections", body)
+
+    def is_stale(self, dag_id: str) -> bool:
+        """Tell whether the files have no DAG of this id any more, though Airflow knows of one."""
+        return bool(self._get(f"/api/v2/dags/{dag_id}")["is_stale"])
 
     def pause(self, dag_id: str) -> None:
         """Pause a DAG: no run begins any more, those that began go on."""
         self._set_paused(dag_id, is_paused=True)
+
+    def unpause(self, dag_id: str) -> None:
+        """Let a paused DAG go on."""
+        self._set_paused(dag_id, is_paused=False)
 
     def _set_paused(self, dag_id: str, *, is_paused: bool) -> None:
         self._act("PATCH", f"/api/v2/dags/{dag_id}", {"is_paused": is_paused})
@@ -212,6 +226,14 @@ class AirflowApi:
         """Mark a run as `failed` or `success`, as a person does in the UI; the tasks that run are ended."""
         self._act("PATCH", _run_path(dag_id, run_id), {"state": state})
 
+    def set_task_state(self, dag_id: str, run_id: str, task_id: str, state: str) -> None:
+        """Mark a task of a run as `failed` or `success`, as a person does in the UI; a running one is ended."""
+        self._act("PATCH", f"{_run_path(dag_id, run_id)}/taskInstances/{task_id}", {"new_state": state})
+
+    def delete_dag(self, dag_id: str) -> None:
+        """Delete a DAG with all its runs; while its file is there, Airflow finds it again."""
+        self._act("DELETE", f"/api/v2/dags/{dag_id}")
+
     def clear(self, dag_id: str, run_id: str, task_ids: list[str], *, downstream: bool = True) -> tuple[str, ...]:
         """Clear tasks of a run so that they run again; return the ids of all tasks cleared."""
         body = {
@@ -261,7 +283,7 @@ class AirflowApi:
             return None if reply.status_code == HTTPStatus.NOT_FOUND else _document(reply)
         raise AssertionError("unreachable")
 
-    def _act(self, method: str, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    def _act(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         try:
             return _document(self._request(method, path, json=body))
         except httpx.HTTPError as error:
@@ -282,7 +304,7 @@ def _document(reply: httpx.Response) -> dict[str, Any]:
     request = reply.request
     if reply.is_error:
         raise AirflowApiError(f"{request.method} {request.url.path}: {reply.status_code} {reply.text[:2000]}")
-    document: dict[str, Any] = reply.json()
+    document: dict[str, Any] = reply.json() if reply.content else {}
     return document
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from airflow.providers.standard.operators import hitl
-from airflow.sdk.api.datamodels._generated import DagRunType
+from airflow.sdk.api.datamodels._generated import DagRunState, DagRunType
 from airflow.sdk.execution_time.context import OutletEventAccessors
 
 from kafka_migration.core.cluster import NewTopic
@@ -60,11 +60,11 @@ class FakeTaskInstance:
     task_states: dict[str, str | None] = field(default_factory=dict)
     id: str = "0190c6f5-0000-7000-8000-000000000000"
 
-    def get_dagrun_state(self, dag_id: str, run_id: str) -> str:
-        """Return the state of a run; an unknown one is an error, as Airflow answers it."""
+    def get_dagrun_state(self, dag_id: str, run_id: str) -> DagRunState:
+        """Return the state of a run as Airflow's enum; an unknown one is an error, as Airflow answers it."""
         if run_id not in self.run_states:
             raise RuntimeError(f"Dag run {run_id} not found")
-        return self.run_states[run_id]
+        return DagRunState(self.run_states[run_id])
 
     def get_task_states(self, dag_id: str, run_ids: list[str]) -> dict[str, dict[str, str | None]]:
         """Return the states of the run's tasks."""

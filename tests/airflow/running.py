@@ -45,6 +45,12 @@ def assign(world: World) -> FakeMirrorMaker:
     return fake_mirror(world.host.processes[world.host.last].launch, world.source, world.target)
 
 
+def watch_event(world: World, outcome: str, **more: Any) -> dict[str, Any]:
+    """Return the event with which this attempt's watch ends."""
+    told = {"outcome": outcome, "progress": "Copy: 1/2", "findings": [], "generation": 1}
+    return {**told, "holder": world.run.identity.holder, **more}
+
+
 def validated(world: World, equal: bool = True) -> None:
     """Write request and result as `validate_topics` and Spark do, with all windows equal or none."""
     from kafka_migration.orchestration.operators.validate import _request

@@ -268,7 +268,14 @@ def test_cleared_run_that_has_stopped_is_idle(world: World, clock: FakeClock):
 def test_watch_that_was_ended_lets_the_run_go_on(world: World, outcome: str):
     """What was copied is to be stopped at and validated, whoever ended the watch."""
     do(world, PreflightOperator)
-    event = {"outcome": outcome, "progress": "Copy: 1/2", "findings": [], "generation": 1, "reason": "told to"}
+    event = {
+        "outcome": outcome,
+        "progress": "Copy: 1/2",
+        "findings": [],
+        "generation": 1,
+        "reason": "told to",
+        "holder": world.run.identity.holder,
+    }
     sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
 
     assert outcome == sensor.execute_complete(world.context(), event)["outcome"]  # type: ignore[arg-type]
@@ -279,7 +286,15 @@ def test_cutover_never_goes_on_with_a_part(world: World):
     """Consumers are not moved to a copy whose watch ended before everything was there."""
     world.params = {"mode": "cutover"}
     do(world, PreflightOperator)
-    event = {"outcome": "behind", "progress": "", "findings": [], "generation": 1, "reason": "told to", "lag": 1}
+    event = {
+        "outcome": "behind",
+        "progress": "",
+        "findings": [],
+        "generation": 1,
+        "reason": "told to",
+        "lag": 1,
+        "holder": world.run.identity.holder,
+    }
 
     with pytest.raises(AirflowFailException, match="BEHIND"):
         MirrorLagSensor(task_id="watch_lag", migration="shop").execute_complete(world.context(), event)  # type: ignore[arg-type]

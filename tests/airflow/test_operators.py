@@ -126,7 +126,13 @@ def test_watch_result_is_recorded_and_failures_fail(world: World):
     finding = {"code": "MIRROR_DEAD", "subject": "MirrorMaker", "found": "x", "expected": "y", "remedy": "z"}
     do(world, PreflightOperator)
     sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
-    event = {"outcome": "failed", "progress": "Copy: 1/2", "findings": [finding], "generation": 1}
+    event = {
+        "outcome": "failed",
+        "progress": "Copy: 1/2",
+        "findings": [finding],
+        "generation": 1,
+        "holder": world.run.identity.holder,
+    }
 
     with pytest.raises(AirflowFailException, match="MIRROR_DEAD"):
         sensor.execute_complete(world.context(), event)  # type: ignore[arg-type]

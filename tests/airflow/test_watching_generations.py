@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from airflow.sdk.exceptions import TaskDeferred
 from airflow.triggers.base import BaseTrigger
 
 from kafka_migration.core.errors import Refused
@@ -16,6 +17,7 @@ from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.stop_request import StopRequest
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
+from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
 from tests.airflow.conftest import World
 from tests.airflow.driving import revived
 from tests.airflow.engines import ALARM, lossy
@@ -84,6 +86,33 @@ def test_request_to_stop_an_earlier_generation_holds(scene: Scene):
 
     assert ("behind", 2) == (event["outcome"], event["generation"])
     assert "ada" in event["reason"]
+
+
+def test_death_after_a_request_to_stop_is_not_undone(scene: Scene):
+    """Regression: what was asked to end was started again when it died first, and the request was forgotten."""
+    world = scene.world
+    request = StopRequest(1, "t", "t", "ada", "enough")
+
+    def ask_and_die() -> None:
+        world.run.stop_requests.request(request)
+        world.host.die()
+
+    script(scene, ask_and_die)
+
+    assert ("behind", 1) == (watch(scene)["outcome"], world.host.last)
+
+
+def test_event_of_an_earlier_attempt_is_waited_past(scene: Scene):
+    """Regression: Airflow handed the event of the cleared attempt's trigger to the new one, which failed by it."""
+    scene.copy()
+    event = watch(scene)
+    world = scene.world
+    world.dag_run.clear_number = 1
+    ReserveOperator(task_id="reserve", migration="shop").execute(world.context())  # type: ignore[arg-type]
+    sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
+
+    with pytest.raises(TaskDeferred):
+        sensor.execute_complete(world.context(), event)  # type: ignore[arg-type]
 
 
 def test_stopped_under_the_watch_is_failed_and_not_started_again(scene: Scene):

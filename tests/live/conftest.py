@@ -11,8 +11,16 @@ import pytest
 from sandbox.airflow import AirflowFolders
 from sandbox.airflow_api import AirflowApi
 from sandbox.sandbox import Sandbox
+from tests.live.faults import Faults
 from tests.live.migrations import LiveMigration
+from tests.live.scenarios import Scenario, running_scenario
 
+# How soon Airflow gives up on a task or a scheduler that went silent; five minutes each, unless told otherwise.
+SILENCE = {
+    "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "60",
+    "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT_DETECTION_INTERVAL": "5",
+    "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "20",
+}
 ROOT = Path(__file__).parents[2]
 
 
@@ -43,7 +51,7 @@ def migrations_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def sandbox(tmp_path_factory: pytest.TempPathFactory, migrations_folder: Path) -> Iterator[Sandbox]:
     """Both clusters, the MirrorMaker host and Airflow on the checkout's own DAGs and plugins."""
     folders = AirflowFolders(migrations=migrations_folder)
-    with Sandbox(tmp_path_factory.mktemp("sandbox"), folders=folders) as running:
+    with Sandbox(tmp_path_factory.mktemp("sandbox"), folders=folders, extra_environment=SILENCE) as running:
         yield running
 
 
@@ -52,3 +60,14 @@ def live(sandbox: Sandbox, migrations_folder: Path) -> Iterator[LiveWorld]:
     """Everything that a test of a whole run needs."""
     with AirflowApi.of(sandbox.state) as api:
         yield LiveWorld(sandbox, api, migrations_folder)
+
+
+@pytest.fixture
+def scenario(live: LiveWorld, request: pytest.FixtureRequest) -> Iterator[Scenario]:
+    """A scenario of a migration of its own, which bears the test's name."""
+    name = request.node.name.removeprefix("test_").replace("_", "-")[:40].rstrip("-")
+    settings = request.node.get_closest_marker("settings")
+    migration = live.migration(name, **(settings.kwargs if settings else {}))
+    faults = Faults(live.sandbox, migration)
+    with running_scenario(request.node.name, migration, live.api, faults) as made:
+        yield made

@@ -31,15 +31,16 @@ name: {name}
 source:
   connection: {source}
 target:
-  connection: demo_target
+  connection: {target}
   replication_factor: 1
-topics: [{name}]
+topics: [{name}{more_topics}]
 mirror:
   connection: demo_mirror_host
   tasks: 1
   heap_mb: 256
-  lease: 3m
+  lease: {lease}
   stop_grace: 60s
+{mirror}
 watch:
   poll_interval: {poll_interval}
   stall_after: 3m
@@ -47,7 +48,7 @@ watch:
 validation:
   spark_connection: {spark}
 cutover:
-  groups: ["{name}-.*"]
+  groups: ["{groups}"]
   fence_quiet: 3s
   fence_wait: {fence_wait}
   approval_time_limit: {approval_time_limit}
@@ -55,7 +56,11 @@ cutover:
 """
 DEFAULTS = {
     "source": "demo_source",
+    "target": "demo_target",
+    "mirror": "",
     "spark": "demo_spark",
+    "lease": "3m",
+    "more_topics": "",
     "poll_interval": "1s",
     "fence_wait": "10m",
     "approval_time_limit": "1h",
@@ -73,17 +78,21 @@ class LiveMigration:
         self.path = path
         self._sandbox = sandbox
         self._api = api
-        self._settings = {**DEFAULTS, **settings}
-        self.source = {"bootstrap.servers": sandbox.state.source_bootstrap}
-        self.target = {"bootstrap.servers": sandbox.state.target_bootstrap}
+        self._settings = {**DEFAULTS, "groups": f"{self.name}-.*", **settings}
+        at = {"demo_source": sandbox.state.source_bootstrap, "demo_target": sandbox.state.target_bootstrap}
+        self.source, self.target = ({"bootstrap.servers": at[self._settings[side]]} for side in ("source", "target"))
 
     def prepare(self) -> None:
         """Create the topic on the source, write the file, wait for the DAG."""
-        admin = AdminClient(self.source)
-        for future in admin.create_topics([NewTopic(self.name, PARTITIONS, 1)]).values():
-            future.result(30)
+        self.create_topic(self.name)
         self.path.write_text(FILE.format(name=self.name, **self._settings))
         self._api.wait_for_dag(self.dag_id)
+
+    def create_topic(self, topic: str) -> None:
+        """Create a topic on the source."""
+        admin = AdminClient(self.source)
+        for future in admin.create_topics([NewTopic(topic, PARTITIONS, 1)]).values():
+            future.result(30)
 
     def produce(self, count: int, first: int = 0, size: int = 0) -> None:
         """Send records to the source, two in a row of each key, of at least so many bytes."""
@@ -102,9 +111,9 @@ class LiveMigration:
             producer.produce(self.name, key=f"k{number % 7}", value=f"at {moment}", partition=0, timestamp=stamp)
         assert producer.flush(60) == 0
 
-    def trigger(self, mode: str = "sync") -> str:
-        """Start a run and return its id."""
-        return self._api.trigger(self.dag_id, {"mode": mode})
+    def trigger(self, mode: str = "sync", **conf: object) -> str:
+        """Start a run, with further fields of the form where given, and return its id."""
+        return self._api.trigger(self.dag_id, {"mode": mode, **conf})
 
     def state(self, run_id: str) -> str:
         """Return the run's state."""
@@ -204,9 +213,14 @@ class LiveMigration:
         return sum(len(placed) for placed in read_records(self.target["bootstrap.servers"], self.name).values())
 
     @property
+    def host_folder(self) -> Path:
+        """The migration's folder on the MirrorMaker host."""
+        return Path(self._sandbox.state.mirror_home) / self.name
+
+    @property
     def reservation(self) -> str | None:
         """Who holds the reservation on the host; `None` when it is free."""
-        path = Path(self._sandbox.state.mirror_home) / self.name / "reservation"
+        path = self.host_folder / "reservation"
         return path.read_text().strip() if path.exists() else None
 
     def mirror_pids(self) -> list[int]:

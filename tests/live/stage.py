@@ -20,6 +20,7 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 
 from kafka_migration.adapters.kafka import ConfluentCluster
 from kafka_migration.adapters.mirror_host import SshMirrorHost
+from kafka_migration.core.errors import TransientError
 from kafka_migration.core.migration import RunIdentity
 from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.orchestration import run as run_module
@@ -36,8 +37,10 @@ from sandbox.data.reading import read_records
 from sandbox.sandbox import Sandbox
 from tests.airflow.conftest import FakeDagRun, FakeTaskInstance
 from tests.airflow.driving import deferred_by, revived
+from tests.waiting import wait_until
 
 CALL_TIMEOUT_S = 30
+START_TIMEOUT_S = 60
 WATCH_TIMEOUT_S = 300
 BEFORE_START = (PreflightOperator, ReserveOperator, PlanOperator, CreateTopicsOperator)
 FILE = """\
@@ -124,8 +127,16 @@ class Stage:
         return summary
 
     def start(self) -> None:
-        """Do everything up to and with the start of MirrorMaker."""
-        self.do(*BEFORE_START, StartMirrorOperator)
+        """Do everything up to and with the start of MirrorMaker, which is tried again as Airflow does."""
+        self.do(*BEFORE_START)
+        wait_until(self._has_started, START_TIMEOUT_S, "a start of MirrorMaker")
+
+    def _has_started(self) -> bool:
+        try:
+            self.do(StartMirrorOperator)
+        except TransientError:
+            return False
+        return True
 
     def watch(self) -> dict[str, Any]:
         """Watch to the end; return the trigger's event."""

@@ -243,3 +243,24 @@ def test_mirrormaker_that_is_killed_is_started_again(new_stage: Callable[..., St
     assert dead.stop is not None
     assert living.stop is not None
     assert (False, True) == (dead.stop.graceful, living.stop.graceful)
+
+
+@pytest.mark.campaign
+def test_killed_exactly_once_makes_no_duplicate(new_stage: Callable[..., Stage]):
+    """A killed MirrorMaker is certified when its open transaction has ended, and no record is there twice."""
+    stage = new_stage(mirror="exactly_once: true")
+    (topic,) = stage.topics
+    stage.create(topic)
+    stage.produce(topic, *numbered(0, 2000))
+    stage.start()
+    wait_until(lambda: len(stage.copied_values(topic)) >= 2000, what="the first records")
+    stage.produce(topic, *numbered(2000, 50_000))
+    os.kill(stage.run.host.status().pid or 0, signal.SIGKILL)
+    stage.do(PlanOperator)
+
+    event = stage.watch()
+    stage.complete(event)
+    stage.stop()
+
+    assert ("drained", 2) == (event["outcome"], event["generation"])
+    assert numbered(0, 52_000) == stage.copied_values(topic)

@@ -136,14 +136,16 @@ class MirrorWatcher:
         What cannot be reached is unknown, not a failure: the host's lease and the deadline bound the wait.
         """
         asked, remark = self._asked()
+        ending = self.guide.ending(asked)
         try:
-            result = self.watch.take(replace(self._poll(), remark=remark), self.clock.monotonic_s())
+            poll = self._poll(revives=ending is None)
+            result = self.watch.take(replace(poll, remark=remark), self.clock.monotonic_s())
         except FindingsError as error:
             return WatchResult(Outcome.FAILED, self.progress, error.findings)
         if result is not None:
             return replace(result, fence=self.guide.proof(), findings=self._explained(result.findings))
         # With everything at its goal just now, the next poll may prove it.
-        if (ending := self.guide.ending(asked)) is not None and not self.watch.passes:
+        if ending is not None and not self.watch.passes:
             return self.watch.end(ending)
         if self.deadline is not None and self.clock.now() >= self.deadline:
             return WatchResult(Outcome.FAILED, self.progress, (self._too_late(),))
@@ -160,11 +162,12 @@ class MirrorWatcher:
             # Whatever an object store raises: not to know of a request is no reason to end.
             return None, f"stop requests cannot be read ({type(error).__name__}: {error})"
 
-    def _poll(self) -> Poll:
+    def _poll(self, *, revives: bool) -> Poll:
         try:
             reply = self.reviver.renew(self.generation)
             if not reply.is_running:
-                return self._waiting(self._revive(reply))
+                # What is to end now is not started for that.
+                return self._waiting(self._revive(reply) if revives else "MirrorMaker is dead")
             aim = self.guide.aim() or self.watch.aim
             readings = self._readings(aim)
             return Poll(readings, self.engine.health(self.generation), reply.alarm, aim=aim)

@@ -20,7 +20,8 @@ from kafka_migration.orchestration.operators.base import MigrationOperator, Summ
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.triggers.reservation import ReservationTrigger
 
-FINISHED = {"success", "failed"}
+# A tuple: Airflow answers with an enum of texts, whose members are equal to these but hash differently.
+FINISHED = ("success", "failed")
 
 
 class ReserveOperator(MigrationOperator):
@@ -98,7 +99,7 @@ def _may_take_over(mine: RunIdentity, holder: str, task_instance: Any) -> bool:
     if other.is_same_run(mine):
         return other.is_earlier_attempt_of(mine)
     try:
-        state = str(task_instance.get_dagrun_state(dag_id=other.dag_id, run_id=other.run_id))
+        state = task_instance.get_dagrun_state(dag_id=other.dag_id, run_id=other.run_id)
     except Exception as error:
         # Airflow answers a run that is no more with "not found"; anything else is not known and not taken.
         return "not found" in str(error).lower() or "404" in str(error)

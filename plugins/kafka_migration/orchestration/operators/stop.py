@@ -25,6 +25,10 @@ SETTLE_PAUSE_S = 2.0
 KEPT_GENERATIONS = 20
 
 
+# How a process that is dead already came to its end, by the host's words for it.
+_REASONS = {"lease-expired": "stopped by the host, its lease not being renewed", "ended": "died"}
+
+
 class StopMirrorOperator(MigrationOperator):
     """Stop whatever MirrorMaker of this migration is open and write its stop certificate.
 
@@ -81,7 +85,7 @@ def _end_when_settled(run: MigrationRun, generation: Generation, reply: HostRepl
     With exactly-once that is an open transaction; after a KILL the target's ends, which rise while a follower catches
     up.
     """
-    reason = "killed after the grace time" if reply.killed else "stopped by the run"
+    reason = "killed after the grace time" if reply.killed else _REASONS.get(reply.exit_reason, "stopped by the run")
     deadline = run.clock.monotonic_s() + (SETTLE_LIMIT_S if run.migration.mirror.exactly_once else 0)
     if not run.engine.is_graceful(reply.log):
         _await_still_ends(run, generation)

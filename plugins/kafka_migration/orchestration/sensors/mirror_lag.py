@@ -46,18 +46,28 @@ class MirrorLagSensor(MigrationSensor):
                 return _without_mirror(run, start["reason"])
             # A cleared watch acts for another attempt than the one that reserved.
             hold_reservation(run)
-            limits = limits_of(run)
-            deadline = None if limits.deadline is None else limits.deadline.isoformat()
-        self.defer(
-            trigger=MirrorLagTrigger(run=run.to_arguments(), generation=start["generation"], deadline=deadline),
-            method_name="execute_complete",
-            timeout=limits.trigger_timeout,
-        )
+        self._defer(run)
         return None
 
+    def _defer(self, run: MigrationRun) -> None:
+        limits = limits_of(run)
+        trigger = MirrorLagTrigger(
+            run=run.to_arguments(),
+            generation=run.evidence.require(Kind.START)["generation"],
+            deadline=None if limits.deadline is None else limits.deadline.isoformat(),
+        )
+        self.defer(trigger=trigger, method_name="execute_complete", timeout=limits.trigger_timeout)
+
     def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
-        """Record how the watch ended; raise when it failed, or a cutover does not have everything."""
+        """Record how the watch ended; raise when it failed, or a cutover does not have everything.
+
+        An event of an earlier attempt's trigger, which Airflow was seen to hand to the task that was cleared, says
+        nothing about this one: the watch goes on.
+        """
         run = MigrationRun.from_context(context, self.migration)
+        if event["holder"] != run.identity.holder:
+            self.log.warning("An event of %s is not this attempt's: %s", event["holder"], event["progress"])
+            self._defer(run)
         with reporting(run, self.task_id):
             run.evidence.write(Kind.WATCH, {"at": run.now(), **event})
             self.log.info("%s", event["progress"])

@@ -63,7 +63,8 @@ class MirrorLagTrigger(BaseTrigger):
                 for notice in watcher.take_notices():
                     self.log.warning("%s", notice)
                 if result is not None:
-                    yield TriggerEvent({**result.to_document(), "generation": watcher.generation})
+                    told = {"generation": watcher.generation, "holder": run.identity.holder}
+                    yield TriggerEvent({**result.to_document(), **told})
                     return
                 await asyncio.sleep(run.migration.watch.poll_interval_s)
         finally:

@@ -1,0 +1,231 @@
+"""The table of `docs/reliability.md`: what each scenario is, what must come of it, and what a campaign measured.
+
+    make test-live-all && python -m tests.live.reliability_table && python docs/generate.py
+
+The first writes what it measured to `artifacts/reliability/`, the second takes that over into `reliability.json`,
+which is kept, and the third writes the page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+KEPT = Path(__file__).with_name("reliability.json")
+MEASURED = Path(__file__).parents[2] / "artifacts" / "reliability"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a scenario is and what must come of it; `seen` is what a user sees and does."""
+
+    scenario: str
+    outcome: str
+    seen: str
+    codes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What came of a scenario: starts of MirrorMaker, records copied more than once, seconds until it was gone."""
+
+    outcome: str
+    codes: tuple[str, ...]
+    generations: int
+    duplicates: int
+    gone_after_s: int
+
+    def to_document(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Measured:
+        """Read it back."""
+        return cls(**{**document, "codes": tuple(document["codes"])})
+
+
+OUTCOMES = {
+    "SURVIVE": "the run ends green by itself",
+    "RECOVER": "the run ends green after Airflow tried a task again",
+    "STOP-SAFE": "the run ends red, or is gone; MirrorMaker is stopped, and the next run does the rest",
+    "REFUSE": "nothing is started or changed",
+}
+INTRODUCTION = (
+    "Each row is a test on real clusters, a real sshd and a live Airflow (`tests/live/test_reliability_*.py`, run by "
+    "`make test-live-all`): something is killed or done in the middle of a run. After each of them\n\n"
+    "- no record of the copied range is missing on the target, none is there that was not on the source, and each "
+    "partition keeps its order;\n"
+    "- no two MirrorMakers of the migration have ever lived at once, by the host's journal and by looking ten times a "
+    "second;\n"
+    "- 60 s after the run's end no process of the migration is alive on the host; where nothing could reach the host, "
+    "60 s after lease and grace are over."
+)
+HEADS = ("What happens", "Outcome", "What a user sees and does", "Starts", "Copied twice", "Gone after")
+LEGEND = (
+    "*Starts*: how often MirrorMaker was started; where only the next run could take the reservation over, with that "
+    "run's. *Copied twice*: records that are on the target more than once, "
+    "replayed after a kill. *Gone after*: seconds until no process of the migration was alive, from the person's act, "
+    "from the loss of the host, or else from the run's end. The numbers are of the last campaign, with a lease of 45 s "
+    "where a lease ends it; they are no promise."
+)
+
+SCENARIOS: dict[str, Row] = {
+    "test_mirror_killed_once": Row(
+        "`kill -9` of MirrorMaker",
+        "SURVIVE",
+        "`watch_lag` logs the death and starts the next generation; nothing to do",
+    ),
+    "test_mirror_killed_three_times": Row(
+        "`kill -9` of MirrorMaker, three times in one run",
+        "SURVIVE",
+        "the same three times; nothing to do",
+    ),
+    "test_mirror_killed_more_often_than_allowed": Row(
+        "`kill -9` of MirrorMaker, more often than `mirror.restarts` allows",
+        "STOP-SAFE",
+        "the run is red with the last log lines; find out why MirrorMaker dies, then trigger the run again",
+        ("MIRROR_DEAD",),
+    ),
+    "test_host_supervisor_killed": Row(
+        "`kill -9` of the shell on the host that waits for MirrorMaker", "SURVIVE", "nothing"
+    ),
+    "test_lease_watch_killed": Row(
+        "`kill -9` of the shell on the host that keeps the lease",
+        "SURVIVE",
+        "nothing; until the run's end nothing but the run stops MirrorMaker",
+    ),
+    "test_sshd_killed_and_back": Row(
+        "sshd and its sessions are killed and come back before the lease is over",
+        "SURVIVE",
+        "`watch_lag` logs that the host cannot be reached; nothing to do",
+    ),
+    "test_sshd_killed_for_good": Row(
+        "sshd and its sessions are killed and do not come back",
+        "STOP-SAFE",
+        "the host stops MirrorMaker when the lease is over; end the watch with `kafka-migration stop`, "
+        "and trigger the run again once the host is back",
+    ),
+    "test_sshd_back_after_the_lease": Row(
+        "sshd and its sessions are killed and come back when the lease is over",
+        "SURVIVE",
+        "the host stopped MirrorMaker; `watch_lag` notices and starts the next generation; nothing to do",
+    ),
+    "test_start_task_killed_before_the_host_is_asked": Row(
+        "`kill -9` of the task `start_mirror` before it asked the host", "RECOVER", "one retry of the task"
+    ),
+    "test_start_task_killed_while_the_host_starts": Row(
+        "`kill -9` of the task `start_mirror` while the host starts MirrorMaker",
+        "RECOVER",
+        "one retry of the task, which adopts the process",
+    ),
+    "test_start_task_killed_after_the_host_answered": Row(
+        "`kill -9` of the task `start_mirror` after the host answered",
+        "RECOVER",
+        "one retry of the task, which adopts the process",
+    ),
+    "test_worker_of_the_start_killed": Row(
+        "`kill -9` of the executor's process that supervises `start_mirror`",
+        "RECOVER",
+        "one retry after `[scheduler] task_instance_heartbeat_timeout`, which adopts the process",
+    ),
+    "test_triggerer_killed_and_back": Row(
+        "`kill -9` of the triggerer while `watch_lag` is deferred, then a new one",
+        "SURVIVE",
+        "no progress lines meanwhile; nothing to do",
+    ),
+    "test_scheduler_killed_and_back": Row(
+        "`kill -9` of the scheduler while `watch_lag` is deferred, then a new one", "SURVIVE", "nothing"
+    ),
+    "test_scheduler_killed_while_starting": Row(
+        "`kill -9` of the scheduler with its workers while the host starts MirrorMaker, then a new one",
+        "RECOVER",
+        "one retry of the task, which adopts the process",
+    ),
+    "test_run_marked_failed_while_starting": Row(
+        "the run is marked failed while `start_mirror` runs",
+        "STOP-SAFE",
+        "`stop_mirror` runs, the run is red; trigger it again when wanted",
+    ),
+    "test_watch_marked_failed": Row(
+        "`watch_lag` is marked failed while it is deferred",
+        "STOP-SAFE",
+        "`stop_mirror` runs, the run is red; trigger it again when wanted",
+    ),
+    "test_watch_marked_success": Row(
+        "`watch_lag` is marked a success while it is deferred",
+        "SURVIVE",
+        "MirrorMaker is stopped, what was copied so far is validated",
+    ),
+    "test_each_task_cleared_while_mirroring": Row(
+        "each task of a run that mirrors is cleared, one after the other",
+        "SURVIVE",
+        "the run takes up its work from there",
+    ),
+    "test_each_task_cleared_after_the_run": Row(
+        "each task of a run that has ended is cleared, one after the other",
+        "SURVIVE",
+        "the run comes to the same end; nothing is copied or counted twice",
+    ),
+    "test_dag_deleted_while_mirroring": Row(
+        "the DAG is deleted while `watch_lag` is deferred",
+        "STOP-SAFE",
+        "the host stops MirrorMaker when the lease is over; the next run takes the reservation over",
+    ),
+    "test_file_removed_while_mirroring": Row(
+        "the migration file is removed, and comes back",
+        "SURVIVE",
+        "Airflow drops the watch, then the lease stops MirrorMaker; put the file back, and the run goes on",
+    ),
+    "test_file_renamed_while_mirroring": Row(
+        "the migration file is renamed, and gets its name back",
+        "SURVIVE",
+        "the same; give the file its name back, and the run goes on",
+    ),
+    "test_dag_paused_and_resumed": Row(
+        "the DAG is paused for less than the lease",
+        "SURVIVE",
+        "MirrorMaker goes on meanwhile; no task begins before the DAG is unpaused",
+    ),
+    "test_dag_paused_for_good": Row(
+        "the DAG is paused for longer than the lease",
+        "SURVIVE",
+        "when the watch is over, nobody renews the lease: the host stops MirrorMaker; unpaused, the run ends",
+    ),
+}
+
+
+def kept() -> dict[str, Measured]:
+    """Return what the last campaigns measured, {test: measures}."""
+    if not KEPT.exists():
+        return {}
+    return {test: Measured.from_document(document) for test, document in json.loads(KEPT.read_text()).items()}
+
+
+def take_over() -> None:
+    """Put what was measured last over what is kept; forget tests that are no more."""
+    found = {path.stem: Measured.from_document(json.loads(path.read_text())) for path in MEASURED.glob("*.json")}
+    merged = {**kept(), **found}
+    document = {test: merged[test].to_document() for test in SCENARIOS if test in merged}
+    KEPT.write_text(json.dumps(document, indent=2) + "\n")
+
+
+def rows() -> list[tuple[str, ...]]:
+    """Return the table's rows under `HEADS`; a scenario that no campaign has measured yet says so."""
+    measured = kept()
+    return [_cells(row, measured.get(test)) for test, row in SCENARIOS.items()]
+
+
+def _cells(row: Row, measured: Measured | None) -> tuple[str, ...]:
+    codes = "".join(f" `{code}`" for code in row.codes)
+    numbers = ("not measured", "–", "–")
+    if measured is not None:
+        numbers = (str(measured.generations), f"{measured.duplicates:,}", f"{measured.gone_after_s} s")
+    return row.scenario, f"{row.outcome}{codes}", row.seen, *numbers
+
+
+if __name__ == "__main__":
+    take_over()

@@ -1,0 +1,104 @@
+"""Processes of Airflow are killed in the middle of a run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from kafka_migration.core.evidence import Kind
+from tests.live.faults import kill
+from tests.live.scenarios import Scenario
+
+pytestmark = [pytest.mark.live, pytest.mark.campaign]
+
+
+def starting(scenario: Scenario) -> None:
+    """Send records and start a run that will have them to copy."""
+    scenario.migration.produce(500)
+    scenario.run_id = scenario.migration.trigger()
+
+
+def wait_tightly(condition: Callable[[], object]) -> None:
+    """Return in the very moment in which the condition is true."""
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline, "the moment did not come"
+
+
+def has_journal(scenario: Scenario, words: str) -> bool:
+    """Tell whether the host's journal has a line with these words."""
+    path = scenario.migration.host_folder / "journal"
+    return path.exists() and words in path.read_text()
+
+
+def test_start_task_killed_before_the_host_is_asked(scenario: Scenario):
+    """The generation is in the ledger and never started: the next try closes it and starts the one after."""
+    starting(scenario)
+    pid = scenario.migration.task_pid(scenario.run_id, "start_mirror")
+    wait_tightly(lambda: scenario.migration.ledger.open_generation)
+    kill(pid)
+
+    scenario.conclude(scenario.ended())
+    assert 500 == scenario.migration.target_records()
+
+
+def test_start_task_killed_while_the_host_starts(scenario: Scenario):
+    """The task dies while its command runs on the host: the next try finds the process and adopts it."""
+    starting(scenario)
+    pid = scenario.migration.task_pid(scenario.run_id, "start_mirror")
+    wait_tightly(lambda: has_journal(scenario, "starting"))
+    kill(pid)
+
+    assert 1 == scenario.conclude(scenario.ended()).generations
+
+
+def test_start_task_killed_after_the_host_answered(scenario: Scenario):
+    """The task dies after its last deed: the next try finds the process and adopts it."""
+    starting(scenario)
+    pid = scenario.migration.task_pid(scenario.run_id, "start_mirror")
+    evidence = scenario.migration.evidence(scenario.run_id)
+    wait_tightly(lambda: evidence.of_attempt(Kind.START))
+    kill(pid)
+
+    assert 1 == scenario.conclude(scenario.ended()).generations
+
+
+def test_worker_of_the_start_killed(scenario: Scenario):
+    """The task's own process outlives its worker and ends its work; Airflow's next try adopts what it left."""
+    starting(scenario)
+    scenario.faults.kill_worker(scenario.run_id, "start_mirror")
+
+    assert 1 == scenario.conclude(scenario.ended()).generations
+
+
+def test_triggerer_killed_and_back(scenario: Scenario):
+    """MirrorMaker goes on without the triggerer; the next one takes the watch over and renews the lease."""
+    scenario.follow()
+    scenario.faults.kill_part("triggerer")
+    scenario.wait_for_more_copied()
+    scenario.faults.restart("triggerer")
+
+    assert 1 == scenario.conclude(scenario.end_following()).generations
+
+
+def test_scheduler_killed_and_back(scenario: Scenario):
+    """MirrorMaker goes on without the scheduler, its lease renewed; the next scheduler ends the run."""
+    scenario.follow()
+    scenario.faults.kill_part("scheduler")
+    scenario.wait_for_more_copied()
+    scenario.faults.restart("scheduler")
+
+    assert 1 == scenario.conclude(scenario.end_following()).generations
+
+
+def test_scheduler_killed_while_starting(scenario: Scenario):
+    """Scheduler, worker and task die while the host starts MirrorMaker: the next scheduler's try adopts it."""
+    starting(scenario)
+    scenario.migration.task_pid(scenario.run_id, "start_mirror")
+    wait_tightly(lambda: has_journal(scenario, "starting"))
+    scenario.faults.kill_part("scheduler")
+    scenario.faults.restart("scheduler")
+
+    assert 1 == scenario.conclude(scenario.ended()).generations
