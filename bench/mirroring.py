@@ -1,12 +1,12 @@
 """MirrorMaker 2 with this package's profile against MirrorMaker 2 with its defaults, from its start to the last record.
 
-Both copy the same twelve partitions, in turn, each into a target topic of its own name: the profile with its identity
-names, the defaults with their prefix. What is compared is the whole time, the start of the process included.
+Both copy topics of the same twelve partitions, in turn: the profile with its identity names, the defaults with their
+prefix. What is compared is the whole time, the start of the process included. Each copy has names of its own for its
+topic, its clusters and thereby its internal topics, so that nothing of another is found or deleted.
 """
 
 from __future__ import annotations
 
-import itertools
 import statistics
 import tempfile
 import time
@@ -22,23 +22,23 @@ from kafka_migration.core.engine import LaunchFacts
 from kafka_migration.core.errors import TransientError
 from kafka_migration.core.host import MirrorLaunch
 from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.engines.mirrormaker2 import MirrorMaker2
+from kafka_migration.engines.mirrormaker2 import PROPERTIES_FILE, MirrorMaker2
 from kafka_migration.spec.loading import load_migration
 from sandbox.sandbox import Sandbox
 from tests.live.real_mirror import RealMirror
 
-TOPIC, PARTITIONS, RECORDS, VALUE_BYTES = "bench", 12, 600_000, 100
+PARTITIONS, RECORDS, VALUE_BYTES = 12, 600_000, 100
 RUNS = 3
 TIMEOUT_S = 600
 _FILE = """\
 version: 1
-name: bench
+name: {name}
 source:
   connection: bench_source
 target:
   connection: bench_target
   replication_factor: 1
-topics: [bench]
+topics: [{name}]
 mirror:
   connection: bench_host
   tasks: 4
@@ -47,11 +47,11 @@ validation:
 """
 # What a first try with MirrorMaker 2 looks like; replication factors are those that one broker can give.
 _DEFAULTS = """\
-clusters = old, new
-old.bootstrap.servers = {source}
-new.bootstrap.servers = {target}
-old->new.enabled = true
-old->new.topics = bench
+clusters = {name}-old, {name}-new
+{name}-old.bootstrap.servers = {source}
+{name}-new.bootstrap.servers = {target}
+{name}-old->{name}-new.enabled = true
+{name}-old->{name}-new.topics = {name}
 tasks.max = 4
 replication.factor = 1
 checkpoints.topic.replication.factor = 1
@@ -64,50 +64,64 @@ config.storage.replication.factor = 1
 
 
 def rows() -> list[Row]:
-    """Fill the source, let both copy it in turn, return the figure."""
+    """Let both copy in turn, return the figure."""
+    seconds: dict[str, list[float]] = {"profile": [], "defaults": []}
     with (
         tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder,
         Sandbox(Path(folder) / "sandbox", airflow=False) as sandbox,
     ):
-        source, target = sandbox.state.source_bootstrap, sandbox.state.target_bootstrap
-        clusters = [ConfluentCluster(side, {"bootstrap.servers": at}) for side, at in (("s", source), ("t", target))]
-        _fill(source, clusters[0])
-        ours = MirrorMaker2(load_migration(_FILE, where="bench"), *clusters).launch(
-            1, LaunchFacts({"bootstrap.servers": source}, {"bootstrap.servers": target}, 1_048_588)
-        )
-        defaults = replace(
-            ours,
-            files={**ours.files, "mm2.properties": _DEFAULTS.format(source=source, target=target)},
-            arguments=ours.arguments[:1],
-        )
-        arms = {"profile": (ours, TOPIC), "defaults": (defaults, f"old.{TOPIC}")}
-        seconds: dict[str, list[float]] = {name: [] for name in arms}
-        for number, (name, (launch, topic)) in itertools.product(range(RUNS), arms.items()):
-            work = Path(folder) / f"{name}-{number}"
-            work.mkdir()
-            seconds[name].append(_copy(work, launch, sandbox.state.environment, clusters[1], topic))
-            _forget(clusters)
-    medians = {name: statistics.median(values) for name, values in seconds.items()}
+        sides = (sandbox.state.source_bootstrap, sandbox.state.target_bootstrap)
+        for number in range(RUNS):
+            for arm, values in seconds.items():
+                name = f"bench-{arm}-{number}"
+                work = Path(folder) / name
+                work.mkdir()
+                values.append(_copy(work, name, arm == "profile", sides, sandbox.state.environment))
+    medians = {arm: statistics.median(values) for arm, values in seconds.items()}
     name = f"MirrorMaker 2, our profile ÷ its defaults, {PARTITIONS} partitions"
     return [Row(name, medians["profile"] / medians["defaults"], None, None)]
 
 
-def _fill(bootstrap: str, source: ConfluentCluster) -> None:
-    source.create_topics([NewTopic(TOPIC, PARTITIONS, 1, {})])
+def _copy(work: Path, name: str, is_profile: bool, sides: tuple[str, str], environment: dict[str, str]) -> float:
+    """Fill a topic of this name and let one of both copy it; return the seconds that this takes."""
+    clusters = [ConfluentCluster("bench", {"bootstrap.servers": at}) for at in sides]
+    _fill(sides[0], clusters[0], name)
+    launch = _profile(name, sides, clusters)
+    if is_profile:
+        return _timed(work, launch, environment, clusters[1], name)
+    return _timed(work, _defaults(name, sides, launch), environment, clusters[1], f"{name}-old.{name}")
+
+
+def _profile(name: str, sides: tuple[str, str], clusters: list[ConfluentCluster]) -> MirrorLaunch:
+    engine = MirrorMaker2(load_migration(_FILE.format(name=name), where="bench"), *clusters)
+    source, target = ({"bootstrap.servers": at} for at in sides)
+    return engine.launch(1, LaunchFacts(source, target, 1_048_588))
+
+
+def _defaults(name: str, sides: tuple[str, str], profile: MirrorLaunch) -> MirrorLaunch:
+    properties = _DEFAULTS.format(name=name, source=sides[0], target=sides[1])
+    return replace(profile, files={**profile.files, PROPERTIES_FILE: properties}, arguments=profile.arguments[:1])
+
+
+def _fill(bootstrap: str, source: ConfluentCluster, topic: str) -> None:
+    source.create_topics([NewTopic(topic, PARTITIONS, 1, {})])
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 50, "queue.buffering.max.messages": RECORDS})
     for number in range(RECORDS):
-        producer.produce(TOPIC, b"%0*d" % (VALUE_BYTES, number), partition=number % PARTITIONS)
+        producer.produce(topic, b"%0*d" % (VALUE_BYTES, number), partition=number % PARTITIONS)
     assert producer.flush(TIMEOUT_S) == 0
 
 
-def _copy(work: Path, launch: MirrorLaunch, environment: dict[str, str], target: ConfluentCluster, topic: str) -> float:
+def _timed(
+    work: Path, launch: MirrorLaunch, environment: dict[str, str], target: ConfluentCluster, topic: str
+) -> float:
     """Return the seconds from the start of a MirrorMaker until every record is on the target."""
     began, partitions = time.perf_counter(), [TopicPartition(topic, number) for number in range(PARTITIONS)]
     mirror = RealMirror(work, launch, environment)
     try:
         while _arrived(target, partitions) < RECORDS:
             assert mirror.is_alive, mirror.log()[-2000:]
-            assert time.perf_counter() - began < TIMEOUT_S, "MirrorMaker does not get through"
+            if time.perf_counter() - began > TIMEOUT_S:
+                raise TimeoutError(f"{_arrived(target, partitions):,} of {RECORDS:,} records: {mirror.log()[-2000:]}")
             time.sleep(0.2)
         return time.perf_counter() - began
     finally:
@@ -120,10 +134,3 @@ def _arrived(target: ConfluentCluster, partitions: list[TopicPartition]) -> int:
     except TransientError:
         # MirrorMaker is creating the topic.
         return 0
-
-
-def _forget(clusters: list[ConfluentCluster]) -> None:
-    """Remove all that a MirrorMaker made, so that the next one begins anew."""
-    for cluster in clusters:
-        cluster.delete_topics([t for t in cluster.topic_names() if t != TOPIC and not t.startswith("__")])
-    clusters[1].delete_topics([TOPIC])

@@ -17,9 +17,11 @@ from unittest import mock
 from bench.results import Row
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.evidence import Kind
+from kafka_migration.core.generations import GenerationStart
 from kafka_migration.core.host import HostReply, ProcessState
 from kafka_migration.core.migration import RunIdentity
 from kafka_migration.core.occasion import Occasion
+from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration.run import MigrationRun
@@ -91,6 +93,8 @@ def _waiting(name: str) -> MirrorLagTrigger:
     run.evidence.freeze_migration(_FILE.format(name=name))
     run.evidence.write(Kind.PREFLIGHT, {"occasion": Occasion().to_document()})
     run.evidence.write(Kind.PLAN, {"positions": {name: {"0": 0}}, "goals": {name: {"0": 1}}})
+    nothing = {TopicPartition(name, 0): 0}
+    run.ledger.append(GenerationStart(1, run.identity.holder, run.now(), nothing, nothing).to_document())
     run.source.create_topics([NewTopic(name, 1, 1, {})])
     internal = InternalTopics.of(name, 1)
     own = (internal.offsets, internal.configs, internal.status)
@@ -100,16 +104,21 @@ def _waiting(name: str) -> MirrorLagTrigger:
 
 
 async def _longest_block(triggers: list[MirrorLagTrigger]) -> float:
-    """Run all triggers; return by how much the loop was late at most, in seconds."""
+    """Run all triggers; return by how much the loop was late at most, in seconds.
+
+    A trigger that fails ends it with its error, one that has an event with an `AssertionError`.
+    """
     waiting = [asyncio.ensure_future(anext(aiter(trigger.run()))) for trigger in triggers]
     longest_s, end = 0.0, time.monotonic() + WATCHED_S
-    while time.monotonic() < end:
-        before = time.monotonic()
-        await asyncio.sleep(TICK_S)
-        longest_s = max(longest_s, time.monotonic() - before - TICK_S)
-    ended = [task for task in waiting if task.done()]
-    for task in waiting:
-        task.cancel()
-    await asyncio.gather(*waiting, return_exceptions=True)
-    assert not ended, f"{len(ended)} triggers did not go on waiting: {ended[0]}"
+    try:
+        while time.monotonic() < end and not any(task.done() for task in waiting):
+            before = time.monotonic()
+            await asyncio.sleep(TICK_S)
+            longest_s = max(longest_s, time.monotonic() - before - TICK_S)
+        events = [task.result() for task in waiting if task.done()]
+    finally:
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+    assert not events, f"{len(events)} triggers did not go on waiting: {events[0]}"
     return longest_s

@@ -147,6 +147,8 @@ def _connect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     clusters = {"source": world.source, "target": world.target}
     monkeypatch.setattr(run_module, "cluster", lambda side, connection_id: clusters[side])
     monkeypatch.setattr(run_module, "SshMirrorHost", lambda migration, connection_id: world.host)
+    # A look at the target's ends after a pause, which no other process uses here.
+    monkeypatch.setattr(start_module.time, "sleep", lambda seconds: None)
     for module in (start_module, validate_module, confirm_module):
         monkeypatch.setattr(module, "connection_config", lambda connection_id: {"bootstrap.servers": "a:1"})
     monkeypatch.setattr(

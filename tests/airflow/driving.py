@@ -32,6 +32,10 @@ class FakeClock:
         """Return the present second; its zero is not that of `now`."""
         return 1000 + self.elapsed_s
 
+    def sleep(self, seconds: float) -> None:
+        """Let the time pass."""
+        self.elapsed_s += seconds
+
 
 @dataclass
 class TriggerLog:

@@ -72,6 +72,14 @@ class LossyEngine:
         """Tell from the alarm."""
         return ALARM in log_tail
 
+    def position_topics(self) -> tuple[str, ...]:
+        """Keep positions in no topic."""
+        return ()
+
+    def restore_command(self, partition: TopicPartition, position: int) -> str:
+        """Return a command that nobody runs."""
+        return f"restore {partition} {position}"
+
     def reset_command(self) -> str:
         """Return a command that nobody runs."""
         return RESET

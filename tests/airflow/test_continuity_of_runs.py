@@ -10,11 +10,13 @@ from airflow.sdk.exceptions import AirflowFailException
 from kafka_migration.adapters.evidence import LedgerStore
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.errors import TransientError
+from kafka_migration.core.ledger import delta_windows
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from kafka_migration.orchestration.starting import start_generation
 from tests.airflow.conftest import World
 from tests.airflow.engines import ALARM, AlarmingHost, LossyEngine, lossy
 from tests.airflow.running import BEFORE_START, do, mirror, next_run, refusal_codes, store_position
@@ -230,3 +232,80 @@ def test_position_that_was_set_back_by_a_start_cut_short_stays(
 
     do(world, PlanOperator, StartMirrorOperator)
     assert (1, 0) == (len(engine.rewinds), engine.positions[P0])
+
+
+def test_source_topic_that_was_gone_at_the_stop_is_refused_when_it_comes_back(world: World):
+    """Regression: it was left out of the certificate, and its first records were left out when it was made anew."""
+    copied_three(world)
+    world.source.delete_topics(["orders"])
+    with pytest.raises(AirflowFailException, match="SOURCE_TOPIC_MISSING · topic orders"):
+        do(world, StopMirrorOperator)
+    world.source.create_topics([NewTopic("orders", 2, 1, {})])
+    world.source.produce("orders", 0, *RECORDS, *RECORDS)
+    next_run(world)
+
+    with pytest.raises(AirflowFailException, match="SOURCE_TOPIC_RECREATED · topic orders"):
+        do(world, *BEFORE_START)
+
+
+def test_source_topic_made_anew_under_a_running_mirrormaker_is_another(world: World):
+    """Regression: the certificate took the id of the new topic, so the next start found nothing wrong."""
+    copied_three(world)
+    world.source.delete_topics(["orders"])
+    world.source.create_topics([NewTopic("orders", 2, 1, {})])
+    world.source.produce("orders", 0, *RECORDS, *RECORDS)
+    do(world, StopMirrorOperator)
+    next_run(world)
+
+    with pytest.raises(AirflowFailException, match="SOURCE_TOPIC_RECREATED · topic orders"):
+        do(world, *BEFORE_START)
+
+
+def test_target_topic_that_was_gone_at_the_stop_is_refused_when_it_is_made_anew(world: World):
+    """Regression: its end was certified as 0, and the next run copied the rest into an empty topic."""
+    copied_three(world)
+    world.target.delete_topics(["orders"])
+    with pytest.raises(AirflowFailException, match="TARGET_TOPIC_MISSING · topic orders"):
+        do(world, StopMirrorOperator)
+    next_run(world)
+
+    with pytest.raises(AirflowFailException, match="TARGET_WRITTEN_BY_OTHERS"):
+        do(world, *BEFORE_START, StartMirrorOperator)
+
+
+def copied_three(world: World) -> None:
+    """Leave a MirrorMaker running that has copied three records."""
+    world.source.produce("orders", 0, *RECORDS)
+    do(world, *BEFORE_START, StartMirrorOperator)
+    mirror(world, {P0: 3})
+
+
+def test_generation_that_nobody_waits_for_is_not_started(world: World):
+    """Regression: the thread of a cancelled watch went on and started a generation after the stop."""
+    world.source.produce("orders", 0, *RECORDS)
+    do(world, *BEFORE_START)
+    run = world.run
+    run.has_left.set()
+
+    with pytest.raises(TransientError, match="not started"):
+        start_generation(run)
+    assert ((), 0) == (world.run.ledger.read().generations, world.host.last)
+
+
+def test_records_sent_before_a_kill_are_in_both_windows(world: World):
+    """A killed generation copied further than its position: its window says so; the next begins at the position."""
+    copied_three(world)
+    world.target.produce("orders", 0, RECORDS[3])
+    world.host.log = "killed in the middle of a line"
+    world.host.die(137)
+    do(world, StopMirrorOperator)
+    next_run(world)
+    do(world, *BEFORE_START, StartMirrorOperator)
+    world.host.log = "Kafka MirrorMaker stopped."
+    mirror(world, {P0: 1})
+    do(world, StopMirrorOperator)
+
+    windows = [w for w in delta_windows(world.run.ledger.read().generations) if w.topic == "orders" and not w.partition]
+    assert [(0, 4, 0, 4), (3, 4, 4, 5)] == [
+        (w.source_start, w.source_end, w.target_start, w.target_end) for w in windows
+    ]

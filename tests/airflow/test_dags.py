@@ -190,6 +190,17 @@ def test_task_process_builds_only_its_own_dag(folder: Path, migration_text: str,
     assert ["kafka_migration__shop"] == list(factory.migration_dags(folder))
 
 
+def test_task_process_builds_its_dag_without_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    """A run whose file was taken away goes on from its frozen copy: its teardowns must be found."""
+    context = AirflowParsingContext(dag_id="kafka_migration__gone-for-good", task_id="stop_mirror")
+    monkeypatch.setattr(factory, "get_parsing_context", lambda: context)
+
+    (dag,) = factory.migration_dags(folder).values()
+
+    assert ("kafka_migration__gone-for-good", True) == (dag.dag_id, dag.has_task("stop_mirror"))
+    assert "gone-for-good" == dag.get_task("stop_mirror").migration
+
+
 def test_parsing_imports_nothing_heavy():
     """Parsing a DAG file loads neither pyspark nor pandas: every component does it all the time."""
     code = (

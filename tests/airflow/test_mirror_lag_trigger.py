@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections.abc import Awaitable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,11 +13,15 @@ import pytest
 
 from kafka_migration.core.errors import TransientError
 from kafka_migration.core.migration import Migration
+from kafka_migration.core.watch import WatchResult
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
+from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.triggers import mirror_lag
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
+from kafka_migration.orchestration.watcher import MirrorWatcher
 from tests.airflow.conftest import World
 from tests.airflow.test_operators import BEFORE_START, P0, do, mirror
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.airflow
 
@@ -108,3 +115,74 @@ def test_leaving_the_trigger_stops_nothing(started: World, migration: Migration)
 
     assert started.host.status().is_running
     assert "stop" not in started.host.calls
+
+
+class HeldPoll:
+    """The first watcher's polls wait until they may end; those of others are as always. Notes what happened."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.is_under_way, self.may_end = threading.Event(), threading.Event()
+        self.happened: list[str] = []
+        self._first: MirrorWatcher | None = None
+        real_poll, real_close = MirrorWatcher.poll, MigrationRun.close
+        monkeypatch.setattr(MirrorWatcher, "poll", lambda watcher: self._poll(watcher, real_poll))
+        monkeypatch.setattr(MigrationRun, "close", lambda run: (real_close(run), self.happened.append("closed")))
+
+    def _poll(self, watcher: MirrorWatcher, real: Any) -> WatchResult | None:
+        self._first = self._first or watcher
+        if watcher is self._first:
+            self.is_under_way.set()
+            assert self.may_end.wait(60)
+            self.happened.append("left" if watcher.reviver.run.has_left.is_set() else "there")
+        result: WatchResult | None = real(watcher)
+        return result
+
+
+async def beside(held: HeldPoll, trigger: MirrorLagTrigger, other: Awaitable[Any] | None = None) -> Any:
+    """Cancel the trigger in its first poll, after something else was done; return what that gave."""
+    task = asyncio.create_task(anext(aiter(trigger.run())))
+    assert await asyncio.to_thread(held.is_under_way.wait, 60)
+    result = await other if other is not None else None
+    task.cancel()
+    await asyncio.wait([task])
+    assert task.cancelled()
+    return result
+
+
+def test_poll_under_way_learns_that_the_trigger_left(started: World, monkeypatch: pytest.MonkeyPatch):
+    """The cancelled trigger waits for nothing; its poll finds that it left, and has its connections until it ends."""
+    held = HeldPoll(monkeypatch)
+
+    asyncio.run(beside(held, trigger_of(started)))
+    assert [] == held.happened
+
+    held.may_end.set()
+    wait_until(lambda: len(held.happened) == 2)
+    assert ["left", "closed"] == held.happened
+
+
+def test_slow_poll_of_one_migration_does_not_hold_up_another(started: World, monkeypatch: pytest.MonkeyPatch):
+    """Each trigger polls in a thread of its own, however few the event loop has for everybody."""
+    mirror(started, {P0: 2})
+    held = HeldPoll(monkeypatch)
+
+    async def both() -> Any:
+        with ThreadPoolExecutor(1) as everybody:
+            asyncio.get_running_loop().set_default_executor(everybody)
+            other = anext(aiter(trigger_of(started).run()))
+            return await beside(held, trigger_of(started), asyncio.wait_for(other, 60))
+
+    event = asyncio.run(both())
+    assert "drained" == event.payload["outcome"]
+    held.may_end.set()
+    wait_until(lambda: "left" in held.happened)
+
+
+def test_run_closes_the_clusters_that_it_made(started: World):
+    """A cluster that nobody asked for is not made in order to be closed."""
+    before = (started.source.closings, started.target.closings)
+    run = started.run
+    run.describe("source")
+    run.close()
+
+    assert (before[0] + 1, before[1]) == (started.source.closings, started.target.closings)

@@ -19,6 +19,9 @@ Record = tuple[bytes | None, bytes | None]
 # Within the retention of the contract's topics, and not in the future.
 SOME_TIME_AGO = datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=30)
 
+# More than a reader asks for at once.
+MANY_PARTITIONS = 250
+
 
 def ms_of(moment: datetime) -> int:
     """Return the timestamp of a moment in whole seconds."""
@@ -189,6 +192,18 @@ class ClusterContract:
 
         assert {first: Probe(1, False), second: Probe(0, True)} == probes
 
+    def test_first_records_of_many_partitions(self, topic: str):
+        """However many are asked for, each answers: with its record, or with its end."""
+        self.cluster.create_partitions({topic: MANY_PARTITIONS})
+        with_record = TopicPartition(topic, MANY_PARTITIONS - 1)
+        self.produce(topic, with_record.partition, (b"a", b"1"))
+        everywhere = {TopicPartition(topic, number): 0 for number in range(MANY_PARTITIONS)}
+
+        found = self.cluster.records_at(everywhere, "read_committed")
+
+        assert everywhere.keys() == found.keys()
+        assert [with_record] == [partition for partition, record in found.items() if record is not None]
+
     def test_written_offsets_are_read_back_with_their_metadata(self, topic: str, group: str):
         """Offsets set on a group that does not exist make it; the text beside them is kept, an empty one too."""
         first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
@@ -276,3 +291,12 @@ class ClusterContract:
 
         with pytest.raises(TransientError):
             self.cluster.count_visible({partition: 0}, {partition: 2}, "read_committed")
+
+    def test_closed_cluster_answers_again(self, topic: str):
+        """What is asked after closing is answered as before, a table too."""
+        self.produce(topic, 0, (b"a", b"1"))
+        before = list(self.cluster.read_table(topic))
+        self.cluster.close()
+        self.cluster.close()
+
+        assert [(b"a", b"1")] == before == list(self.cluster.read_table(topic))

@@ -86,6 +86,7 @@ class FakeCluster:
         self.topics: dict[str, FakeTopic] = {}
         self.groups: dict[str, FakeGroup] = {}
         self.is_down = False
+        self.closings = 0
         self._ids = 0
 
     def produce(self, topic: str, partition: int, *records: Record, timestamp_ms: int | None = None) -> None:
@@ -257,6 +258,10 @@ class FakeCluster:
             if start[p] < end[p] and (start[p] < log.log_start or end[p] > log.end):
                 raise TransientError(f"{self.cluster_id}: {p} does not hold [{start[p]}, {end[p]})")
         return {p: len(log.visible(start[p], end[p])) for p, log in self._logs(start)}
+
+    def close(self) -> None:
+        """Count how often it was closed; nothing is open."""
+        self.closings += 1
 
     def _logs(self, partitions: Iterable[TopicPartition]) -> list[tuple[TopicPartition, FakePartition]]:
         self._answer()

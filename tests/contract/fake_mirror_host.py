@@ -80,6 +80,8 @@ class FakeMirrorHost:
         """See `MirrorHost.release`."""
         self._called("release")
         self._must_not_be_held_by_another("release", holder)
+        if self.holder and self._state(self.last, self.processes.get(self.last)) is ProcessState.RUNNING:
+            self._refused("release", Code.ALREADY_RUNNING, f"generation {self.last} lives")
         self.holder = ""
         return self._reply("release")
 

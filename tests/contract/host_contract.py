@@ -88,6 +88,18 @@ class HostContract(ABC):
         assert not self.host.release(ME).holder
         assert not self.host.release(ME).holder
 
+    def test_release_waits_for_the_end(self):
+        """Over a living process the reservation is not freed, as nobody would stop it then; after its end it is."""
+        self.started()
+        with pytest.raises(Refused) as error:
+            self.host.release(ME)
+        kept = self.host.status()
+        self.host.stop(ME, 1, GRACE_S)
+
+        assert {Code.ALREADY_RUNNING} == codes(error)
+        assert (ME, True) == (kept.holder, kept.is_running)
+        assert not self.host.release(ME).holder
+
     def test_start_needs_the_reservation(self):
         """Nothing starts for a run that does not hold the reservation."""
         self.host.reserve(OTHER)
@@ -189,14 +201,17 @@ class HostContract(ABC):
         assert self.host.start(ME, 3, self.launch()).is_running
 
     def test_stop_needs_no_reservation_but_respects_one(self):
-        """Stop works on a free migration; where another run holds it, it does not."""
+        """Stop works on a free migration; where another run holds it, it does not, and the process lives on."""
         self.started()
         self.host.reserve(OTHER, take_over_from=ME)
         with pytest.raises(Refused) as error:
             self.host.stop(ME, 1, GRACE_S)
+        kept = self.host.status()
+        self.kill_process()
         self.host.release(OTHER)
 
         assert {Code.RESERVED_BY} == codes(error)
+        assert (ProcessState.RUNNING, ProcessState.DEAD) == (kept.state, self.host.status().state)
         assert ProcessState.STOPPED is self.host.stop(ME, 1, GRACE_S).state
 
     def test_process_that_ignores_term_is_killed(self):
@@ -219,13 +234,14 @@ class HostContract(ABC):
         assert self.host.start(ME, 2, self.launch()).is_running
 
     def test_process_that_ends_at_once_fails_the_start(self):
-        """A start whose process does not live fails with the log's end, and uses its generation up."""
+        """A start whose process does not live fails with the log's end; its generation is used up and dead."""
         self.host.reserve(ME)
 
         with pytest.raises(MirrorFailed) as error:
             self.host.start(ME, 1, self.launch("exit"))
+        found = self.host.status()
         assert {Code.MIRROR_DEAD} == codes(error)
-        assert 1 == self.host.status().generation
+        assert (1, ProcessState.DEAD, "ended") == (found.generation, found.state, found.exit_reason)
         assert self.host.start(ME, 2, self.launch()).is_running
 
     def test_renew_needs_reservation_and_generation(self):

@@ -18,6 +18,8 @@ import pytest
 
 import kafka_migration
 from kafka_migration.core.host import HostProbe, MirrorLaunch
+from kafka_migration.engines.launching import LOG4J
+from kafka_migration.engines.mirrormaker1 import QUIET_GOODBYE
 from tests.waiting import wait_until
 
 SCRIPT = Path(kafka_migration.__file__).parent / "host" / "mirrorctl"
@@ -83,7 +85,7 @@ class Machine:
             arguments=("@GENERATION_DIR@/mm2.properties", "--clusters", "new", f"--stand-in={behaviour}"),
             files={
                 "mm2.properties": "dir=@GENERATION_DIR@\n",
-                "log4j.properties": "# log4j\n",
+                "log4j.properties": LOG4J + QUIET_GOODBYE,
                 "secrets/a.b": "canary",
             },
             java_options=("-Xmx64m", "-Dmirror.log.dir=@GENERATION_DIR@"),
@@ -166,6 +168,7 @@ class LocalTransport:
             input=stdin.encode(),
             capture_output=True,
             timeout=timeout_s,
+            cwd=self._machine.home,
             env={**self._machine.environment(), **self._environment},
             check=False,
         )

@@ -246,6 +246,29 @@ def test_orphan_is_found_and_ended(machine: Machine, host: ScriptMirrorHost):
     assert [] == machine.alive()
 
 
+def test_orphan_keeps_the_reservation(machine: Machine, host: ScriptMirrorHost):
+    """With its records lost a process is alive all the same, and the reservation is not freed over it."""
+    host.reserve(ME)
+    host.start(ME, 1, machine.launch())
+    os.kill(supervisor_pid(machine), signal.SIGKILL)
+    (generation_dir(machine) / "java").unlink()
+
+    with pytest.raises(Refused, match="ALREADY_RUNNING"):
+        host.release(ME)
+    host.stop(ME, 1, GRACE_S)
+    assert not host.release(ME).holder
+
+
+def test_stop_needs_no_reservation(machine: Machine, host: ScriptMirrorHost):
+    """With the record of the reservation lost, stop still ends the process."""
+    host.reserve(ME)
+    host.start(ME, 1, machine.launch())
+    (machine.home / "shop" / "reservation").unlink()
+
+    assert ("", ProcessState.STOPPED) == (host.status().holder, host.stop(ME, 1, GRACE_S).state)
+    assert [] == machine.alive()
+
+
 def test_other_base_folder_is_left_alone(machine: Machine, host: ScriptMirrorHost, tmp_path: Path):
     """A migration of the same name below another base folder is another one."""
     other_machine = replace(machine, home=tmp_path / "other")

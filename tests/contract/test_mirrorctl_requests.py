@@ -17,9 +17,25 @@ from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Refused
 from kafka_migration.core.mirrorctl import HostRequest, parse_reply, render_request
 from tests.contract.host_contract import ME, codes
-from tests.contract.local_host import MAIN_CLASS, LocalTransport, Machine
+from tests.contract.local_host import MAIN_CLASS, ForcedTransport, LocalTransport, Machine
 
 pytestmark = pytest.mark.live
+
+OTHER_LOG_LINES = (
+    "log4j.appender.file.File=/etc/passwd",
+    "log4j.appender.file=org.apache.log4j.FileAppender",
+    "log4j.appender.other=org.apache.log4j.net.SocketAppender",
+    "log4j.rootLogger=INFO, file, other",
+    "log4j.logger.kafka=INFO, other",
+    "log4j.logger.kafka=INFO\\",
+    "log4j.logger.kafka=INFO\rlog4j.appender.file.File=/etc/passwd",
+    " log4j.appender.file.File=/etc/passwd",
+    "log4j.appender.file.File:/etc/passwd",
+    "log4j.appender.file.layout.ConversionPattern=ssh-ed25519 AAAA",
+    "log4j\\u002eappender.file.File=/etc/passwd",
+    "# \fx",
+    "ü",
+)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +50,23 @@ def test_missing_tool_is_named(machine: Machine, host: ScriptMirrorHost, missing
         host.start(ME, 1, replace(machine.launch(), **{missing: "/nowhere"}))
     assert {code} == codes(error)
     assert 0 == host.status().generation
+
+
+@pytest.mark.parametrize("transport", [LocalTransport, ForcedTransport])
+def test_log_goes_nowhere_else(any_machine: Machine, transport: type[LocalTransport]):
+    """A log4j configuration with any line but the known ones could log into any file; nothing is started with it."""
+    host = ScriptMirrorHost("shop", transport(any_machine), str(any_machine.home))
+    host.reserve(ME)
+    launch = any_machine.launch()
+    known = launch.files["log4j.properties"]
+    for line in OTHER_LOG_LINES:
+        files = {**launch.files, "log4j.properties": f"{known}{line}\n{known}"}
+
+        with pytest.raises(Refused, match=r"log4j\.properties has a line") as error:
+            host.start(ME, 1, replace(launch, files=files))
+        assert {Code.HOST_REFUSED} == codes(error)
+    assert 0 == host.status().generation
+    assert not (any_machine.home / "shop" / "gen-1").exists()
 
 
 def test_setsid_is_needed(tmp_path: Path):

@@ -6,13 +6,15 @@ import os
 import resource
 import signal
 import subprocess
+from dataclasses import replace
 
 import pytest
 
 from kafka_migration.adapters.mirror_host import ScriptMirrorHost
+from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import MirrorFailed, OutcomeUnknown, Refused
 from kafka_migration.core.host import ProcessState
-from tests.contract.host_contract import GRACE_S, ME
+from tests.contract.host_contract import GRACE_S, ME, codes
 from tests.contract.local_host import LocalTransport, Machine
 from tests.contract.test_mirrorctl_faults import generation_dir, journal
 from tests.waiting import wait_until
@@ -151,6 +153,54 @@ def test_start_cut_short_leaves_no_secret_behind_a_stop(machine: Machine, point:
     assert not host.stop(ME, 1, GRACE_S).is_running
 
     assert not (generation_dir(machine) / "secrets").exists()
+
+
+def test_launch_that_is_late_is_dead_and_stays_so(slow_machine: Machine):
+    """What did not come to life in time was not stopped by anybody, and does not start when it comes after all."""
+    host = ScriptMirrorHost("shop", LocalTransport(slow_machine), str(slow_machine.home))
+    host.reserve(ME)
+    setsid = slow_machine.bin / "setsid"
+    setsid.unlink(missing_ok=True)
+    setsid.write_text("#!/bin/sh\nexit 0\n")
+    setsid.chmod(0o755)
+    with pytest.raises(MirrorFailed) as error:
+        host.start(ME, 1, slow_machine.launch())
+    found = host.status()
+    come_late(slow_machine)
+
+    assert {Code.MIRROR_DEAD} == codes(error)
+    assert (1, ProcessState.DEAD, "ended") == (found.generation, found.state, found.exit_reason)
+    assert (found.state, found.exit_reason) == (host.status().state, host.status().exit_reason)
+    assert not (generation_dir(slow_machine) / "java").exists()
+    with pytest.raises(Refused) as again:
+        host.start(ME, 1, slow_machine.launch())
+    assert {Code.GENERATION_STOPPED} == codes(again)
+
+
+def come_late(machine: Machine) -> None:
+    """Run generation 1's supervisor as its start would have, and wait for its end."""
+    words = (generation_dir(machine) / "supervise", "supervise", "shop", "1", machine.java_home / "bin" / "java")
+    marks = {"KAFKA_MIGRATION_ID": "shop/1", "KAFKA_MIGRATION_HOME": str(machine.home)}
+    environment = {**machine.environment(), **marks}
+    done = subprocess.run(["sh", *words], env=environment, start_new_session=True, check=False, timeout=30)
+
+    assert -signal.SIGKILL == done.returncode
+
+
+def test_death_before_the_next_start_stays_a_death(machine: Machine):
+    """A start that fails before it is on record does not make the dead generation before it a stopped one."""
+    host = started(machine)
+    os.kill(host.status().pid or 0, signal.SIGKILL)
+    wait_until(lambda: host.status().exit_code is not None, what="the record of the end")
+    launch = machine.launch()
+    with pytest.raises(Refused):
+        host.start(ME, 2, replace(launch, files={**launch.files, "manifest": ""}))
+
+    assert (1, ProcessState.DEAD, "ended") == (
+        host.status().generation,
+        host.status().state,
+        host.status().exit_reason,
+    )
 
 
 def test_failpoint_needs_its_flag(machine: Machine):

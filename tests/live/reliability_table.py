@@ -96,7 +96,7 @@ SCENARIOS: dict[str, Row] = {
     "test_lease_watch_killed": Row(
         "`kill -9` of the shell on the host that keeps the lease",
         "SURVIVE",
-        "nothing; until the run's end nothing but the run stops MirrorMaker",
+        "nothing; another one takes its place",
     ),
     "test_sshd_killed_and_back": Row(
         "sshd and its sessions are killed and come back before the lease is over",
@@ -176,14 +176,14 @@ SCENARIOS: dict[str, Row] = {
         "the host stops MirrorMaker when the lease is over; the next run takes the reservation over",
     ),
     "test_file_removed_while_mirroring": Row(
-        "the migration file is removed, and comes back",
+        "the migration file is removed while the run goes on",
         "SURVIVE",
-        "Airflow drops the watch, then the lease stops MirrorMaker; put the file back, and the run goes on",
+        "nothing; the run has its own copy of the file",
     ),
     "test_file_renamed_while_mirroring": Row(
-        "the migration file is renamed, and gets its name back",
+        "the migration file is renamed while the run goes on",
         "SURVIVE",
-        "the same; give the file its name back, and the run goes on",
+        "nothing; the DAG of the new name is another migration's",
     ),
     "test_dag_paused_and_resumed": Row(
         "the DAG is paused for less than the lease",

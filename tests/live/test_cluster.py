@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from uuid import uuid4
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.drain import Probe
 from kafka_migration.core.errors import TransientError
 from kafka_migration.core.offsets import TopicPartition as Partition
@@ -129,6 +131,39 @@ class TestConfluentCluster(ClusterContract):
         assert {partition: 0} == self.cluster.log_end_offsets([partition], "read_committed")
         assert {partition: 1} == self.cluster.log_end_offsets([partition], "read_uncommitted")
         producer.abort_transaction(30)
+
+    def test_topic_asked_for_before_it_existed_is_found(self):
+        """Regression: a client that once was told of no such topic went on to find no offsets of it."""
+        partition = Partition(f"contract-{uuid4().hex[:8]}", 0)
+        self.cluster.topic_names()
+        assert {} == self.cluster.log_end_offsets([partition], "read_committed")
+
+        ConfluentCluster("other", self.config).create_topics([NewTopic(partition.topic, 1, 1, {})])
+
+        def is_found() -> bool:
+            # The broker may not know yet that it leads the partition.
+            with suppress(TransientError):
+                return {partition: 0} == self.cluster.log_end_offsets([partition], "read_committed")
+            return False
+
+        wait_until(is_found, 20)
+
+    @pytest.mark.campaign
+    def test_first_records_of_600_partitions_of_large_batches(self):
+        """Batches larger than what is fetched of a partition come all the same, a few at a time."""
+        topic = f"contract-{uuid4().hex[:8]}"
+        self.cluster.create_topics([NewTopic(topic, 600, 1, {})])
+        producer = Producer({**self.config, "linger.ms": 0, "batch.size": 300_000})
+        partitions = [Partition(topic, number) for number in range(600)]
+        for partition in partitions:
+            producer.produce(topic, value=b"%0200000d" % partition.partition, partition=partition.partition)
+            producer.poll(0)
+        assert producer.flush(60) == 0
+
+        found = self.cluster.records_at(dict.fromkeys(partitions, 0), "read_committed")
+
+        assert 600 == len({record.digest for record in found.values() if record is not None})
+        self.cluster.delete_topics([topic])
 
 
 def test_cluster_that_does_not_answer_is_transient():

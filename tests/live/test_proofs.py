@@ -139,6 +139,7 @@ def test_hole_that_compaction_left_is_proved_drained(new_stage: Callable[..., St
     assert stage.copied_values(topic)[-1] == b"new"
 
 
+@pytest.mark.campaign
 def test_source_topic_made_anew_is_refused(new_stage: Callable[..., Stage]):
     """A source topic that was deleted, made anew and filled beyond the old position is not the one that was copied."""
     stage = new_stage()
@@ -174,6 +175,7 @@ def test_topic_taken_out_of_the_file_gets_no_further_record(new_stage: Callable[
     assert numbered(0, 5) == stage.copied_values(dropped)
 
 
+@pytest.mark.campaign
 def test_failed_task_with_a_living_process_is_noticed(new_stage: Callable[..., Stage]):
     """A task that a too large record has failed ends the watch with its last cause, the process being alive."""
     stage = new_stage()
@@ -223,6 +225,7 @@ def test_large_record_in_a_shared_batch_ends_the_run_and_loses_nothing(new_stage
         assert [*numbered(0, 5), *shared] == list(dict.fromkeys(stage.copied_values(topic)))
 
 
+@pytest.mark.campaign
 def test_mirrormaker_that_is_killed_is_started_again(new_stage: Callable[..., Stage]):
     """A process that died while records are to be copied comes back as the next generation, and all is copied."""
     stage = new_stage()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException
@@ -94,6 +94,12 @@ class ClusterClient:
                 ]
             )
         return TransientError(f"{self.name}: {error.str()}")
+
+
+def chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Yield the items in groups of this size, in order; the last may be smaller."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
 
 
 def quiet_logger() -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
-from kafka_migration.adapters.kafka_client import ClusterClient, quiet_logger
+from kafka_migration.adapters.kafka_client import ClusterClient, chunks, quiet_logger
 from kafka_migration.core.cluster import RecordPrint
 from kafka_migration.core.drain import Probe
 from kafka_migration.core.errors import TransientError
@@ -19,10 +19,23 @@ from kafka_migration.core.migration import IsolationLevel
 from kafka_migration.core.offsets import Offsets, TopicPartition
 
 READ_TIMEOUT_S = 60.0
+# A probe gives up when no further partition answers for this long.
 PROBE_TIMEOUT_S = 10.0
+# Few enough that the answers of all of them, a batch or a little more each, arrive well before that.
+PARTITIONS_AT_ONCE = 200
 BATCH_RECORDS = 1000
 # `consume` waits this long for a batch to get full.
 BATCH_WAIT_S = 0.05
+# One record of a partition is enough, so no more is fetched than a few batches of a producer's default size (16 KiB).
+# A larger batch comes whole all the same where it is the first of an answer (KIP-74), which each is in its turn.
+# The queue's limits count all partitions together: at one that has its record the others must not wait for a second.
+ONE_RECORD_EACH = {
+    "max.partition.fetch.bytes": 65_536,
+    "queued.min.messages": 1,
+    "queued.max.messages.kbytes": 16_384,
+    "fetch.queue.backoff.ms": 10,
+    "fetch.wait.max.ms": 50,
+}
 
 
 class RecordReads(ClusterClient):
@@ -51,17 +64,31 @@ class RecordReads(ClusterClient):
         return counts
 
     def _met_first(self, start: Offsets, isolation: IsolationLevel) -> dict[TopicPartition, Message]:
-        """Return the first event of each partition: a record, or one with an error, the end of the partition."""
+        """Return the first event of each partition: a record, or one with an error, the end of the partition.
+
+        Once nothing comes for `PROBE_TIMEOUT_S`, whatever has not answered is missing.
+        """
+        met: dict[TopicPartition, Message] = {}
+        for chunk in chunks(sorted(start), PARTITIONS_AT_ONCE):
+            met |= self._first_of({partition: start[partition] for partition in chunk}, isolation)
+            if not met.keys() >= set(chunk):
+                break
+        return met
+
+    def _first_of(self, start: Offsets, isolation: IsolationLevel) -> dict[TopicPartition, Message]:
         met: dict[TopicPartition, Message] = {}
         deadline = time.monotonic() + PROBE_TIMEOUT_S
-        with closing(self._reader(start, isolation)) as consumer:
+        # A consumer that has paused all its partitions takes a second to turn to others; a new one does not.
+        with closing(self._reader(start, isolation, ONE_RECORD_EACH)) as consumer:
             while len(met) < len(start) and time.monotonic() < deadline:
-                message = consumer.poll(0.05)
+                message = consumer.poll(BATCH_WAIT_S)
                 if message is None:
                     continue
                 self._raise_unless_end(message)
                 partition = TopicPartition(message.topic(), message.partition())
-                met.setdefault(partition, message)
+                if partition not in met:
+                    met[partition] = message
+                    deadline = time.monotonic() + PROBE_TIMEOUT_S
                 consumer.pause([ClientPartition(*partition)])
         return met
 

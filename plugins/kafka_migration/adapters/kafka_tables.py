@@ -30,11 +30,20 @@ class _Followed:
     latest: Table = field(default_factory=dict)
     next_offsets: dict[TopicPartition, int] = field(default_factory=dict)
 
+    def goes_on(self, topic_id: str, end_offsets: Offsets) -> bool:
+        """Whether a topic with this id and these ends can be the one that was read so far."""
+        return (
+            self.topic_id == topic_id
+            and self.next_offsets.keys() == end_offsets.keys()
+            and all(self.next_offsets[p] <= end for p, end in end_offsets.items())
+        )
+
 
 class TableReader:
     """Reads tables of one cluster with one consumer that stays; not thread-safe.
 
-    A topic that was made anew, as its id tells, is read from its beginning.
+    A topic that was made anew is read from its beginning: its id tells, or, where brokers give none (before Kafka 2.8),
+    an end before what was read. One that was also filled beyond that point meanwhile is not noticed without ids.
     """
 
     def __init__(self, config: Mapping[str, Any]) -> None:
@@ -64,7 +73,7 @@ class TableReader:
 
     def _follow(self, topic: str, topic_id: str, end_offsets: Offsets) -> _Followed:
         known = self._followed.get(topic)
-        if known is not None and known.topic_id == topic_id and set(known.next_offsets) == set(end_offsets):
+        if known is not None and known.goes_on(topic_id, end_offsets):
             return known
         consumer = self._open()
         if known is not None:

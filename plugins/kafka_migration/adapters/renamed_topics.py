@@ -121,6 +121,10 @@ class RenamedTopics:
         ranges = (self._real_by_partition(start), self._real_by_partition(end))
         return self._shown_by_partition(self._cluster.count_visible(*ranges, isolation))
 
+    def close(self) -> None:
+        """See `KafkaCluster.close`."""
+        self._cluster.close()
+
     def _is_seen(self, name: str) -> bool:
         """Tell whether a topic of this cluster is seen: not if another goes by its name."""
         return name in self._shown or name not in self._real

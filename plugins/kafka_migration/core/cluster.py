@@ -235,3 +235,6 @@ class KafkaCluster(Protocol):
 
         Raises `TransientError` when reading takes too long: part of a count is no count.
         """
+
+    def close(self) -> None:
+        """End what is kept between calls; the next call begins it anew."""

@@ -7,7 +7,7 @@ deleted, made anew and filled again; the record at a known offset does (tried on
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from kafka_migration.core.cluster import RecordPrint, TopicDescription
@@ -16,9 +16,20 @@ from kafka_migration.core.errors import Finding
 from kafka_migration.core.generations import Fingerprint, StopCertificate
 from kafka_migration.core.offsets import Offsets, TopicPartition
 
+RestoreCommand = Callable[[TopicPartition, int], str]
+"""How a person stores a position again, if MirrorMaker has a tool for that; empty if not."""
+
+
+def no_restore_command(*_: object) -> str:
+    """Return nothing: there is no such tool."""
+    return ""
+
 
 def continuity_findings(
-    last: StopCertificate | None, stored: Offsets, target_end_offsets: Offsets
+    last: StopCertificate | None,
+    stored: Offsets,
+    target_end_offsets: Offsets,
+    restore_command: RestoreCommand = no_restore_command,
 ) -> tuple[Finding, ...]:
     """Compare stored positions and target ends with the last stop certificate; every difference is one finding.
 
@@ -26,24 +37,29 @@ def continuity_findings(
     """
     if last is None:
         return ()
-    return (*_position_findings(last, stored, target_end_offsets), *_foreign_writes(last, target_end_offsets))
+    return (
+        *_position_findings(last, stored, target_end_offsets, restore_command),
+        *_foreign_writes(last, target_end_offsets),
+    )
 
 
 def _position_findings(
-    last: StopCertificate, stored: Offsets, partitions: Collection[TopicPartition]
+    last: StopCertificate, stored: Offsets, partitions: Collection[TopicPartition], restore: RestoreCommand
 ) -> Iterable[Finding]:
     for partition, certified in sorted(last.mirror_positions.items()):
         if partition not in partitions:
             continue
         present = stored.get(partition)
         if partition in last.remembered.partitions:
-            yield from _differing(last, partition, present)
+            yield from _differing(last, partition, present, restore)
         # An older certificate knows only what was proved, below which the stored position may lie.
         elif present is not None and present > certified:
             yield _changed(last, partition, present, f"at most {certified:,}")
 
 
-def _differing(last: StopCertificate, partition: TopicPartition, present: int | None) -> Iterable[Finding]:
+def _differing(
+    last: StopCertificate, partition: TopicPartition, present: int | None, restore: RestoreCommand
+) -> Iterable[Finding]:
     expected = last.remembered.stored_positions.get(partition)
     # One that is not trusted is set back right before the next start: that may be done already, or not.
     if present in (expected, last.remembered.rewind.get(partition, expected)):
@@ -51,7 +67,7 @@ def _differing(last: StopCertificate, partition: TopicPartition, present: int | 
     if present is not None:
         yield _changed(last, partition, present, "none" if expected is None else f"{expected:,}")
     elif expected is not None:
-        yield _missing(last, partition, expected)
+        yield _missing(last, partition, expected, restore(partition, expected))
 
 
 def _changed(last: StopCertificate, partition: TopicPartition, present: int, expected: str) -> Finding:
@@ -64,14 +80,15 @@ def _changed(last: StopCertificate, partition: TopicPartition, present: int, exp
     )
 
 
-def _missing(last: StopCertificate, partition: TopicPartition, expected: int) -> Finding:
+def _missing(last: StopCertificate, partition: TopicPartition, expected: int, command: str) -> Finding:
+    way = f"Restore it: {command}" if command else "Copy under a new migration name into an empty topic."
     return Finding(
         Code.POSITION_MISSING,
         str(partition),
         "no stored position",
         f"{expected:,}, as certified when generation {last.generation} stopped",
-        "MirrorMaker would begin at the log start and copy everything again. Its position was deleted, or it expired: "
-        "restore it, or copy under a new migration name into an empty topic.",
+        "MirrorMaker would begin at the log start and copy everything again. Its position was deleted, or it "
+        f"expired. {way}",
     )
 
 
@@ -96,14 +113,19 @@ def stale_state_findings(stored: Offsets, copied_topics: Collection[str], reset_
     the middle, and say nothing.
     """
     strange = {p: position for p, position in stored.items() if p.topic not in copied_topics}
+    # It would take the positions of the other topics as well.
+    way = (
+        "Copy this topic by a migration file with another name."
+        if copied_topics
+        else f"If nothing runs any more that uses it, reset MirrorMaker's state: {reset_command}"
+    )
     return tuple(
         Finding(
             Code.STALE_MIRROR_STATE,
             str(partition),
             f"stored position {position:,}",
             "none, as this migration has not copied the topic yet",
-            "An earlier migration of this name left it. If nothing runs any more that uses it, reset MirrorMaker's "
-            f"state: {reset_command}",
+            f"An earlier migration of this name left it. {way}",
         )
         for partition, position in sorted(strange.items())
     )
@@ -166,5 +188,5 @@ def _recreated(subject: str, found: str, expected: str) -> Finding:
         found,
         expected,
         "The source topic was deleted and created anew since, so MirrorMaker would leave its first records out. Delete "
-        "the topic on the target and copy it under a new migration name.",
+        "the topic on the target, and copy the new one by a migration file with another name.",
     )

@@ -84,8 +84,8 @@ def gap_findings(gaps: Ranges, code: Code = Code.GAP) -> tuple[Finding, ...]:
             f"source log start {log_start:,}",
             f"at most {position:,}, the next offset to copy",
             f"The source deleted offsets {position:,}–{log_start - 1:,} before "
-            "they were copied. Recreate the topic on the target and copy it anew, or accept the loss in writing; "
-            "then raise the source's retention or run more often.",
+            "they were copied. They are lost to this copy: delete the topic on the target and copy it by a migration "
+            "file with another name, and raise the source's retention or run more often.",
         )
         for partition, (position, log_start) in sorted(gaps.items())
     )

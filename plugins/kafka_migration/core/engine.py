@@ -93,5 +93,11 @@ class MirrorEngine(Protocol):
     def distrusts_position(self, log_tail: str) -> bool:
         """Tell from the end of the log whether MirrorMaker may have stored positions of records that it lost."""
 
+    def position_topics(self) -> tuple[str, ...]:
+        """Return the topics on the target that its positions are stored in; with exactly-once, in transactions."""
+
+    def restore_command(self, partition: TopicPartition, position: int) -> str:
+        """Return the command that stores a position again, for a person to run; empty where there is no tool."""
+
     def reset_command(self) -> str:
         """Return the command that makes MirrorMaker forget its positions, for a person to run."""

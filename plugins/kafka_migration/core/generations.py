@@ -25,13 +25,14 @@ from kafka_migration.core.offsets import (
 
 @dataclass(frozen=True, slots=True)
 class GenerationStart:
-    """What was true right before a start."""
+    """What was true right before a start; `source_topic_ids` are there where brokers give them."""
 
     generation: int
     run: str
     at: str
     mirror_positions: Offsets
     target_end_offsets: Offsets
+    source_topic_ids: Mapping[str, str] = field(default_factory=dict)
 
     def to_document(self) -> dict[str, Any]:
         """Return the ledger entry."""
@@ -42,6 +43,7 @@ class GenerationStart:
             "at": self.at,
             "mirror_positions": to_document(self.mirror_positions),
             "target_end_offsets": to_document(self.target_end_offsets),
+            "source_topic_ids": dict(self.source_topic_ids),
         }
 
     @classmethod
@@ -53,6 +55,7 @@ class GenerationStart:
             document["at"],
             from_document(document["mirror_positions"]),
             from_document(document["target_end_offsets"]),
+            document.get("source_topic_ids", {}),
         )
 
 
@@ -130,7 +133,8 @@ class StopCertificate:
 
     `graceful` is told by MirrorMaker's last log line, not by the exit code (143 after SIGTERM). `gaps` are source
     offsets that were deleted before they were copied. `ahead_records` are records that the target certainly has beyond
-    the position, which the next start will send again; more may be, where the source's offsets have holes.
+    the position, which the next start will send again; more may be, where the source's offsets have holes. `gone` are
+    topics that were not there any more, by their side.
     """
 
     generation: int
@@ -144,6 +148,7 @@ class StopCertificate:
     remembered: Remembered = Remembered()
     gaps: Ranges = field(default_factory=dict)
     ahead_records: Offsets = field(default_factory=dict)
+    gone: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def to_document(self) -> dict[str, Any]:
         """Return the ledger entry."""
@@ -160,6 +165,7 @@ class StopCertificate:
             "remembered": self.remembered.to_document() if self.remembered.partitions else None,
             "gaps": ranges_to_document(self.gaps),
             "ahead_records": to_document(self.ahead_records),
+            "gone": {side: list(topics) for side, topics in self.gone.items()},
         }
 
     @classmethod
@@ -178,6 +184,7 @@ class StopCertificate:
             Remembered.from_document(remembered, positions) if remembered else Remembered(),
             ranges_from_document(document.get("gaps", {})),
             from_document(document.get("ahead_records", {})),
+            {side: tuple(topics) for side, topics in document.get("gone", {}).items()},
         )
 
     def after(self, earlier: StopCertificate) -> StopCertificate:

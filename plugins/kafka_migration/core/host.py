@@ -41,7 +41,7 @@ class MirrorLaunch:
     are removed when the process ends. `kafka_home` and `java_home` default to the host's own variables.
     `GENERATION_DIR` is replaced in `arguments`, `java_options` and the texts of `files`. A file named
     `log4j.properties` becomes log4j's configuration. The host takes MirrorMaker's main classes only, and the
-    Java options that docs/mirrorctl.md lists.
+    Java options and lines for log4j that docs/mirrorctl.md lists.
 
     `alarms`: texts of one line; the newest line of the log that holds one comes with each status. With
     `private_arguments` the arguments reach Java 9 or newer in a file, so that no process list shows them.
@@ -145,7 +145,10 @@ class MirrorHost(Protocol):
         """
 
     def release(self, holder: str) -> HostReply:
-        """Free the reservation; one that is free already is fine, another holder's is `RESERVED_BY`."""
+        """Free the reservation; one that is free already is fine, another holder's is `RESERVED_BY`.
+
+        `ALREADY_RUNNING` while a process of the migration is alive: without a reservation nobody would stop it.
+        """
 
     def start(self, holder: str, generation: int, launch: MirrorLaunch) -> HostReply:
         """Start a generation; return once its process is alive.

@@ -326,9 +326,15 @@ def whole_windows(ledger: Ledger, topics: Iterable[str], target_end_offsets: Off
 
 
 def _generation_windows(generation: Generation) -> Iterable[Window]:
+    """Return what a generation copied, per partition.
+
+    One that was killed has copied further than its position tells, in the order of the source: what the next one sends
+    again belongs to the windows of both, and the reading of both proves it.
+    """
     start, stop = generation.start, generation.stop
     if stop is None:
         return
+    ahead = {} if stop.graceful else stop.ahead_records
     for partition in sorted(stop.mirror_positions):
         # A partition that the start did not know was added while MirrorMaker ran: it begins at offset 0.
         yield Window(
@@ -337,7 +343,7 @@ def _generation_windows(generation: Generation) -> Iterable[Window]:
             target_topic=partition.topic,
             partition=partition.partition,
             source_start=start.mirror_positions.get(partition, 0),
-            source_end=stop.mirror_positions[partition],
+            source_end=stop.mirror_positions[partition] + ahead.get(partition, 0),
             target_start=start.target_end_offsets.get(partition, 0),
             target_end=stop.target_end_offsets.get(partition, 0),
         )

@@ -15,7 +15,7 @@ from kafka_migration.core.engine import LaunchFacts, MirrorHealth
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.host import GENERATION_DIR, LOG4J_FILE, MirrorLaunch
 from kafka_migration.core.migration import Migration
-from kafka_migration.core.offsets import Offsets
+from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.engines.launching import (
     LOG4J,
     SPLITTING,
@@ -124,6 +124,17 @@ class MirrorMaker1:
     def distrusts_position(self, log_tail: str) -> bool:
         """Tell from the end of the log whether it may have committed records that never arrived."""
         return SPLITTING in log_tail
+
+    def position_topics(self) -> tuple[str, ...]:
+        """Return nothing: its positions are commits of a group on the source."""
+        return ()
+
+    def restore_command(self, partition: TopicPartition, position: int) -> str:
+        """Return the command that commits an offset for its group; a commit expires when the group rests for long."""
+        return (
+            f"kafka-consumer-groups.sh --bootstrap-server <source> --group '{self.group}' "
+            f"--topic '{partition.topic}:{partition.partition}' --reset-offsets --to-offset {position} --execute"
+        )
 
     def reset_command(self) -> str:
         """Return the command that deletes its group on the source."""

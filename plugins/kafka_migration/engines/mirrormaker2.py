@@ -16,7 +16,7 @@ from kafka_migration.core.engine import LaunchFacts, MirrorHealth
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.host import GENERATION_DIR, LOG4J_FILE, MirrorLaunch
 from kafka_migration.core.migration import Migration
-from kafka_migration.core.offsets import Offsets
+from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.engines.launching import (
     LOG4J,
     SPLITTING,
@@ -100,6 +100,14 @@ class MirrorMaker2:
     def distrusts_position(self, log_tail: str) -> bool:
         """Return False: a stored position is that of a record which the target has acknowledged."""
         return False
+
+    def position_topics(self) -> tuple[str, ...]:
+        """Return the offsets topic."""
+        return (self._internal(0).offsets,)
+
+    def restore_command(self, partition: TopicPartition, position: int) -> str:
+        """Return nothing: no tool of Kafka writes its offsets topic."""
+        return ""
 
     def reset_command(self) -> str:
         """Return the command that deletes the offsets topic on the target."""

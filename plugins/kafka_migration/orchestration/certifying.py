@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from kafka_migration.core.cluster import TopicDescription
 from kafka_migration.core.drain import expected_next, gaps_of
 from kafka_migration.core.evidence import Kind
-from kafka_migration.core.generations import Fingerprint, Generation, Remembered, StopCertificate
+from kafka_migration.core.generations import Fingerprint, Generation, GenerationStart, Remembered, StopCertificate
 from kafka_migration.core.host import HostReply
 from kafka_migration.core.offsets import Offsets, TopicPartition, from_document, ranges_from_document
 from kafka_migration.orchestration.mirroring import MirrorState, every_value, mirror_state, probe_held
@@ -22,15 +23,18 @@ def certify(
     Raises `TransientError` while something cannot be read, or while a transaction of the dead process is open.
     """
     # Whatever this run was limited to, the certificate is of what the generation copied: all of it, and nothing else.
-    topics = {partition.topic for partition in generation.start.mirror_positions}
-    state = mirror_state(run, run.describe("source", topics), run.describe("target", topics))
+    start = generation.start
+    topics = {partition.topic for partition in start.mirror_positions}
+    source, target = run.describe("source", topics), run.describe("target", topics)
+    state = mirror_state(run, source, target, known=start.mirror_positions)
     # A partition that the start did not know was added since, and begins at offset 0.
-    begin = {p: generation.start.mirror_positions.get(p, 0) for p in state.mirror_positions}
+    begin = {p: start.mirror_positions.get(p, 0) for p in state.mirror_positions}
     lived = reply.generation == generation.number
     distrusted = lived and run.engine.distrusts_position(f"{reply.alarm}\n{reply.log}")
     watched = _watched(run, generation.number)
     reached = expected_next(expected_next(begin, state.stored, watched.proved), proved, {})
     positions = begin if distrusted else _positions(run, state, reached)
+    target_ends = _target_ends(start, state, positions, target)
     remarks = {"never started": not lived, "its positions are not trusted": distrusted}
     return StopCertificate(
         generation=generation.number,
@@ -40,17 +44,32 @@ def certify(
         exit_code=reply.exit_code if lived else None,
         reason="; ".join([reason, *(remark for remark, applies in remarks.items() if applies)]),
         mirror_positions=positions,
-        target_end_offsets=state.target_end_offsets,
+        target_end_offsets=target_ends,
         remembered=Remembered(
             partitions=frozenset(positions),
             stored_positions=state.stored,
             rewind=begin if distrusted else {},
             fingerprints=_fingerprints(run, state),
-            source_topic_ids={topic: d.topic_id for topic, d in state.source.items() if d.topic_id},
+            # A topic that was created anew while it was copied is another topic.
+            source_topic_ids={**{t: d.topic_id for t, d in source.items() if d.topic_id}, **start.source_topic_ids},
         ),
         gaps=watched.gaps | gaps_of(positions, state.source_log_start),
-        ahead_records=_ahead(run, generation, state, positions),
+        ahead_records={} if distrusted else _ahead(run, start, target_ends, positions),
+        gone={
+            side: tuple(sorted(topics - present.keys()))
+            for side, present in (("source", source), ("target", target))
+            if topics - present.keys()
+        },
     )
+
+
+def _target_ends(
+    start: GenerationStart, state: MirrorState, positions: Offsets, target: Mapping[str, TopicDescription]
+) -> Offsets:
+    """Return the target's ends; where a topic is gone, what its end should be, which one made anew does not have."""
+    copied = {p: position - start.mirror_positions.get(p, 0) for p, position in positions.items()}
+    due = {p: start.target_end_offsets.get(p, 0) + offsets for p, offsets in copied.items()}
+    return {**state.target_end_offsets, **{p: end for p, end in due.items() if p.topic not in target}}
 
 
 def _positions(run: MigrationRun, state: MirrorState, positions: Offsets) -> Offsets:
@@ -60,8 +79,9 @@ def _positions(run: MigrationRun, state: MirrorState, positions: Offsets) -> Off
     them for lost records when the source deletes them.
     """
     isolation = run.migration.mirror.isolation_level
-    ends = every_value(run.source.log_end_offsets(tuple(positions), isolation), positions, "source end")
-    unread = {p: o for p, o in positions.items() if state.source_log_start[p] <= o < ends[p]}
+    held = {p: o for p, o in positions.items() if p in state.source_log_start}
+    ends = every_value(run.source.log_end_offsets(tuple(held), isolation), held, "source end")
+    unread = {p: o for p, o in held.items() if state.source_log_start[p] <= o < ends[p]}
     met = probe_held(run.source, unread, isolation)
     return expected_next(positions, {}, {p: probe.offset for p, probe in met.items()})
 
@@ -85,7 +105,10 @@ def _watched(run: MigrationRun, generation: int) -> _Watched:
 
 
 def _fingerprints(run: MigrationRun, state: MirrorState) -> Mapping[TopicPartition, Fingerprint]:
-    """Return the source records at the last copied offsets, as far as the source still has them."""
+    """Return the source records at the last copied offsets, as far as the source still has them.
+
+    Of a topic that is gone it is one that no record is equal to.
+    """
     last_copied = {
         p: position - 1
         for p, position in state.stored.items()
@@ -93,20 +116,21 @@ def _fingerprints(run: MigrationRun, state: MirrorState) -> Mapping[TopicPartiti
     }
     found = run.source.records_at(last_copied, run.migration.mirror.isolation_level) if last_copied else {}
     prints = every_value(found, last_copied, "last copied source record")
-    return {
+    held = {
         p: Fingerprint(record.offset, record.digest)
         for p, record in prints.items()
         if record is not None and record.offset == last_copied[p]
     }
+    gone = {p: Fingerprint(o - 1, "gone") for p, o in state.stored.items() if p.topic not in state.source and o > 0}
+    return {**held, **gone}
 
 
-def _ahead(run: MigrationRun, generation: Generation, state: MirrorState, positions: Offsets) -> Offsets:
+def _ahead(run: MigrationRun, start: GenerationStart, target_ends: Offsets, positions: Offsets) -> Offsets:
     """Return how many records the target certainly has beyond the positions, where that can be told from offsets."""
     if not run.engine.keeps_partitions or run.migration.mirror.exactly_once:
         return {}
-    start = generation.start
     grown = {
-        p: state.target_end_offsets.get(p, 0) - start.target_end_offsets.get(p, 0) - (position - begin)
+        p: target_ends.get(p, 0) - start.target_end_offsets.get(p, 0) - (position - begin)
         for p, position in positions.items()
         for begin in [start.mirror_positions.get(p, position)]
     }

@@ -59,10 +59,12 @@ _MODES = {
 def migration_dags(folder: Path | None = None) -> dict[str, DAG]:
     """Return the DAGs of every `*.yaml` file in the folder, by DAG id.
 
-    In a task's process only the DAG that the task belongs to is built.
+    In a task's process only the DAG that the task belongs to is built, also when its file has been taken away since:
+    its tasks read the run's frozen copy, and the teardowns must run.
     """
     wanted = get_parsing_context().dag_id
-    paths = sorted((folder or settings.migrations_folder()).glob("*.yaml"))
+    root = folder or settings.migrations_folder()
+    paths = sorted(root.glob("*.yaml")) if wanted is None else [_path_of(root, wanted)]
     files = {path: _read(path) for path in paths if wanted is None or wanted in _makers(path)}
     known = [migration for migration, _ in files.values() if migration]
     return {
@@ -71,6 +73,12 @@ def migration_dags(folder: Path | None = None) -> dict[str, DAG]:
         for dag_id, make in _makers(path).items()
         if wanted in {None, dag_id}
     }
+
+
+def _path_of(root: Path, dag_id: str) -> Path:
+    """Return the file that a DAG belongs to; it need not be there."""
+    there = (path for path in sorted(root.glob("*.yaml")) if dag_id in _makers(path))
+    return next(there, root / f"{dag_id.rpartition('__')[2]}.yaml")
 
 
 def _makers(path: Path) -> dict[str, Callable[[str, Path, Migration | None, str], DAG]]:

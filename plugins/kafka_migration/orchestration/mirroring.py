@@ -14,13 +14,15 @@ from kafka_migration.core.continuity import (
     recreated_source_findings,
     stale_state_findings,
 )
-from kafka_migration.core.drain import Probe, expected_next, gap_findings, gaps_of
+from kafka_migration.core.drain import Probe, beyond_end_findings, expected_next, gap_findings, gaps_of
 from kafka_migration.core.errors import Finding, TransientError
 from kafka_migration.core.generations import StopCertificate
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.migration import IsolationLevel
 from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
+
+NOTHING_KNOWN: Offsets = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +42,21 @@ class MirrorState:
 
 
 def mirror_state(
-    run: MigrationRun, source: Mapping[str, TopicDescription], target: Mapping[str, TopicDescription]
+    run: MigrationRun,
+    source: Mapping[str, TopicDescription],
+    target: Mapping[str, TopicDescription],
+    known: Offsets = NOTHING_KNOWN,
 ) -> MirrorState:
     """Read the state; partitions that the target does not have yet have target end 0.
 
-    Raises `TransientError` when an offset cannot be read, or a transaction of an earlier MirrorMaker is still open.
+    `known` are positions of partitions that are spoken of even if their topic is gone from the source. Raises
+    `TransientError` when an offset cannot be read, or a transaction of an earlier MirrorMaker is still open.
     """
     partitions = partitions_of(source)
+    # First, because a transaction that ends meanwhile moves the stored positions too.
+    target_ends = _target_ends(run, target)
     log_start = every_value(run.source.log_start_offsets(partitions), partitions, "source log start")
-    stored = run.engine.stored_positions(source)
+    stored = run.engine.stored_positions({*source, *(p.topic for p in known)})
     ledger = run.ledger.read()
     certified = ledger.last_stop.mirror_positions if ledger.last_stop else {}
     # Positions that cannot be trusted count as what they are to be set back to.
@@ -57,9 +65,9 @@ def mirror_state(
     return MirrorState(
         source=source,
         stored=stored,
-        mirror_positions=expected_next(begin, trusted, {}),
+        mirror_positions=expected_next({**known, **begin}, trusted, {}),
         source_log_start=log_start,
-        target_end_offsets={**dict.fromkeys(partitions, 0), **_target_ends(run, target)},
+        target_end_offsets={**dict.fromkeys(partitions, 0), **target_ends},
     )
 
 
@@ -68,11 +76,16 @@ def _target_ends(run: MigrationRun, target: Mapping[str, TopicDescription]) -> O
     partitions = partitions_of(target)
     ends = every_value(run.target.log_end_offsets(partitions, "read_uncommitted"), partitions, "target end")
     if run.migration.mirror.exactly_once:
-        stable = run.target.log_end_offsets(partitions, "read_committed")
-        unsettled = [p for p in partitions if stable.get(p) != ends[p]]
-        if unsettled:
-            raise TransientError(f"a transaction of MirrorMaker is still open on target {unsettled[0]}")
+        positions = partitions_of(run.target.describe_topics(run.engine.position_topics()))
+        _require_no_open_transaction(run, {**ends, **run.target.log_end_offsets(positions, "read_uncommitted")})
     return ends
+
+
+def _require_no_open_transaction(run: MigrationRun, ends: Offsets) -> None:
+    stable = run.target.log_end_offsets(tuple(ends), "read_committed")
+    unsettled = [p for p, end in ends.items() if stable.get(p) != end]
+    if unsettled:
+        raise TransientError(f"a transaction of MirrorMaker is still open on target {unsettled[0]}")
 
 
 Value = TypeVar("Value")
@@ -90,12 +103,16 @@ def every_value(
 
 def state_findings(run: MigrationRun, ledger: Ledger, state: MirrorState) -> tuple[Finding, ...]:
     """Name what forbids to go on from here: changes since the last stop, and records lost before they were copied."""
-    last = ledger.last_stop
+    last, isolation = ledger.last_stop, run.migration.mirror.isolation_level
+    ends = every_value(
+        run.source.log_end_offsets(tuple(state.mirror_positions), isolation), state.mirror_positions, "source end"
+    )
     return (
-        *continuity_findings(last, state.stored, state.target_end_offsets),
+        *continuity_findings(last, state.stored, state.target_end_offsets, run.engine.restore_command),
         *recreated_source_findings(last, _source_truth(run, last, state)),
         *stale_state_findings(state.stored, ledger.copied_topics, run.engine.reset_command()),
         *gap_findings(gaps_of(state.mirror_positions, state.source_log_start)),
+        *beyond_end_findings(state.mirror_positions, ends),
     )
 
 

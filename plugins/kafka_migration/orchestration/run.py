@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -142,6 +143,8 @@ class MigrationRun:
         self.evidence = RunEvidence(root, migration_name, identity)
         self.ledger = LedgerStore(root, migration_name)
         self.stop_requests = StopRequestStore(root, migration_name)
+        # Set when nobody waits any more for what a thread of this run does.
+        self.has_left = threading.Event()
         self._host: SshMirrorHost | None = None
 
     @classmethod
@@ -189,9 +192,14 @@ class MigrationRun:
 
     @cached_property
     def target_names(self) -> Mapping[str, str]:
-        """What the topics of the whole file are called on the target, by name; empty where they keep their names."""
+        """What topics are called on the target, by name: all of the file, and all that were ever copied.
+
+        Empty where they keep their names.
+        """
         whole = self._whole_migration
-        return {topic: whole.target_topic(topic) for topic in whole.topics} if whole.renames else {}
+        if not whole.renames:
+            return {}
+        return {topic: whole.target_topic(topic) for topic in {*whole.topics, *self.ledger.read().copied_topics}}
 
     @cached_property
     def source(self) -> KafkaCluster:
@@ -217,9 +225,11 @@ class MigrationRun:
         return self._host
 
     def close(self) -> None:
-        """Close the connection to the MirrorMaker host."""
+        """Close the connections to the MirrorMaker host and the clusters, as far as there are any."""
         if self._host is not None:
             self._host.close()
+        for made in vars(self).keys() & {"source", "target"}:
+            getattr(self, made).close()
 
     def describe(self, side: Side, topics: Collection[str] | None = None) -> Mapping[str, TopicDescription]:
         """Return topics on one side, those of the migration if none are named; one that does not exist is missing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 from kafka_migration.clients.kafka_properties import java_properties
@@ -11,14 +12,17 @@ from kafka_migration.core.errors import Finding, MirrorFailed, Refused, Transien
 from kafka_migration.core.generations import Generation, GenerationStart, StopCertificate
 from kafka_migration.core.host import HostReply, MirrorLaunch
 from kafka_migration.core.offsets import Offsets
-from kafka_migration.core.topics import missing_target_findings
+from kafka_migration.core.topics import missing_target_findings, missing_topic_findings
 from kafka_migration.orchestration.certifying import certify
 from kafka_migration.orchestration.mirroring import mirror_state, state_findings
-from kafka_migration.orchestration.run import MigrationRun, connection_config
+from kafka_migration.orchestration.run import MigrationRun, connection_config, partitions_of
 
 # What a broker takes unless it is told otherwise.
 DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
 NOTHING_PROVED: Offsets = {}
+# A transaction that a killed MirrorMaker left open was seen to end after 66 s (Kafka 3.9.1).
+SETTLE_LIMIT_S = 150.0
+SETTLE_PAUSE_S = 2.0
 
 
 def start_generation(run: MigrationRun) -> HostReply:
@@ -32,7 +36,11 @@ def start_generation(run: MigrationRun) -> HostReply:
     ledger = run.ledger.read()
     source, target = run.describe("source"), run.describe("target")
     state = mirror_state(run, source, target)
-    findings = (*missing_target_findings(run.migration, target), *state_findings(run, ledger, state))
+    findings = (
+        *missing_topic_findings(run.migration, source),
+        *missing_target_findings(run.migration, target),
+        *state_findings(run, ledger, state),
+    )
     if findings:
         raise Refused(findings)
     _set_back(run, ledger.rewind)
@@ -41,8 +49,15 @@ def start_generation(run: MigrationRun) -> HostReply:
     launch = launch_of(run, generation)
     run.target.delete_topics(run.engine.stale_topics(generation, run.target.topic_names()))
     start = GenerationStart(
-        generation, run.identity.holder, run.now(), state.mirror_positions, state.target_end_offsets
+        generation,
+        run.identity.holder,
+        run.now(),
+        state.mirror_positions,
+        state.target_end_offsets,
+        {topic: description.topic_id for topic, description in source.items() if description.topic_id},
     )
+    if run.has_left.is_set():
+        raise TransientError("nobody waits for this generation any more: it is not started")
     run.ledger.append(start.to_document())
     return run.host.start(run.identity.holder, generation, launch)
 
@@ -66,11 +81,35 @@ def end_generation(
 ) -> StopCertificate:
     """Certify a generation whose process is dead, in the ledger; return the certificate.
 
-    `proved` are offsets before which a watch that still goes on proved that nothing is left to copy.
+    `proved` are offsets before which a watch that still goes on proved that nothing is left to copy. Raises
+    `TransientError` while what the process left behind still changes the target.
     """
+    if not run.engine.is_graceful(reply.log):
+        _require_still_ends(run, generation)
     certificate = certify(run, generation, reply, reason, proved)
     run.ledger.append(certificate.to_document())
     return certificate
+
+
+def end_when_settled(run: MigrationRun, generation: Generation, reply: HostReply, reason: str) -> StopCertificate:
+    """Certify a generation as soon as nothing of what its process left behind changes the target any more."""
+    deadline = run.clock.monotonic_s() + SETTLE_LIMIT_S
+    while True:
+        try:
+            return end_generation(run, generation, reply, reason)
+        except TransientError:
+            if run.clock.monotonic_s() >= deadline:
+                raise
+        time.sleep(SETTLE_PAUSE_S)
+
+
+def _require_still_ends(run: MigrationRun, generation: Generation) -> None:
+    """Look twice: after a KILL the target's ends rise while a follower catches up."""
+    partitions = partitions_of(run.describe("target", {p.topic for p in generation.start.mirror_positions}))
+    before = run.target.log_end_offsets(partitions, "read_uncommitted")
+    time.sleep(SETTLE_PAUSE_S)
+    if run.target.log_end_offsets(partitions, "read_uncommitted") != before:
+        raise TransientError("the target's ends still rise although MirrorMaker is dead")
 
 
 def launch_of(run: MigrationRun, generation: int) -> MirrorLaunch:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
@@ -171,7 +172,7 @@ class MirrorWatcher:
             aim = self.guide.aim() or self.watch.aim
             readings = self._readings(aim)
             return Poll(readings, self.engine.health(self.generation), reply.alarm, aim=aim)
-        except (TransientError, OutcomeUnknown) as error:
+        except (TransientError, OutcomeUnknown, OSError) as error:
             return self._waiting(str(error))
 
     def _waiting(self, reason: str) -> Poll:
@@ -181,7 +182,9 @@ class MirrorWatcher:
         try:
             return self.reviver.step(reply, self.watch.proved)
         finally:
-            self._take_up()
+            # If the evidence cannot be read now, it can at the next poll, which finds the process dead again.
+            with suppress(OSError):
+                self._take_up()
 
     def _take_up(self) -> None:
         """Turn to the run's newest generation and to where it began, which may be further back than what was proved."""

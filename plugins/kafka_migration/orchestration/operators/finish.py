@@ -62,11 +62,15 @@ class FinishOperator(MigrationOperator):
         if run.evidence.newest(Kind.RESERVE) is None:
             return None
         try:
-            holder = run.host.status().holder
+            status = run.host.status()
+            holder = status.holder
             if not holder or not RunIdentity.from_holder(holder).is_same_run(run.identity):
                 self.log.info("The reservation is not this run's: %s", holder or "free")
             elif RunIdentity.from_holder(holder).attempt <= run.identity.attempt:
-                # Also one that an earlier attempt could not free.
+                # Also one that an earlier attempt could not free. Over a living MirrorMaker it would leave nobody who
+                # stops that.
+                if status.is_running:
+                    run.host.stop(holder, None, run.migration.mirror.stop_grace_s)
                 run.host.release(holder)
         except (FindingsError, TransientError) as error:
             return str(error)

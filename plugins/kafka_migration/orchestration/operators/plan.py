@@ -8,7 +8,7 @@ from typing import Any
 from airflow.sdk import Context
 
 from kafka_migration.core.cluster import TopicDescription
-from kafka_migration.core.drain import beyond_end_findings, gap_findings, gaps_of
+from kafka_migration.core.drain import gap_findings, gaps_of
 from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.intervals import IntervalBounds
@@ -68,7 +68,6 @@ class PlanOperator(MigrationOperator):
             *target_topic_findings(run.migration, source, target, state.target_end_offsets, ledger),
             *recreated_findings(target, ledger),
             *_state(run, ledger, state),
-            *beyond_end_findings(state.mirror_positions, ends),
         )
         if findings and not only_answers:
             raise Refused(findings)

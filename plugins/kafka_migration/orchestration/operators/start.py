@@ -8,7 +8,7 @@ from kafka_migration.core.evidence import Kind
 from kafka_migration.core.host import HostReply
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.orchestration.run import MigrationRun
-from kafka_migration.orchestration.starting import end_generation, start_generation, stop_generation
+from kafka_migration.orchestration.starting import end_when_settled, start_generation, stop_generation
 
 
 class StartMirrorOperator(MigrationOperator):
@@ -49,5 +49,5 @@ class StartMirrorOperator(MigrationOperator):
         reply = run.host.status()
         if generation.start.run == run.identity.holder and reply.is_running:
             return reply
-        end_generation(run, generation, stop_generation(run, generation), f"left open by {generation.start.run}")
+        end_when_settled(run, generation, stop_generation(run, generation), f"left open by {generation.start.run}")
         return None

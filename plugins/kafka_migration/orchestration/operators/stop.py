@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import time
-
 from airflow.sdk import Context
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.drain import gap_findings
-from kafka_migration.core.errors import MirrorFailed, OutcomeUnknown, Refused, TransientError
+from kafka_migration.core.errors import Finding, MirrorFailed, OutcomeUnknown, Refused, TransientError
 from kafka_migration.core.evidence import Kind
-from kafka_migration.core.generations import Generation, StopCertificate
+from kafka_migration.core.generations import StopCertificate
 from kafka_migration.core.host import HostReply
 from kafka_migration.core.retention import Forecast
 from kafka_migration.orchestration.forecast import forecast_after
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
-from kafka_migration.orchestration.run import MigrationRun, partitions_of
-from kafka_migration.orchestration.starting import end_generation, stop_generation
+from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.starting import end_when_settled, stop_generation
 
-# A transaction that a killed MirrorMaker left open was seen to end after 66 s (Kafka 3.9.1).
-SETTLE_LIMIT_S = 150.0
-SETTLE_PAUSE_S = 2.0
 # Their logs are worth a look for some weeks of nightly runs.
 KEPT_GENERATIONS = 20
 
@@ -49,14 +44,14 @@ class StopMirrorOperator(MigrationOperator):
             self.log.info("No MirrorMaker of this migration is open.")
             return {"generation": stored.generation if stored else None, "stopped": False}
         reply = stop_generation(run, generation)
-        certificate = _end_when_settled(run, generation, reply)
+        certificate = end_when_settled(run, generation, reply, _reason(run, reply))
         forecast = self._forecast(run, certificate, ledger.last_stop)
         document = {"at": run.now(), "certificate": certificate.to_document(), "log": reply.log}
         run.evidence.write(Kind.STOP, {**document, "forecast": forecast and forecast.to_document()})
         self.log.info("Generation %d: %s", certificate.generation, certificate.reason)
         self._clean(run)
-        if certificate.gaps:
-            raise MirrorFailed(gap_findings(certificate.gaps, Code.GAP_DURING_RUN))
+        if losses := _losses(certificate):
+            raise MirrorFailed(losses)
         return {"generation": certificate.generation, "stopped": True, "graceful": certificate.graceful}
 
     def _forecast(
@@ -79,31 +74,30 @@ class StopMirrorOperator(MigrationOperator):
             self.log.warning("Old generations are still on the host: %s", error)
 
 
-def _end_when_settled(run: MigrationRun, generation: Generation, reply: HostReply) -> StopCertificate:
-    """Certify when nothing of what the process left behind changes the target any more.
-
-    With exactly-once that is an open transaction; after a KILL the target's ends, which rise while a follower catches
-    up.
-    """
-    reason = "killed after the grace time" if reply.killed else _REASONS.get(reply.exit_reason, "stopped by the run")
-    deadline = run.clock.monotonic_s() + (SETTLE_LIMIT_S if run.migration.mirror.exactly_once else 0)
-    if not run.engine.is_graceful(reply.log):
-        _await_still_ends(run, generation)
-    while True:
-        try:
-            return end_generation(run, generation, reply, reason)
-        except TransientError:
-            if run.clock.monotonic_s() >= deadline:
-                raise
-        time.sleep(SETTLE_PAUSE_S)
+def _reason(run: MigrationRun, reply: HostReply) -> str:
+    """Return how the process came to its end."""
+    if run.engine.distrusts_position(reply.alarm):
+        return "ended by KILL at once, because records may be lost"
+    if reply.killed:
+        return "killed after the grace time"
+    return _REASONS.get(reply.exit_reason, "stopped by the run")
 
 
-def _await_still_ends(run: MigrationRun, generation: Generation) -> None:
-    """Return when two looks at the target's ends are equal; `TransientError` when they never are."""
-    partitions = partitions_of(run.describe("target", {p.topic for p in generation.start.mirror_positions}))
-    deadline, before = run.clock.monotonic_s() + SETTLE_LIMIT_S, None
-    while (ends := run.target.log_end_offsets(partitions, "read_uncommitted")) != before:
-        if run.clock.monotonic_s() >= deadline:
-            raise TransientError("the target's ends go on rising although MirrorMaker is dead")
-        before = ends
-        time.sleep(SETTLE_PAUSE_S)
+def _losses(certificate: StopCertificate) -> tuple[Finding, ...]:
+    """Name what the certificate says is lost: offsets that were never copied, and topics that are gone."""
+    return (
+        *gap_findings(certificate.gaps, Code.GAP_DURING_RUN),
+        *(_gone(Code.SOURCE_TOPIC_MISSING, "source", topic) for topic in certificate.gone.get("source", ())),
+        *(_gone(Code.TARGET_TOPIC_MISSING, "target", topic) for topic in certificate.gone.get("target", ())),
+    )
+
+
+def _gone(code: Code, side: str, topic: str) -> Finding:
+    return Finding(
+        code,
+        f"topic {topic}",
+        f"no such topic on the {side} when MirrorMaker was stopped",
+        "the topic that was copied",
+        "Somebody deleted it while the run went on. Take it out of the migration file, or copy it by a file with "
+        "another name into an empty topic; made anew under this one it is refused.",
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -54,11 +55,13 @@ class MirrorLagTrigger(BaseTrigger):
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Poll until the watch is over; yield its one event."""
         run = MigrationRun.from_arguments(self.run_arguments)
+        # A poll may take minutes: in threads shared with others, these would miss their leases.
+        thread = ThreadPoolExecutor(1, f"watch-{run.name}")
         try:
-            # Airflow's connections are readable only through its bridge between threads and the event loop.
-            watcher = await sync_to_async(self._watcher)(run)
+            watcher = await sync_to_async(self._watcher, thread_sensitive=False, executor=thread)(run)
+            poll = sync_to_async(watcher.poll, thread_sensitive=False, executor=thread)
             while True:
-                result = await asyncio.to_thread(watcher.poll)
+                result = await poll()
                 self.log.info("%s", watcher.progress)
                 for notice in watcher.take_notices():
                     self.log.warning("%s", notice)
@@ -68,7 +71,11 @@ class MirrorLagTrigger(BaseTrigger):
                     return
                 await asyncio.sleep(run.migration.watch.poll_interval_s)
         finally:
-            await asyncio.to_thread(run.close)
+            # First of all, because a poll that is under way cannot be cancelled and must not start anything any more.
+            run.has_left.set()
+            # After that poll, whose connections these are; waited for by nobody.
+            thread.submit(run.close)
+            thread.shutdown(wait=False)
 
     async def on_kill(self) -> None:
         """Stop the generation that was watched, if it is still this attempt's."""

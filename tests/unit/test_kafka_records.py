@@ -1,0 +1,110 @@
+"""Rules of the readers that look at the first record of many partitions."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import pytest
+from confluent_kafka import Producer
+
+from kafka_migration.adapters import kafka_records
+from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.core.drain import Probe
+from kafka_migration.core.offsets import TopicPartition
+
+pytestmark = pytest.mark.unit
+
+TOPICS = 100
+# A topic of librdkafka's own small broker has this many.
+PARTITIONS = 4
+ALL = [TopicPartition(f"t{topic}", number) for topic in range(TOPICS) for number in range(PARTITIONS)]
+
+
+@dataclass
+class Met:
+    """A record that is the first of its partition."""
+
+    at: TopicPartition
+
+    def topic(self) -> str:
+        """Return its topic."""
+        return self.at.topic
+
+    def partition(self) -> int:
+        """Return its partition's number."""
+        return self.at.partition
+
+    def offset(self) -> int:
+        """Return the offset of every one."""
+        return 7
+
+    def error(self) -> None:
+        """Return none."""
+
+
+class SlowCluster(ConfluentCluster):
+    """A cluster of which each poll takes six seconds and brings one partition's record; the silent bring none."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *silent: TopicPartition) -> None:
+        super().__init__("slow", {"bootstrap.servers": "127.0.0.1:9"})
+        self.silent = silent
+        now = itertools.count(0.0, 6.0)
+        monkeypatch.setattr(kafka_records, "time", SimpleNamespace(monotonic=lambda: next(now)))
+
+    def _reader(self, start, isolation, settings=None):  # type: ignore[no-untyped-def]
+        self._unread = iter([p for p in start if p not in self.silent])
+        return self
+
+    def poll(self, timeout_s: float) -> Met | None:
+        """Return the next record."""
+        following = next(self._unread, None)
+        return following and Met(following)
+
+    def pause(self, partitions: object) -> None:
+        """Pause nothing: each partition comes once."""
+
+
+@pytest.fixture
+def broker() -> Iterator[str]:
+    """The address of the small broker that librdkafka brings for tests."""
+    producer = Producer({"bootstrap.servers": "none", "test.mock.num.brokers": 1, "log_level": 0})
+    (only,) = producer.list_topics(timeout=30).brokers.values()
+    for partition in ALL:
+        for value in (b"1", b"2"):
+            producer.produce(partition.topic, value, partition=partition.partition)
+    assert producer.flush(30) == 0
+    yield f"{only.host}:{only.port}"
+    # It lives as long as the client that began it.
+    del producer
+
+
+def test_every_one_of_many_partitions_is_met(broker: str):
+    """More partitions than are read at once all answer: with the record asked for, or with their end."""
+    cluster = ConfluentCluster("broker", {"bootstrap.servers": broker})
+    start = {partition: 1 + number % 2 for number, partition in enumerate(ALL)}
+
+    assert len(ALL) > kafka_records.PARTITIONS_AT_ONCE
+    assert {p: Probe(offset, offset == 2) for p, offset in start.items()} == cluster.probe(start, "read_committed")
+
+
+def test_each_answer_gives_the_others_time(monkeypatch: pytest.MonkeyPatch):
+    """However long all of them take together: only a silence ends the look."""
+    cluster = SlowCluster(monkeypatch)
+
+    assert set(ALL) == set(cluster.probe(dict.fromkeys(ALL, 0), "read_committed"))
+
+
+def test_partition_that_stays_silent_is_missing(monkeypatch: pytest.MonkeyPatch):
+    """After a silence nothing more is asked, so one time-out bounds it, whatever the number of partitions."""
+    last = sorted(ALL)[-1]
+    cluster = SlowCluster(monkeypatch, last)
+
+    assert set(ALL) - {last} == set(cluster.probe(dict.fromkeys(ALL, 0), "read_committed"))
+
+    monkeypatch.setattr(kafka_records, "PARTITIONS_AT_ONCE", 2)
+    first, second, *later = sorted(ALL)
+    cluster.silent = (second,)
+    assert {first} == set(cluster.probe(dict.fromkeys((first, second, *later), 0), "read_committed"))

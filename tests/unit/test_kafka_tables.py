@@ -1,0 +1,110 @@
+"""Rules of tables that are read on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import pytest
+from confluent_kafka import TopicPartition as ClientPartition
+
+from kafka_migration.adapters import kafka_tables
+from kafka_migration.adapters.kafka_tables import TableReader
+from kafka_migration.core.offsets import TopicPartition
+
+pytestmark = pytest.mark.unit
+
+P0 = TopicPartition("table", 0)
+Log = list[tuple[bytes, bytes]]
+
+
+class Record:
+    """A record of the only partition."""
+
+    def __init__(self, offset: int, key: bytes, value: bytes) -> None:
+        self.topic, self.partition = (lambda: P0.topic), (lambda: P0.partition)
+        self.offset, self.key, self.value, self.error = (lambda: offset), (lambda: key), (lambda: value), (lambda: None)
+
+
+class OnePartitionConsumer:
+    """A consumer of one partition whose log, `log`, the test writes; counts the reads from the beginning."""
+
+    log: ClassVar[Log]
+    beginnings = 0
+    closed = 0
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self._next = 0
+
+    def incremental_assign(self, partitions: list[ClientPartition]) -> None:
+        """Begin at the beginning."""
+        self._next = 0
+        type(self).beginnings += 1
+
+    def incremental_unassign(self, partitions: list[ClientPartition]) -> None:
+        """Forget the partition."""
+
+    def consume(self, records: int, timeout_s: float) -> list[Record]:
+        """Return what is there from the position on."""
+        found = [Record(offset, *record) for offset, record in enumerate(self.log)][self._next :]
+        self._next = len(self.log)
+        return found
+
+    def close(self) -> None:
+        """Count it."""
+        type(self).closed += 1
+
+
+@pytest.fixture
+def consumer(monkeypatch: pytest.MonkeyPatch) -> type[OnePartitionConsumer]:
+    """The consumer that readers of this test open."""
+
+    class Fresh(OnePartitionConsumer):
+        log: ClassVar[Log] = [(b"a", b"1"), (b"b", b"2"), (b"c", b"3")]
+
+    monkeypatch.setattr(kafka_tables, "Consumer", Fresh)
+    return Fresh
+
+
+def read(reader: TableReader, consumer: type[OnePartitionConsumer], topic_id: str = "") -> dict[bytes | None, Any]:
+    return reader.read(P0.topic, topic_id, {P0: len(consumer.log)})
+
+
+def test_only_what_came_since_is_read(consumer: type[OnePartitionConsumer]):
+    """A topic that grew is read on."""
+    reader = TableReader({})
+    read(reader, consumer)
+    consumer.log.append((b"a", b"4"))
+
+    assert {b"a": b"4", b"b": b"2", b"c": b"3"} == read(reader, consumer)
+    assert 1 == consumer.beginnings
+
+
+def test_topic_that_became_shorter_is_read_anew(consumer: type[OnePartitionConsumer]):
+    """Without ids the ends tell: what was read of the topic before it was made anew is forgotten."""
+    reader = TableReader({})
+    read(reader, consumer)
+    consumer.log[:] = [(b"d", b"5")]
+
+    assert {b"d": b"5"} == read(reader, consumer)
+
+
+def test_topic_with_another_id_is_read_anew(consumer: type[OnePartitionConsumer]):
+    """With ids a topic made anew is noticed, however long it is."""
+    reader = TableReader({})
+    read(reader, consumer, "first")
+    consumer.log[:] = [(b"d", b"5")] * 4
+
+    assert {b"d": b"5"} == read(reader, consumer, "second")
+
+
+def test_closed_reader_begins_anew(consumer: type[OnePartitionConsumer]):
+    """Closing ends the consumer once; whoever reads again gets the whole table."""
+    reader = TableReader({})
+    table = read(reader, consumer)
+    reader.close()
+    reader.close()
+
+    assert 1 == consumer.closed
+    assert table == read(reader, consumer)
+    assert 2 == consumer.beginnings
