@@ -79,8 +79,11 @@ class LiveMigration:
         self._sandbox = sandbox
         self._api = api
         self._settings = {**DEFAULTS, "groups": f"{self.name}-.*", **settings}
-        at = {"demo_source": sandbox.state.source_bootstrap, "demo_target": sandbox.state.target_bootstrap}
-        self.source, self.target = ({"bootstrap.servers": at[self._settings[side]]} for side in ("source", "target"))
+        here, there = sandbox.state.source_bootstrap, sandbox.state.target_bootstrap
+        # Whatever else a connection is called, it leads to the cluster of its side.
+        if self._settings["source"] == "demo_target":
+            here, there = there, here
+        self.source, self.target = {"bootstrap.servers": here}, {"bootstrap.servers": there}
 
     def prepare(self) -> None:
         """Create the topic on the source, write the file, wait for the DAG."""

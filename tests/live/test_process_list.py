@@ -15,7 +15,7 @@ NOTE, TOPIC, GROUP = "canary note $(id) 'x", "canary-topic-77aa", "canary-group-
 SHORTEST_LINE = 12
 
 
-def connection_with_secrets(live: LiveWorld) -> str:
+def connection_with_secrets(live: LiveWorld, number: str) -> str:
     """Store a connection to the source with passwords; where nothing is encrypted, no client uses them."""
     extra = {
         "bootstrap.servers": live.sandbox.state.source_bootstrap,
@@ -25,8 +25,9 @@ def connection_with_secrets(live: LiveWorld) -> str:
         "sasl.password": SECRETS[0],
         "ssl.key.password": SECRETS[1],
     }
-    live.api.add_connection("source_with_secrets", "kafka", extra)
-    return "source_with_secrets"
+    name = f"source_with_secrets_{number}"
+    live.api.add_connection(name, "kafka", extra)
+    return name
 
 
 def lines_of_launch(migration: LiveMigration) -> set[str]:
@@ -37,11 +38,16 @@ def lines_of_launch(migration: LiveMigration) -> set[str]:
     return {line.strip() for text in texts for line in text.splitlines() if len(line.strip()) >= SHORTEST_LINE}
 
 
-def test_no_secret_and_no_user_text_is_in_a_process_list(live: LiveWorld):
-    """Neither a password nor a note, topic, group or line of the launch shows in `ps`, from the trigger to the end."""
-    more = {"more_topics": f", {TOPIC}", "groups": GROUP}
-    migration = live.migration("process-list", source=connection_with_secrets(live), **more)
-    migration.create_topic(TOPIC)
+@pytest.mark.parametrize(("engine", "outcome"), [("mirrormaker2", "success"), ("mirrormaker1", "failed")])
+def test_no_secret_and_no_user_text_is_in_a_process_list(live: LiveWorld, engine: str, outcome: str):
+    """Neither a password nor a note, topic, group or line of the launch shows in `ps`, from the trigger to the end.
+
+    A copy of MirrorMaker 1 is not verifiable yet, which makes its run red.
+    """
+    topic = f"{TOPIC}-{engine}"
+    more = {"more_topics": f", {topic}", "groups": GROUP, "mirror": f"  engine: {engine}"}
+    migration = live.migration(f"process-list-{engine}", source=connection_with_secrets(live, engine), **more)
+    migration.create_topic(topic)
     migration.produce(200)
     with HostSampler(migration, keeps_command_lines=True) as sampler:
         run_id = migration.trigger("follow", note=NOTE)
@@ -50,8 +56,8 @@ def test_no_secret_and_no_user_text_is_in_a_process_list(live: LiveWorld):
         assert 0 == migration.cli("stop").returncode
         run = migration.finished(run_id)
 
-    assert "success" == run.state, migration.codes(run_id)
+    assert outcome == run.state, migration.codes(run_id)
     seen = "\n".join(sampler.command_lines)
     assert migration.name in seen
     assert all(any(secret in line for line in lines) for secret in SECRETS)
-    assert [] == [text for text in (*SECRETS, NOTE, TOPIC, GROUP, *lines) if text in seen]
+    assert [] == [text for text in (*SECRETS, NOTE, topic, GROUP, *lines) if text in seen]
