@@ -80,8 +80,8 @@ class LiveMigration:
         self._api = api
         self._settings = {**DEFAULTS, "groups": f"{self.name}-.*", **settings}
         here, there = sandbox.state.source_bootstrap, sandbox.state.target_bootstrap
-        # Whatever else a connection is called, it leads to the cluster of its side.
-        if self._settings["source"] == "demo_target":
+        # Whatever else a connection is called or refused for, it leads to the cluster of its side.
+        if self._settings["target"] == "demo_source":
             here, there = there, here
         self.source, self.target = {"bootstrap.servers": here}, {"bootstrap.servers": there}
 

@@ -139,10 +139,12 @@ class TestMirrorMaker2(LiveWorlds, CopyContract):
     """MirrorMaker 2 as it is unless the file says otherwise."""
 
 
+@pytest.mark.campaign
 class TestMirrorMaker2Prefixed(LiveWorlds, CopyContract, topic_names=TopicNames("prefixed")):
     """MirrorMaker 2 with the source's alias before the names."""
 
 
+@pytest.mark.campaign
 class TestMirrorMaker2ExactlyOnce(LiveWorlds, CopyContract, exactly_once=True):
     """MirrorMaker 2 in transactions."""
 
