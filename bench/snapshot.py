@@ -29,7 +29,7 @@ from sandbox.environment import base_environment
 from sandbox.kafka import KafkaCluster
 from sandbox.parts import HOST, Part, free_ports, wait_ready
 
-MIGRATION, ALIAS = "bench", "bench-source"
+ALIAS = "bench-source"
 FEW, MANY = 1_000, 10_000
 PARTITIONS_PER_TOPIC = 100
 ROUND_TRIP_S = 0.010
@@ -100,14 +100,16 @@ def _cluster(root: Path) -> Iterator[RelayedCluster]:
 
 def _fill(bootstrap: str) -> None:
     """Create the topics, and store a position of every partition as MirrorMaker does."""
-    offsets = InternalTopics.of(MIGRATION, 0).offsets
     new = [NewTopic(topic, PARTITIONS_PER_TOPIC, 1, {}) for topic in _topics(MANY)]
-    ConfluentCluster("bench", {"bootstrap.servers": bootstrap}).create_topics([*new, NewTopic(offsets, 25, 1, {})])
+    tables = [NewTopic(_table(count), 25, 1, {}) for count in (FEW, MANY)]
+    ConfluentCluster("bench", {"bootstrap.servers": bootstrap}).create_topics([*new, *tables])
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 50})
-    for partition in _partitions(MANY):
-        source = {"cluster": ALIAS, "partition": partition.partition, "topic": partition.topic}
-        producer.produce(offsets, key=json.dumps(["MirrorSourceConnector", source]), value=json.dumps({"offset": 1}))
-        producer.poll(0)
+    for count in (FEW, MANY):
+        for partition in _partitions(count):
+            source = {"cluster": ALIAS, "partition": partition.partition, "topic": partition.topic}
+            key, value = json.dumps(["MirrorSourceConnector", source]), json.dumps({"offset": 1})
+            producer.produce(_table(count), key=key, value=value)
+            producer.poll(0)
     assert producer.flush(CALL_TIMEOUT_S) == 0
     _await_leaders(bootstrap)
 
@@ -124,6 +126,11 @@ def _await_leaders(bootstrap: str) -> None:
             time.sleep(1)
 
 
+def _table(partitions: int) -> str:
+    """Return the offsets topic of a migration that has so many partitions."""
+    return InternalTopics.of(f"bench-{partitions}", 0).offsets
+
+
 def _topics(partitions: int) -> list[str]:
     return [f"bench-{number}" for number in range(partitions // PARTITIONS_PER_TOPIC)]
 
@@ -135,7 +142,7 @@ def _partitions(count: int) -> list[TopicPartition]:
 def _batched(bootstrap: str, count: int) -> Callable[[], None]:
     """Return the snapshot as a poll of the watch takes it, over a client that is kept."""
     cluster, partitions = ConfluentCluster("bench", {"bootstrap.servers": bootstrap}), _partitions(count)
-    topics, table = _topics(count), InternalTopics.of(MIGRATION, 0).offsets
+    topics, table = _topics(count), _table(count)
 
     def snapshot() -> None:
         assert len(cluster.log_start_offsets(partitions)) == count
