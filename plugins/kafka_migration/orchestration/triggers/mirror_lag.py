@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,13 +14,18 @@ from asgiref.sync import sync_to_async
 
 from kafka_migration.core.errors import Refused
 from kafka_migration.core.migration import Mode
-from kafka_migration.core.watch import WatchLimits, watch_limits
+from kafka_migration.core.watch import WatchLimits, WatchResult, watch_limits
 from kafka_migration.orchestration.cutover_guide import CutoverGuide
 from kafka_migration.orchestration.follow_guide import FollowGuide
 from kafka_migration.orchestration.reviving import Reviver
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.starting import stop_generation
 from kafka_migration.orchestration.watcher import Guide, MirrorWatcher, PlanGuide
+
+# Threads that compute keep the event loop waiting for its turn: half a second was measured with a hundred and with
+# twelve. A poll of a host that does not answer holds its place for up to half a minute, so there are some.
+POLLS_AT_ONCE = 4
+_places = threading.BoundedSemaphore(POLLS_AT_ONCE)
 
 
 class MirrorLagTrigger(BaseTrigger):
@@ -59,7 +65,7 @@ class MirrorLagTrigger(BaseTrigger):
         thread = ThreadPoolExecutor(1, f"watch-{run.name}")
         try:
             watcher = await sync_to_async(self._watcher, thread_sensitive=False, executor=thread)(run)
-            poll = sync_to_async(watcher.poll, thread_sensitive=False, executor=thread)
+            poll = sync_to_async(_polling(watcher), thread_sensitive=False, executor=thread)
             while True:
                 result = await poll()
                 self.log.info("%s", watcher.progress)
@@ -93,6 +99,10 @@ class MirrorLagTrigger(BaseTrigger):
             run.close()
 
     def _watcher(self, run: MigrationRun) -> MirrorWatcher:
+        with _places:
+            return self._made(run)
+
+    def _made(self, run: MigrationRun) -> MirrorWatcher:
         return MirrorWatcher(
             migration=run.migration,
             first_generation=self.generation,
@@ -113,6 +123,16 @@ class MirrorLagTrigger(BaseTrigger):
         if run.request.mode is Mode.FOLLOW:
             return FollowGuide(run)
         return PlanGuide(run.clock, run.occasion.mirror_until)
+
+
+def _polling(watcher: MirrorWatcher) -> Callable[[], WatchResult | None]:
+    """Return a poll that waits for its place among those of all triggers."""
+
+    def poll() -> WatchResult | None:
+        with _places:
+            return watcher.poll()
+
+    return poll
 
 
 def limits_of(run: MigrationRun) -> WatchLimits:
