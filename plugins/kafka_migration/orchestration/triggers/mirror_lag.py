@@ -22,9 +22,9 @@ from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.starting import stop_generation
 from kafka_migration.orchestration.watcher import Guide, MirrorWatcher, PlanGuide
 
-# Threads that compute keep the event loop waiting for its turn: half a second was measured with a hundred and with
-# twelve. A poll of a host that does not answer holds its place for up to half a minute, so there are some.
-POLLS_AT_ONCE = 4
+# Each thread that computes may keep the event loop waiting for 5 ms (Python's switch interval). A poll of a host that
+# does not answer holds its place for up to half a minute, so there are several.
+POLLS_AT_ONCE = 16
 _places = threading.BoundedSemaphore(POLLS_AT_ONCE)
 
 
