@@ -144,10 +144,6 @@ class AirflowApi:
         body = {"connection_id": connection_id, "conn_type": conn_type, "extra": json.dumps(extra)}
         self._act("POST", "/api/v2/connections", body)
 
-    def is_stale(self, dag_id: str) -> bool:
-        """Tell whether the files have no DAG of this id any more, though Airflow knows of one."""
-        return bool(self._get(f"/api/v2/dags/{dag_id}")["is_stale"])
-
     def pause(self, dag_id: str) -> None:
         """Pause a DAG: no run begins any more, those that began go on."""
         self._set_paused(dag_id, is_paused=True)

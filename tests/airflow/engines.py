@@ -29,7 +29,6 @@ class LossyEngine:
     as a group does whose killed member still counts.
     """
 
-    keeps_partitions: bool = False
     positions: dict[TopicPartition, int] = field(default_factory=dict)
     rewinds: list[Offsets] = field(default_factory=list)
     assigned: frozenset[TopicPartition] | None = None

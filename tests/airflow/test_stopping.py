@@ -144,6 +144,18 @@ def test_certificate_tells_what_will_be_sent_again(world: World):
     )
 
 
+def test_partition_added_while_it_ran_is_counted_from_its_own_begin(world: World):
+    """Regression: every record of a partition that the start did not know was told as sent again."""
+    begin(world)
+    for side in (world.source, world.target):
+        side.create_partitions({"orders": 3})
+    world.source.produce("orders", 2, *RECORDS)
+    mirror(world, {P0: 4, P2: 4})
+    do(world, StopMirrorOperator)
+
+    assert (4, {}) == (certified(world).mirror_positions[P2], certified(world).ahead_records)
+
+
 def test_source_that_deletes_while_it_is_probed_hides_no_gap(world: World, monkeypatch: pytest.MonkeyPatch):
     """A probe that begins where nothing is any more meets the first record left: that proves nothing."""
     begin(world)

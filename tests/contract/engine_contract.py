@@ -217,7 +217,7 @@ class CopyContract(EngineWorlds):
         assert scene.ends() == scene.positions()
         assert Counter(bills) == flat(scene.copied(scene.bills))
         assert not flat(scene.copied(scene.decoy))
-        if scene.engine.keeps_partitions:
+        if scene.migration.keeps_partitions:
             assert produced == scene.copied(scene.orders)
         assert Counter(produced[0] + produced[1]) == flat(scene.copied(scene.orders))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -11,6 +12,7 @@ from confluent_kafka.admin import AdminClient
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused, TransientError
+from kafka_migration.core.migration import IsolationLevel
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -100,6 +102,19 @@ def chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     """Yield the items in groups of this size, in order; the last may be smaller."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
+
+
+def reader_settings(config: Mapping[str, Any], isolation: IsolationLevel) -> dict[str, Any]:
+    """Return the settings of a consumer that belongs to no group, commits nothing and tells where a partition ends."""
+    return {
+        **config,
+        "group.id": f"kafka-migration-reader-{uuid.uuid4()}",
+        "enable.auto.commit": False,
+        "enable.partition.eof": True,
+        "auto.offset.reset": "earliest",
+        "isolation.level": isolation,
+        "logger": quiet_logger(),
+    }
 
 
 def quiet_logger() -> Any:

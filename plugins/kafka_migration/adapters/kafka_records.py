@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
-from kafka_migration.adapters.kafka_client import ClusterClient, chunks, quiet_logger
+from kafka_migration.adapters.kafka_client import ClusterClient, chunks, reader_settings
 from kafka_migration.core.cluster import RecordPrint
 from kafka_migration.core.drain import Probe
 from kafka_migration.core.errors import TransientError
@@ -95,18 +94,7 @@ class RecordReads(ClusterClient):
     def _reader(
         self, start: Mapping[TopicPartition, int], isolation: IsolationLevel, settings: Mapping[str, Any] | None = None
     ) -> Consumer:
-        consumer = Consumer(
-            {
-                **self._config,
-                "group.id": f"kafka-migration-reader-{uuid.uuid4()}",
-                "enable.auto.commit": False,
-                "enable.partition.eof": True,
-                "auto.offset.reset": "earliest",
-                "isolation.level": isolation,
-                "logger": quiet_logger(),
-                **(settings or {}),
-            }
-        )
+        consumer = Consumer({**reader_settings(self._config, isolation), **(settings or {})})
         consumer.assign([ClientPartition(p.topic, p.partition, offset) for p, offset in start.items()])
         return consumer
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
-from kafka_migration.adapters.kafka_client import quiet_logger
+from kafka_migration.adapters.kafka_client import reader_settings
 from kafka_migration.core.offsets import Offsets, TopicPartition
 
 BATCH_RECORDS = 1000
@@ -107,15 +106,5 @@ class TableReader:
 
     def _open(self) -> Consumer:
         if self._consumer is None:
-            self._consumer = Consumer(
-                {
-                    **self._config,
-                    "group.id": f"kafka-migration-reader-{uuid.uuid4()}",
-                    "enable.auto.commit": False,
-                    "enable.partition.eof": True,
-                    "auto.offset.reset": "earliest",
-                    "isolation.level": "read_committed",
-                    "logger": quiet_logger(),
-                }
-            )
+            self._consumer = Consumer(reader_settings(self._config, "read_committed"))
         return self._consumer

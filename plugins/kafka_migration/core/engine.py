@@ -59,10 +59,6 @@ class LaunchFacts:
 class MirrorEngine(Protocol):
     """One kind of MirrorMaker, for one migration and its two clusters."""
 
-    @property
-    def keeps_partitions(self) -> bool:
-        """Whether every record lands in the partition of the same number, in the same order."""
-
     def setting_findings(self, kafka_version: str) -> Iterable[Finding]:
         """Name what this MirrorMaker, from Kafka `kafka_version` ("" if unknown), would ignore, misread or refuse."""
 

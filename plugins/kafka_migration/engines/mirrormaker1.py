@@ -57,8 +57,6 @@ class MirrorMaker1:
     source: KafkaCluster
     target: KafkaCluster
 
-    keeps_partitions = False
-
     @property
     def group(self) -> str:
         """The consumer group that it is on the source."""

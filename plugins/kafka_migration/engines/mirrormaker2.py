@@ -59,8 +59,6 @@ class MirrorMaker2:
     source: KafkaCluster
     target: KafkaCluster
 
-    keeps_partitions = True
-
     def setting_findings(self, kafka_version: str) -> Iterable[Finding]:
         """Name what this MirrorMaker, from Kafka `kafka_version` ("" if unknown), would ignore, misread or refuse."""
         keys = used_keys(self.migration, MIRRORMAKER2_KEYS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kafka_migration.core.cluster import TopicDescription
 from kafka_migration.core.drain import expected_next, gaps_of
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import Fingerprint, Generation, GenerationStart, Remembered, StopCertificate
@@ -26,7 +25,7 @@ def certify(
     start = generation.start
     topics = {partition.topic for partition in start.mirror_positions}
     source, target = run.describe("source", topics), run.describe("target", topics)
-    state = mirror_state(run, source, target, known=start.mirror_positions)
+    state = mirror_state(run, run.ledger.read(), source, target, known=start.mirror_positions)
     # A partition that the start did not know was added since, and begins at offset 0.
     begin = {p: start.mirror_positions.get(p, 0) for p in state.mirror_positions}
     lived = reply.generation == generation.number
@@ -34,7 +33,8 @@ def certify(
     watched = _watched(run, generation.number)
     reached = expected_next(expected_next(begin, state.stored, watched.proved), proved, {})
     positions = begin if distrusted else _positions(run, state, reached)
-    target_ends = _target_ends(start, state, positions, target)
+    due = _due_ends(start, begin, positions)
+    target_ends = {**state.target_end_offsets, **{p: end for p, end in due.items() if p.topic not in target}}
     remarks = {"never started": not lived, "its positions are not trusted": distrusted}
     return StopCertificate(
         generation=generation.number,
@@ -51,10 +51,10 @@ def certify(
             rewind=begin if distrusted else {},
             fingerprints=_fingerprints(run, state),
             # A topic that was created anew while it was copied is another topic.
-            source_topic_ids={**{t: d.topic_id for t, d in source.items() if d.topic_id}, **start.source_topic_ids},
+            source_topic_ids={**state.source_topic_ids, **start.source_topic_ids},
         ),
         gaps=watched.gaps | gaps_of(positions, state.source_log_start),
-        ahead_records={} if distrusted else _ahead(run, start, target_ends, positions),
+        ahead_records={} if distrusted else _ahead(run, due, target_ends),
         gone={
             side: tuple(sorted(topics - present.keys()))
             for side, present in (("source", source), ("target", target))
@@ -63,13 +63,12 @@ def certify(
     )
 
 
-def _target_ends(
-    start: GenerationStart, state: MirrorState, positions: Offsets, target: Mapping[str, TopicDescription]
-) -> Offsets:
-    """Return the target's ends; where a topic is gone, what its end should be, which one made anew does not have."""
-    copied = {p: position - start.mirror_positions.get(p, 0) for p, position in positions.items()}
-    due = {p: start.target_end_offsets.get(p, 0) + offsets for p, offsets in copied.items()}
-    return {**state.target_end_offsets, **{p: end for p, end in due.items() if p.topic not in target}}
+def _due_ends(start: GenerationStart, begin: Offsets, positions: Offsets) -> Offsets:
+    """Return the target ends of a copy up to just these positions, where every offset is a record.
+
+    Where a topic is gone that is what its end should be, which one made anew does not have.
+    """
+    return {p: start.target_end_offsets.get(p, 0) + position - begin[p] for p, position in positions.items()}
 
 
 def _positions(run: MigrationRun, state: MirrorState, positions: Offsets) -> Offsets:
@@ -78,11 +77,9 @@ def _positions(run: MigrationRun, state: MirrorState, positions: Offsets) -> Off
     Where only transaction markers and holes follow MirrorMaker's position they are passed over, so that nobody takes
     them for lost records when the source deletes them.
     """
-    isolation = run.migration.mirror.isolation_level
-    held = {p: o for p, o in positions.items() if p in state.source_log_start}
-    ends = every_value(run.source.log_end_offsets(tuple(held), isolation), held, "source end")
-    unread = {p: o for p, o in held.items() if state.source_log_start[p] <= o < ends[p]}
-    met = probe_held(run.source, unread, isolation)
+    log_start, ends = state.source_log_start, state.source_end_offsets
+    unread = {p: o for p, o in positions.items() if p in log_start and log_start[p] <= o < ends[p]}
+    met = probe_held(run.source, unread, run.migration.mirror.isolation_level)
     return expected_next(positions, {}, {p: probe.offset for p, probe in met.items()})
 
 
@@ -125,13 +122,9 @@ def _fingerprints(run: MigrationRun, state: MirrorState) -> Mapping[TopicPartiti
     return {**held, **gone}
 
 
-def _ahead(run: MigrationRun, start: GenerationStart, target_ends: Offsets, positions: Offsets) -> Offsets:
+def _ahead(run: MigrationRun, due: Offsets, target_ends: Offsets) -> Offsets:
     """Return how many records the target certainly has beyond the positions, where that can be told from offsets."""
-    if not run.engine.keeps_partitions or run.migration.mirror.exactly_once:
+    if not run.migration.keeps_partitions or run.migration.mirror.exactly_once:
         return {}
-    grown = {
-        p: target_ends.get(p, 0) - start.target_end_offsets.get(p, 0) - (position - begin)
-        for p, position in positions.items()
-        for begin in [start.mirror_positions.get(p, position)]
-    }
+    grown = {p: target_ends.get(p, 0) - end for p, end in due.items()}
     return {p: records for p, records in sorted(grown.items()) if records > 0}

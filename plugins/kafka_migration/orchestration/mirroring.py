@@ -31,18 +31,26 @@ class MirrorState:
 
     `stored` is what MirrorMaker itself stored; `mirror_positions` the next source offset to copy, which also
     knows what the ledger proved and, where nothing was ever copied, begins at the source's log start.
-    `target_end_offsets` are of the target's partitions, which may be others than the source's.
+    `source_end_offsets` are what MirrorMaker's isolation level shows. `target_end_offsets` are of the target's
+    partitions, which may be others than the source's.
     """
 
     source: Mapping[str, TopicDescription]
     stored: Offsets
     mirror_positions: Offsets
     source_log_start: Offsets
+    source_end_offsets: Offsets
     target_end_offsets: Offsets
+
+    @property
+    def source_topic_ids(self) -> dict[str, str]:
+        """The ids of the source's topics, where brokers give them."""
+        return {topic: description.topic_id for topic, description in self.source.items() if description.topic_id}
 
 
 def mirror_state(
     run: MigrationRun,
+    ledger: Ledger,
     source: Mapping[str, TopicDescription],
     target: Mapping[str, TopicDescription],
     known: Offsets = NOTHING_KNOWN,
@@ -57,16 +65,17 @@ def mirror_state(
     target_ends = _target_ends(run, target)
     log_start = every_value(run.source.log_start_offsets(partitions), partitions, "source log start")
     stored = run.engine.stored_positions({*source, *(p.topic for p in known)})
-    ledger = run.ledger.read()
     certified = ledger.last_stop.mirror_positions if ledger.last_stop else {}
     # Positions that cannot be trusted count as what they are to be set back to.
     trusted = {p: ledger.rewind.get(p, offset) for p, offset in stored.items()}
     begin = {p: certified.get(p, trusted.get(p, log_start[p])) for p in partitions}
+    ends = run.source.log_end_offsets(partitions, run.migration.mirror.isolation_level)
     return MirrorState(
         source=source,
         stored=stored,
         mirror_positions=expected_next({**known, **begin}, trusted, {}),
         source_log_start=log_start,
+        source_end_offsets=every_value(ends, partitions, "source end"),
         target_end_offsets={**dict.fromkeys(partitions, 0), **target_ends},
     )
 
@@ -103,16 +112,13 @@ def every_value(
 
 def state_findings(run: MigrationRun, ledger: Ledger, state: MirrorState) -> tuple[Finding, ...]:
     """Name what forbids to go on from here: changes since the last stop, and records lost before they were copied."""
-    last, isolation = ledger.last_stop, run.migration.mirror.isolation_level
-    ends = every_value(
-        run.source.log_end_offsets(tuple(state.mirror_positions), isolation), state.mirror_positions, "source end"
-    )
+    last = ledger.last_stop
     return (
         *continuity_findings(last, state.stored, state.target_end_offsets, run.engine.restore_command),
         *recreated_source_findings(last, _source_truth(run, last, state)),
         *stale_state_findings(state.stored, ledger.copied_topics, run.engine.reset_command()),
         *gap_findings(gaps_of(state.mirror_positions, state.source_log_start)),
-        *beyond_end_findings(state.mirror_positions, ends),
+        *beyond_end_findings(state.mirror_positions, state.source_end_offsets),
     )
 
 

@@ -35,7 +35,7 @@ def start_generation(run: MigrationRun) -> HostReply:
     """
     ledger = run.ledger.read()
     source, target = run.describe("source"), run.describe("target")
-    state = mirror_state(run, source, target)
+    state = mirror_state(run, ledger, source, target)
     findings = (
         *missing_topic_findings(run.migration, source),
         *missing_target_findings(run.migration, target),
@@ -54,7 +54,7 @@ def start_generation(run: MigrationRun) -> HostReply:
         run.now(),
         state.mirror_positions,
         state.target_end_offsets,
-        {topic: description.topic_id for topic, description in source.items() if description.topic_id},
+        state.source_topic_ids,
     )
     if run.has_left.is_set():
         raise TransientError("nobody waits for this generation any more: it is not started")

@@ -18,9 +18,9 @@ from kafka_migration.core.offsets import Offsets, to_document
 from kafka_migration.core.phases import phase_findings
 from kafka_migration.core.topics import plan_topics, recreated_findings, target_topic_findings
 from kafka_migration.orchestration.intervals import resolve_bounds
-from kafka_migration.orchestration.mirroring import MirrorState, every_value, mirror_state, state_findings
+from kafka_migration.orchestration.mirroring import MirrorState, mirror_state, state_findings
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
-from kafka_migration.orchestration.run import MigrationRun, partitions_of
+from kafka_migration.orchestration.run import MigrationRun
 
 
 class PlanOperator(MigrationOperator):
@@ -56,12 +56,8 @@ class PlanOperator(MigrationOperator):
         target: Mapping[str, TopicDescription],
     ) -> dict[str, Any]:
         bounds = resolve_bounds(run, ledger, source)
-        state = mirror_state(run, source, target)
-        partitions = partitions_of(source)
-        ends = every_value(
-            run.source.log_end_offsets(partitions, run.migration.mirror.isolation_level), partitions, "source end"
-        )
-        goals = _goals(run, state, ends, bounds)
+        state = mirror_state(run, ledger, source, target)
+        goals = _goals(run, state, bounds)
         to_copy = sum(max(0, goal - state.mirror_positions[p]) for p, goal in goals.items())
         only_answers = run.request.mode is Mode.INTERVAL and not to_copy
         findings = (
@@ -82,13 +78,13 @@ class PlanOperator(MigrationOperator):
         }
 
 
-def _goals(run: MigrationRun, state: MirrorState, ends: Offsets, bounds: IntervalBounds | None) -> Offsets:
+def _goals(run: MigrationRun, state: MirrorState, bounds: IntervalBounds | None) -> Offsets:
     """Return how far the run copies; in mode `interval` no further than it has to, and nowhere if it must not."""
     if run.request.mode is not Mode.INTERVAL or bounds is None:
-        return ends
+        return state.source_end_offsets
     if run.occasion.still_at(run.clock.now()):
         return state.mirror_positions
-    return bounds.goals(state.mirror_positions, ends)
+    return bounds.goals(state.mirror_positions, state.source_end_offsets)
 
 
 def _state(run: MigrationRun, ledger: Ledger, state: MirrorState) -> tuple[Finding, ...]:

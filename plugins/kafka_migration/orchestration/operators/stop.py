@@ -18,8 +18,6 @@ from kafka_migration.orchestration.starting import end_when_settled, stop_genera
 
 # Their logs are worth a look for some weeks of nightly runs.
 KEPT_GENERATIONS = 20
-
-
 # How a process that is dead already came to its end, by the host's words for it.
 _REASONS = {"lease-expired": "stopped by the host, its lease not being renewed", "ended": "died"}
 

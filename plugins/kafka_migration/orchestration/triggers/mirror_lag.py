@@ -7,20 +7,23 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 from asgiref.sync import sync_to_async
 
 from kafka_migration.core.errors import Refused
 from kafka_migration.core.migration import Mode
-from kafka_migration.core.watch import WatchLimits, WatchResult, watch_limits
+from kafka_migration.core.watch import WatchLimits, watch_limits
 from kafka_migration.orchestration.cutover_guide import CutoverGuide
 from kafka_migration.orchestration.follow_guide import FollowGuide
 from kafka_migration.orchestration.reviving import Reviver
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.starting import stop_generation
 from kafka_migration.orchestration.watcher import Guide, MirrorWatcher, PlanGuide
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 # Each thread that computes may keep the event loop waiting for 5 ms (Python's switch interval). A poll of a host that
 # does not answer holds its place for up to half a minute, so there are several.
@@ -64,8 +67,8 @@ class MirrorLagTrigger(BaseTrigger):
         # A poll may take minutes: in threads shared with others, these would miss their leases.
         thread = ThreadPoolExecutor(1, f"watch-{run.name}")
         try:
-            watcher = await sync_to_async(self._watcher, thread_sensitive=False, executor=thread)(run)
-            poll = sync_to_async(_polling(watcher), thread_sensitive=False, executor=thread)
+            watcher = await sync_to_async(_in_turn(self._watcher), thread_sensitive=False, executor=thread)(run)
+            poll = sync_to_async(_in_turn(watcher.poll), thread_sensitive=False, executor=thread)
             while True:
                 result = await poll()
                 self.log.info("%s", watcher.progress)
@@ -99,10 +102,6 @@ class MirrorLagTrigger(BaseTrigger):
             run.close()
 
     def _watcher(self, run: MigrationRun) -> MirrorWatcher:
-        with _places:
-            return self._made(run)
-
-    def _made(self, run: MigrationRun) -> MirrorWatcher:
         return MirrorWatcher(
             migration=run.migration,
             first_generation=self.generation,
@@ -125,14 +124,14 @@ class MirrorLagTrigger(BaseTrigger):
         return PlanGuide(run.clock, run.occasion.mirror_until)
 
 
-def _polling(watcher: MirrorWatcher) -> Callable[[], WatchResult | None]:
-    """Return a poll that waits for its place among those of all triggers."""
+def _in_turn(work: Callable[P, T]) -> Callable[P, T]:
+    """Return the work as it is done when there is a place among that of all triggers."""
 
-    def poll() -> WatchResult | None:
+    def done(*args: P.args, **kwargs: P.kwargs) -> T:
         with _places:
-            return watcher.poll()
+            return work(*args, **kwargs)
 
-    return poll
+    return done
 
 
 def limits_of(run: MigrationRun) -> WatchLimits:
