@@ -10,8 +10,8 @@ from airflow.sdk.exceptions import AirflowFailException
 from kafka_migration.adapters.evidence import LedgerStore
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.errors import TransientError
-from kafka_migration.core.ledger import delta_windows
 from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.windows import delta_windows
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.start import StartMirrorOperator

@@ -9,12 +9,13 @@ import pytest
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.group_offsets import GroupPlan, PlannedOffset, Proof
-from kafka_migration.core.ledger import CutOver, Ledger, fold, whole_windows
+from kafka_migration.core.ledger import CutOver, Ledger, fold
 from kafka_migration.core.migration import Phase
 from kafka_migration.core.next_steps import next_steps
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.offsets_writing import GroupWrite, OffsetsResult, Write
 from kafka_migration.core.run_groups import group_rows
+from kafka_migration.core.windows import whole_windows
 
 pytestmark = pytest.mark.unit
 

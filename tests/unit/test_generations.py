@@ -9,10 +9,11 @@ import pytest
 from kafka_migration.core.codes import Code
 from kafka_migration.core.continuity import continuity_findings
 from kafka_migration.core.generations import GenerationStart, StopCertificate
-from kafka_migration.core.ledger import CutOver, Judgement, Ledger, delta_windows, fold, whole_windows
+from kafka_migration.core.ledger import CutOver, Judgement, Ledger, fold
 from kafka_migration.core.migration import Mode, Phase
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.windows import delta_windows, whole_windows
 
 pytestmark = pytest.mark.unit
 

@@ -18,9 +18,10 @@ from typing import NamedTuple
 
 from kafka_migration.core.cluster import RecordPrint
 from kafka_migration.core.group_offsets import CommittedGroup
-from kafka_migration.core.ledger import Ledger, delta_windows
+from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.core.validation import Window
+from kafka_migration.core.windows import delta_windows
 
 
 class Position(NamedTuple):

@@ -21,8 +21,9 @@ from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, ValidationFailed
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.lateness import pending_document
-from kafka_migration.core.ledger import Ledger, delta_windows, whole_windows
+from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.validation import ValidationRequest, ValidationResult, Window, empty_result, unread_result
+from kafka_migration.core.windows import delta_windows, whole_windows
 from kafka_migration.orchestration.mirroring import every_value
 from kafka_migration.orchestration.operators.base import Summary, reporting
 from kafka_migration.orchestration.run import MigrationRun, connection_config, partitions_of
