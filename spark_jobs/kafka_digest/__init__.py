@@ -1,5 +1,7 @@
-"""The digest of a Kafka partition in log order, and the job that compares two clusters by it.
+"""The digests of Kafka topics, and the job that compares two clusters by them.
 
-Everything per record runs as Spark SQL inside the JVM; Python sees block rows and, where a partition
-differs, a few hundred record hashes. Modules without Spark: `blocks`, `classify`, `windows`.
+By position (`digest`, `blocks`, `position_job`, `drill`, `classify`): all that is done per record is Spark SQL in the
+JVM. By key (`key_digest`, `key_tasks`, `key_frames`, `units`, `key_job`, `key_drill`, `align_tasks`, `alignment`): the
+JVM hashes, Python rolls the hashes up inside each task. Without Spark are `alignment`, `align_tasks`, `blocks`,
+`classify`, `key_digest`, `key_tasks` and `windows`.
 """

@@ -33,18 +33,23 @@ DIGEST = "partition-position-xxhash64/1"
 _ROW_NUMBER_MASK = (1 << 33) - 1
 RANK = f"monotonically_increasing_id() & {_ROW_NUMBER_MASK}L"
 
-_KEY = "key, key is null"
-_VALUE = "value, value is null"
-_HEADERS = (
+KEY_ARGUMENTS = "key, key is null"
+VALUE_ARGUMENTS = "value, value is null"
+HEADERS_ARGUMENTS = (
     "coalesce(size(headers), 0), "
     "transform(headers, h -> struct(octet_length(h.key), coalesce(octet_length(h.value), -1))), headers"
 )
-RECORD_ARGUMENTS = f"{_KEY}, {_VALUE}, {_HEADERS}, timestamp"
+PAYLOAD_ARGUMENTS = f"{VALUE_ARGUMENTS}, {HEADERS_ARGUMENTS}, timestamp"
+RECORD_ARGUMENTS = f"{KEY_ARGUMENTS}, {PAYLOAD_ARGUMENTS}"
+FIELD_ARGUMENTS = {"value": VALUE_ARGUMENTS, "headers": HEADERS_ARGUMENTS, "timestamp": "timestamp"}
+BYTES = "coalesce(octet_length(key), 0) + coalesce(octet_length(value), 0)"
 
 
-def block_rows(frame: DataFrame, side: str, block_records: int) -> DataFrame:
+def block_rows(frame: DataFrame, side: str, block_records: int, tasks: int) -> DataFrame:
     """Return one row per block: side, topic, partition, block, records, low_sum, high_sum,
     key_value_bytes, first_offset, last_offset.
+
+    :param tasks: so many tasks read the partitions; the rank is counted before, so it stays that of the partition
     """
     ranked = frame.selectExpr("*", f"{RANK} as rank")
     hashed = ranked.selectExpr(
@@ -52,10 +57,11 @@ def block_rows(frame: DataFrame, side: str, block_records: int) -> DataFrame:
         "partition",
         "offset",
         f"rank div {block_records} as block",
-        "coalesce(octet_length(key), 0) + coalesce(octet_length(value), 0) as bytes",
+        f"{BYTES} as bytes",
         f"xxhash64(rank, {RECORD_ARGUMENTS}) as x",
     )
-    return hashed.groupBy("topic", "partition", "block").agg(*_block_columns()).selectExpr(f"'{side}' as side", "*")
+    blocks = hashed.coalesce(tasks).groupBy("topic", "partition", "block").agg(*_block_columns())
+    return blocks.selectExpr(f"'{side}' as side", "*")
 
 
 def _block_columns() -> tuple[Column, ...]:
@@ -80,8 +86,6 @@ def record_hashes(frame: DataFrame, side: str) -> DataFrame:
         f"{RANK} as rank",
         "offset",
         f"xxhash64({RECORD_ARGUMENTS}) as record",
-        f"xxhash64({_KEY}) as key",
-        f"xxhash64({_VALUE}) as value",
-        f"xxhash64({_HEADERS}) as headers",
-        "xxhash64(timestamp) as timestamp",
+        f"xxhash64({KEY_ARGUMENTS}) as key",
+        *(f"xxhash64({arguments}) as {name}" for name, arguments in FIELD_ARGUMENTS.items()),
     )

@@ -51,6 +51,12 @@ def write_document(session: SparkSession, location: str, document: Mapping[str, 
         file_system.delete(temporary, False)
 
 
+def remove(session: SparkSession, location: str) -> None:
+    """Remove a file or folder, if it is there."""
+    file_system, path = _open(session, as_uri(location))
+    file_system.delete(path, True)
+
+
 def read_clients(name: str) -> dict[str, dict[str, str]]:
     """Read the shipped clients file `{"source": {option: value}, "target": {…}}`; its text is never shown.
 

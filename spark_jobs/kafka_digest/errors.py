@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from py4j.protocol import Py4JError, Py4JJavaError
-from pyspark.errors import PySparkException
+from pyspark.errors import PySparkException, PythonException
 
 _SECRET_WORDS = ("password", "secret", "jaas", "token", "credential", "certificate", "keystore.key")
 
@@ -31,7 +32,17 @@ def root_cause(error: Exception) -> str:
         while cause.getCause() is not None:
             cause = cause.getCause()
         return _one_line(f"{cause.getClass().getSimpleName()}: {cause.getMessage()}")
+    if isinstance(error, PythonException):
+        return _one_line(_last_of_traceback(str(error)))
     return _one_line(f"{type(error).__name__}: {error}")
+
+
+def _last_of_traceback(text: str) -> str:
+    """Return the line of a Python worker's traceback that says what went wrong, and what to do if a module lacks."""
+    lines = [line for line in text.splitlines() if re.match(r"[\w.]*(Error|Exception)\b.*", line)]
+    found = lines[0] if lines else text
+    needs = " (Spark's Python workers need numpy and pyarrow: install them, or set spark.pyspark.python)"
+    return f"{found}{needs if found.startswith('ModuleNotFoundError') else ''}"
 
 
 def is_caused_by(error: Py4JJavaError, simple_name: str) -> bool:

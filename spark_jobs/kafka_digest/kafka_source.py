@@ -13,11 +13,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 # Spark asks the broker twice after every poll, so polls have to be large; 64 KiB of receive buffer (Spark's
-# own default) would cap one connection at 1.3 MB/s over 50 ms. The clients file may override these.
+# own default) would cap one connection at 1.3 MB/s over 50 ms. At the end of a log the broker holds the next fetch back
+# for fetch.max.wait.ms, and both questions wait behind it on the connection: with the default of 500 ms every
+# partition costs a second, however few records it has. The clients file may override these.
 DEFAULT_OPTIONS = {
     "kafka.max.poll.records": "20000",
     "kafka.max.partition.fetch.bytes": str(16 << 20),
     "kafka.fetch.max.bytes": str(64 << 20),
+    "kafka.fetch.max.wait.ms": "10",
     "kafka.receive.buffer.bytes": "-1",
     "kafka.check.crcs": "true",
     "kafkaConsumer.pollTimeoutMs": "120000",

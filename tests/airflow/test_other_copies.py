@@ -8,6 +8,7 @@ from airflow.sdk.exceptions import AirflowFailException
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.validation import KEY_DIGEST
 from kafka_migration.core.verdict import Verdict
 from kafka_migration.orchestration import factory
 from kafka_migration.orchestration import run as run_module
@@ -15,10 +16,10 @@ from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.operators.stop import StopMirrorOperator
-from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator
+from kafka_migration.orchestration.operators.validate import _request
 from tests.airflow.conftest import World
 from tests.airflow.engines import LossyEngine, lossy, set_mirror
-from tests.airflow.running import BEFORE_START, do, next_run, refusal_codes, store_position
+from tests.airflow.running import BEFORE_START, do, mirror, next_run, refusal_codes, store_position, validated
 
 pytestmark = pytest.mark.airflow
 
@@ -59,34 +60,28 @@ def test_form_offers_only_modes_that_can_be(world: World, setting: str, modes: l
     assert modes[0] == mode.value
 
 
-@pytest.fixture
-def repartitioned(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
-    """MirrorMaker 1 has copied four records of one partition into another one of the target."""
+@pytest.mark.parametrize("mode", ["sync", "validate"])
+def test_repartitioned_copy_is_compared_by_key(world: World, monkeypatch: pytest.MonkeyPatch, mode: str):
+    """Every partition of either side belongs to one comparison; equal keys are a PASS of the whole topic."""
     engine = lossy(world, monkeypatch)
-    monkeypatch.setattr(ValidateTopicsOperator, "_submit", lambda *a: pytest.fail("Spark was started"))
+    world.target.create_topics([NewTopic("orders", 5, 1, {}), NewTopic("audit", 1, 1, {})])
     world.source.produce("orders", 0, *RECORDS)
     do(world, *BEFORE_START, StartMirrorOperator)
-    world.target.produce("orders", 1, *RECORDS)
+    world.target.produce("orders", 4, *RECORDS)
     engine.positions[P0] = 4
     do(world, StopMirrorOperator)
-    return world
-
-
-@pytest.mark.parametrize("mode", ["sync", "validate"])
-def test_repartitioned_copy_is_not_verifiable(repartitioned: World, mode: str):
-    """Window against window nothing can be said: not read, not passed, and the run fails with the reason."""
-    world = repartitioned
     if mode == "validate":
         next_run(world)
         world.params["mode"] = mode
         do(world, *BEFORE_START)
-    operator = ValidateTopicsOperator(task_id="validate_topics", migration="shop")
-    operator.execute(world.context())  # type: ignore[arg-type]
+    request = _request(world.run)
+    validated(world)
+    ranges = {w.partition: (w.source_end, w.target_end) for w in request.windows if w.topic == "orders"}
 
-    with pytest.raises(AirflowFailException, match=r"RECORDS_NOT_VERIFIABLE · topic orders.*re-partitioned copy"):
-        do(world, JudgeOperator)
-    assert Verdict.NOT_VERIFIABLE is world.run.ledger.read().topic_verdict("orders")
-    assert "NOT_VERIFIABLE" == world.run.evidence.require(Kind.JUDGE)["verdict"]
+    assert KEY_DIGEST == request.digest
+    assert {0: (4, 0), 1: (0, 0), 2: (0, 0), 3: (0, 0), 4: (0, 4)} == ranges
+    assert "PASS" == do(world, JudgeOperator)["verdict"]
+    assert Verdict.PASS is world.run.ledger.read().topic_verdict("orders")
 
 
 def test_repartitioned_copy_may_have_other_partition_counts(world: World, monkeypatch: pytest.MonkeyPatch):
@@ -100,10 +95,24 @@ def test_repartitioned_copy_may_have_other_partition_counts(world: World, monkey
     assert 5 == len([p for p in ends if p.topic == "orders"])
 
 
+def test_timestamps_that_the_target_makes_are_not_compared(world: World):
+    """Of a target topic with LogAppendTime the request says so, and the verdict comes with a warning."""
+    world.target.create_topics([NewTopic("orders", 2, 1, {"message.timestamp.type": "LogAppendTime"})])
+    world.source.produce("orders", 0, *RECORDS)
+    do(world, *BEFORE_START, StartMirrorOperator)
+    mirror(world, {P0: 4})
+    do(world, StopMirrorOperator)
+    request = _request(world.run)
+    validated(world)
+
+    assert ("orders",) == request.untimed_topics
+    assert "PASS" == do(world, JudgeOperator)["verdict"]
+    (warning,) = world.run.evidence.require(Kind.JUDGE)["warnings"]
+    assert ("TIMESTAMPS_NOT_COMPARED", "topic orders") == (warning["code"], warning["subject"])
+
+
 def test_copy_under_other_names_is_spoken_of_by_the_sources(world: World):
     """Topics are made under their real names; ledger and plan know the source's, and Spark is told both."""
-    from kafka_migration.orchestration.operators.validate import _request
-
     set_mirror(world, PREFIXED)
     world.source.produce("orders", 0, *RECORDS)
     do(world, *BEFORE_START, StartMirrorOperator)

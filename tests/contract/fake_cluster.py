@@ -150,6 +150,7 @@ class FakeCluster:
         self._answer()
         defaults = {
             "max.message.bytes": "1048588",
+            "message.timestamp.type": "CreateTime",
             "cleanup.policy": "delete",
             "retention.ms": "604800000",
             "retention.bytes": "-1",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -37,7 +35,6 @@ FrameMaker = Callable[..., DataFrame]
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """A local session of one thread, without a UI."""
-    os.environ["PYSPARK_PYTHON"] = sys.executable
     session = local_session(1, {"spark.sql.shuffle.partitions": "2"})
     yield session
     session.stop()

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import pytest
 
 from kafka_digest.blocks import compare_blocks
+from kafka_digest.clusters import without_timestamps
 from kafka_digest.digest import RECORD_ARGUMENTS, block_rows
-from kafka_digest.job import _block
+from kafka_digest.position_job import _block
 from tests.spark.conftest import KafkaRecord
 
 # pyspark leaves its sockets to the garbage collector
@@ -22,7 +23,7 @@ def blocks(kafka_frame):
     """Return the blocks of records, three to a block."""
 
     def digest(records: Sequence[KafkaRecord], **kwargs):
-        rows = block_rows(kafka_frame(records, **kwargs), "source", 3).collect()
+        rows = block_rows(kafka_frame(records, **kwargs), "source", 3, tasks=1).collect()
         return sorted((_block(row) for row in rows), key=lambda block: block.number)
 
     return digest
@@ -99,6 +100,27 @@ def test_two_identical_extra_records_do_not_cancel(differ):
     assert differ(PLAIN[:1], [PLAIN[0], PLAIN[1], PLAIN[1]])
 
 
+def test_ranks_are_those_of_the_partition_however_many_a_task_reads(spark, kafka_frame):
+    """Trap: counted after partitions were put into one task, ranks would go on from one partition to the next."""
+    both = kafka_frame(PLAIN, partition=0).unionByName(kafka_frame(PLAIN, partition=1))
+
+    found = sorted((r["partition"], r["block"], r["low_sum"]) for r in block_rows(both, "source", 3, 1).collect())
+
+    assert [(1, *block[1:]) for block in found[:3]] == found[3:]
+    assert [0, 1, 2] == [block for _, block, _ in found[:3]]
+
+
+def test_timestamps_of_named_topics_are_left_out(kafka_frame):
+    """A topic whose target makes timestamps of its own compares without them; other topics keep theirs."""
+
+    def content(topic: str, timestamp_ms: int) -> set[int]:
+        frame = without_timestamps(kafka_frame([KafkaRecord(timestamp_ms=timestamp_ms)], topic=topic), ["orders"])
+        return {row["low_sum"] for row in block_rows(frame, "source", 3, 1).collect()}
+
+    assert content("orders", 1) == content("orders", 2)
+    assert content("audit", 1) != content("audit", 2)
+
+
 def test_swapped_records_differ(differ):
     """The same records in another order are not the same partition, also inside one block."""
     assert differ(PLAIN[:3], [PLAIN[1], PLAIN[0], PLAIN[2]])
@@ -117,7 +139,7 @@ def test_sums_do_not_overflow(spark):
         "cast(null as array<struct<key: string, value: binary>>) as headers",
     )
 
-    (block,) = block_rows(rows.coalesce(1), "source", 1 << 24).collect()
+    (block,) = block_rows(rows.coalesce(1), "source", 1 << 24, tasks=1).collect()
 
     assert block["records"] == 100_000
     assert block["low_sum"] > 1 << 40

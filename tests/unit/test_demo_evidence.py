@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from kafka_migration.core.differences import DifferenceKind, FirstDifference
 from kafka_migration.core.judging import judge_partition
-from kafka_migration.core.validation import DifferenceKind, FirstDifference, PartitionResult, SideCount, Window
+from kafka_migration.core.validation import PartitionResult, SideCount, Window
 from sandbox.demo.evidence import Count, Finding, Place, read_run
 
 pytestmark = pytest.mark.unit

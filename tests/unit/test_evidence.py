@@ -159,6 +159,7 @@ def test_report_begins_with_the_verdict():
             "source_records": 5,
             "target_records": 5,
             "whole_verdict": "PASS",
+            "differences": None,
         }
     ]
     report = render_report(_run_document(documents={Kind.JUDGE: {"verdict": "PASS", "topics": topics}}))
@@ -166,6 +167,28 @@ def test_report_begins_with_the_verdict():
     assert report.startswith("# shop: PASS (success)\n")
     assert "| orders | PASS | 5 | 5 | PASS |" in report
     assert "| judge | not run |" in report
+
+
+def test_report_shows_differences_with_their_commands():
+    """Counts by kind, then the first ones, each with a command per side; no table where nothing differs."""
+    place = {"source_partition": 2, "source_offset": 7, "target_partition": None, "target_offset": None}
+    found = {
+        "target_topic": "new.orders",
+        "counts": {"missing": 1_200, "altered": 1},
+        "first": [
+            {"kind": "missing", "fields": [], **place},
+            {"kind": "altered", "fields": ["value", "headers"], **place, "target_partition": 0, "target_offset": 9},
+        ],
+    }
+    row = {"verdict": "FAIL", "source_records": 5, "target_records": 5, "whole_verdict": "FAIL"}
+    topics = [{"topic": "orders", **row, "differences": found}, {"topic": "audit", **row, "differences": None}]
+    report = render_report(_run_document(documents={Kind.JUDGE: {"verdict": "FAIL", "topics": topics}}))
+
+    assert "### orders: 1,200 missing, 1 altered" in report
+    assert "| missing | – | `kcat -C -b $SOURCE -t orders -p 2 -o 7 -c 1` | – |" in report
+    assert "| altered | value, headers |" in report
+    assert "`kcat -C -b $TARGET -t new.orders -p 0 -o 9 -c 1` |" in report
+    assert "### audit" not in report
 
 
 def test_report_of_an_interval_names_it():
@@ -177,6 +200,7 @@ def test_report_of_an_interval_names_it():
             "source_records": None,
             "target_records": None,
             "whole_verdict": None,
+            "differences": None,
         }
     ]
     documents = {

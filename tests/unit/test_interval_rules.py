@@ -47,6 +47,7 @@ class Partition:
     log_start: int = 0
     entries: list[dict[str, Any]] = field(default_factory=list)
     counted: int = 0
+    keeps_partitions: bool = True
 
     @property
     def ledger(self) -> Ledger:
@@ -91,7 +92,8 @@ class Partition:
         self.bound(start, end)
         ledger, interval = self.ledger, Interval(at(start), at(end))
         bounds = IntervalBounds.of(ledger.bounds, interval, ["orders"])
-        scopes = scopes_of(ledger, bounds, copies_of(ledger, {P: self.log_start}, {P: len(self.hours)}, {}))
+        copies = copies_of(ledger, {P: self.log_start}, {P: len(self.hours)}, {})
+        scopes = scopes_of(ledger, bounds, copies, keeps_partitions=self.keeps_partitions)
         copies = {scope.range.partition: scope.copy for scope in scopes}
         positions = positions_to_translate(scopes)
         counts = {range_: self._count(range_) for range_ in counts_needed(copies, positions)}
@@ -120,6 +122,15 @@ def test_judged_records_are_answered_by_rank():
     assert (PartitionAnswer(Verdict.PASS, (2, 4), (2, 4), 2), []) == one(partition.ask(2, 3))
     assert (PartitionAnswer(Verdict.PASS, (0, 4), (0, 4), 4), []) == one(partition.ask(1, 3))
     assert partition.counted == 0
+
+
+def test_records_that_changed_partition_have_no_target_range():
+    """In a re-partitioned copy a good verdict is the answer; where its records lie cannot be told from offsets."""
+    partition = Partition([1, 1, 2, 2, 3], log_start=0)
+    partition.keeps_partitions = False
+    partition.copy()
+
+    assert (PartitionAnswer(Verdict.PASS, (2, 4), None, None), []) == one(partition.ask(2, 3))
 
 
 def test_interval_without_records_is_nothing():

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
 from kafka_digest.blocks import Block, SplitInput, check_blocks, compare_blocks, drill_range
 from kafka_digest.windows import LogBounds, SideRange, in_rounds, plan_window, readable_range, too_long
 from kafka_migration.core.codes import Code
+from kafka_migration.core.differences import Difference, DifferenceKind, Differences, FirstDifference
 from kafka_migration.core.judging import judge_partition, judge_topics
 from kafka_migration.core.validation import (
-    DIGEST,
-    DifferenceKind,
-    FirstDifference,
+    DIGESTS,
+    KEY_DIGEST,
     PartitionResult,
     SideCount,
+    TopicResult,
     ValidationRequest,
     ValidationResult,
     Window,
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.unit
 WINDOW = Window(3, "orders", "orders", 0, 0, 10, 5, 15)
 COUNT = SideCount(10, 800, 0, 9)
 EQUAL = PartitionResult(WINDOW, COUNT, SideCount(10, 800, 5, 14), equal=True, blocks=1, differing_blocks=0)
-REQUEST = ValidationRequest("demo", "dag/run#1", 65_536, "read_committed", (WINDOW,))
+REQUEST = ValidationRequest("demo", "dag/run#1", 65_536, "read_committed", (WINDOW,), untimed_topics=("orders",))
 
 
 def differing(
@@ -61,7 +62,7 @@ def test_request_round_trip():
 
     assert ValidationRequest.from_document(document) == REQUEST
     assert document["digest"] == "partition-position-xxhash64/1"
-    assert (document["schema"], document["kind"]) == (1, "validation-request")
+    assert (document["schema"], document["kind"]) == (2, "validation-request")
     assert document["windows"][0]["target_topic"] == "orders"
 
 
@@ -78,7 +79,19 @@ def test_result_round_trip():
     assert document["partitions"][1]["first_difference"]["kind"] == "altered"
 
 
-@pytest.mark.parametrize("change", [{"schema": 2}, {"kind": "other"}, {"digest": "partition-position-xxhash64/2"}])
+def test_result_by_key_round_trip():
+    """A comparison by key is read back as it was written, with its digest and its differences."""
+    differences = Differences({DifferenceKind.MISSING: 3}, (Difference(DifferenceKind.MISSING, (), 1, 7, None, None),))
+    topics = (
+        TopicResult(3, "orders", "orders", False, 2, 10, 7, "0a", "0b", differences),
+        TopicResult(3, "audit", "audit", True, 0, 1, 1, "0c", "0c"),
+    )
+    result = replace(result_of(EQUAL), topics=topics, digest=KEY_DIGEST)
+
+    assert ValidationResult.from_document(through_json(result.to_document())) == result
+
+
+@pytest.mark.parametrize("change", [{"schema": 1}, {"kind": "other"}, {"digest": "partition-position-xxhash64/2"}])
 def test_other_documents_are_refused(change):
     """A document of another kind, schema or digest is never taken for one of ours."""
     with pytest.raises(ValueError, match="expected a validation-request"):
@@ -90,10 +103,12 @@ def test_other_documents_are_refused(change):
 def test_the_job_and_the_package_mean_the_same():
     """Both sides of the contract name the same digest, kinds and schema."""
     pytest.importorskip("pyspark")
-    from kafka_digest import digest, job
+    from kafka_digest import alignment, difference_file, job
     from kafka_migration.core import validation
 
-    assert digest.DIGEST == DIGEST
+    assert job.DIGESTS == DIGESTS
+    assert set(alignment.LABELS) | {"unclassified"} == {str(kind) for kind in DifferenceKind}
+    assert set(difference_file.PLACES) < {field.name for field in fields(Difference)}
     assert (job.SCHEMA, job.REQUEST_KIND, job.RESULT_KIND) == (
         validation.SCHEMA,
         validation.REQUEST_KIND,
@@ -209,7 +224,7 @@ def test_topics_are_rolled_up():
     renamed = replace(EQUAL, window=replace(WINDOW, topic="audit", target_topic="audit-copy"))
     tail = differing(DifferenceKind.EXTRA, None, 15)
 
-    audit, orders = judge_topics(result_of(EQUAL, tail, renamed), ungraceful={3})
+    audit, orders = judge_topics(result_of(EQUAL, tail, renamed), killed={"orders": {3}})
 
     assert (audit.topic, audit.verdict, audit.windows) == ("audit", Verdict.PASS, 1)
     assert (orders.verdict, orders.not_verifiable_windows, orders.differing_windows) == (Verdict.NOT_VERIFIABLE, 1, 0)

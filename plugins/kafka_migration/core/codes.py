@@ -152,7 +152,19 @@ class Code(StrEnum):
         "VALIDATION_PENDING",
         "The time for validating was over before every window was measured; the next run does it.",
     )
-    COPY_DIFFERS = "COPY_DIFFERS", "A partition of the copy differs from its source."
+    COPY_DIFFERS = "COPY_DIFFERS", "The copy differs from its source."
+    TIMESTAMPS_NOT_COMPARED = (
+        "TIMESTAMPS_NOT_COMPARED",
+        "The target gives records timestamps of its own (LogAppendTime); everything else was compared.",
+    )
+    KEYS_IN_SEVERAL_PARTITIONS = (
+        "KEYS_IN_SEVERAL_PARTITIONS",
+        "The source holds keys in several partitions; their order was compared within each of them.",
+    )
+    RECORDS_REPLAYED = (
+        "RECORDS_REPLAYED",
+        "The target holds records twice, which MirrorMaker sent again after a generation that ended ungracefully.",
+    )
     RECORDS_NOT_VERIFIABLE = (
         "RECORDS_NOT_VERIFIABLE",
         "Records of a window can no longer be read, or not be attributed.",

@@ -48,6 +48,7 @@ class Scope:
     copy: PartitionCopy
     is_begin_known: bool
     parts: tuple[Part, ...]
+    keeps_partitions: bool = True
 
     @property
     def verdict(self) -> Verdict | None:
@@ -61,9 +62,15 @@ class Scope:
     def has_ranks(self) -> bool:
         """Whether the place of the range's records on the target can be told from their ranks.
 
-        In windows with holes a rank is that of the copy only if the copy is right.
+        In windows with holes a rank is that of the copy only if the copy is right; where records change partition there
+        is none.
         """
-        if not self.is_begin_known or not self.parts or any(part.window is None for part in self.parts):
+        if (
+            not self.keeps_partitions
+            or not self.is_begin_known
+            or not self.parts
+            or any(part.window is None for part in self.parts)
+        ):
             return False
         is_good = self.verdict is not None and self.verdict.is_good
         return is_good or all(part.window is not None and part.window.has_no_holes for part in self.parts)
@@ -75,10 +82,15 @@ class Scope:
 
 
 def scopes_of(
-    ledger: Ledger, bounds: IntervalBounds, copies: Mapping[TopicPartition, PartitionCopy]
+    ledger: Ledger,
+    bounds: IntervalBounds,
+    copies: Mapping[TopicPartition, PartitionCopy],
+    *,
+    keeps_partitions: bool = True,
 ) -> tuple[Scope, ...]:
     """Return the scope of every partition whose bounds are known, sorted."""
-    return tuple(_scope(ledger, bounds, p, _cut_at_answers(ledger, p, copies[p])) for p in bounds.start)
+    scopes = (_scope(ledger, bounds, p, _cut_at_answers(ledger, p, copies[p])) for p in bounds.start)
+    return tuple(replace(scope, keeps_partitions=keeps_partitions) for scope in scopes)
 
 
 def _scope(ledger: Ledger, bounds: IntervalBounds, partition: TopicPartition, copy: PartitionCopy) -> Scope:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from kafka_migration.core.codes import Code
+from kafka_migration.core.differences import DifferenceKind, Differences, FirstDifference, merged
 from kafka_migration.core.errors import Finding
+from kafka_migration.core.key_judging import describe_counts, judge_topic_by_key
 from kafka_migration.core.validation import (
-    DifferenceKind,
-    FirstDifference,
     PartitionResult,
+    TopicResult,
+    ValidationRequest,
     ValidationResult,
     Window,
 )
@@ -96,7 +98,8 @@ def _difference_finding(result: PartitionResult) -> Finding:
 
 
 def _counts(result: PartitionResult) -> str:
-    return f"{result.source.records:,} source records, {result.target.records:,} target records"
+    counts = f"{result.source.records:,} source records, {result.target.records:,} target records"
+    return f"{counts}; {describe_counts(result.differences)}" if result.differences else counts
 
 
 def _place(side: str, offset: int | None) -> str:
@@ -117,9 +120,13 @@ def _kcat_commands(window: Window, difference: FirstDifference) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TopicVerdict:
-    """The verdict on all windows of one topic, its counts, and one finding per window not passed."""
+    """The verdict on all windows of one topic, its counts, one finding per comparison not passed, and warnings.
+
+    `differences` are those within keys.
+    """
 
     topic: str
+    target_topic: str
     verdict: Verdict
     windows: int
     source_records: int
@@ -127,6 +134,8 @@ class TopicVerdict:
     differing_windows: int
     not_verifiable_windows: int
     findings: tuple[Finding, ...]
+    warnings: tuple[Finding, ...]
+    differences: Differences
 
     def to_document(self) -> dict[str, Any]:
         """Return the verdict as plain JSON values."""
@@ -134,28 +143,83 @@ class TopicVerdict:
             **asdict(self),
             "verdict": str(self.verdict),
             "findings": [finding.to_document() for finding in self.findings],
+            "warnings": [finding.to_document() for finding in self.warnings],
+            "differences": self.differences.to_document(),
         }
 
 
-def judge_topics(result: ValidationResult, *, ungraceful: Collection[int] = ()) -> tuple[TopicVerdict, ...]:
-    """Judge every topic of a result, sorted by name; `ungraceful` are the generations that ended so."""
+def judge_topics(result: ValidationResult, *, killed: Mapping[str, Collection[int]]) -> tuple[TopicVerdict, ...]:
+    """Judge every topic of a result, sorted by name.
+
+    :param killed: per topic, those of the generations compared that ended ungracefully
+    """
     topics: dict[str, list[PartitionResult]] = {}
     for partition in result.partitions:
         topics.setdefault(partition.window.topic, []).append(partition)
-    return tuple(_judge_topic(topic, topics[topic], ungraceful) for topic in sorted(topics))
+    by_key: dict[str, list[TopicResult]] = {}
+    for topic in sorted(result.topics, key=lambda topic: topic.generation):
+        by_key.setdefault(topic.topic, []).append(topic)
+    return tuple(
+        _topic_verdict(
+            topic,
+            topics[topic],
+            list(_judged_by_key(by_key[topic], topics[topic], killed.get(topic, ())))
+            if topic in by_key
+            else _judged_by_position(topics[topic], killed.get(topic, ())),
+            merged(r.differences for r in (*by_key.get(topic, ()), *topics[topic]) if r.differences),
+        )
+        for topic in sorted(topics)
+    )
 
 
-def _judge_topic(topic: str, results: Iterable[PartitionResult], ungraceful: Collection[int]) -> TopicVerdict:
+def untimed_findings(request: ValidationRequest) -> list[Finding]:
+    """Say which topics were compared without their timestamps."""
+    return [
+        Finding(
+            Code.TIMESTAMPS_NOT_COMPARED,
+            f"topic {topic}",
+            "message.timestamp.type=LogAppendTime on the target",
+            "CreateTime, where timestamps are to be proved too",
+            "Keys, values, headers and order were compared. Consumers of the target see the time of the copy.",
+        )
+        for topic in request.untimed_topics
+    ]
+
+
+Judged = Sequence[tuple[Verdict, Finding | None]]
+
+
+def _judged_by_position(results: Iterable[PartitionResult], killed: Collection[int]) -> Judged:
     results = sorted(results, key=lambda result: (result.window.partition, result.window.source_start))
-    judged = [judge_partition(r, graceful=r.window.generation not in ungraceful) for r in results]
+    return [judge_partition(r, graceful=r.window.generation not in killed) for r in results]
+
+
+def _judged_by_key(
+    topics: Sequence[TopicResult], results: Sequence[PartitionResult], killed: Collection[int]
+) -> Iterator[tuple[Verdict, Finding | None]]:
+    """Judge comparisons in their order; each is of the generations after those of the one before."""
+    before = 0
+    for topic in topics:
+        windows = [r for r in results if r.window.generation == topic.generation]
+        mine = {generation for generation in killed if before < generation <= topic.generation}
+        yield judge_topic_by_key(topic, windows, killed=mine)
+        before = topic.generation
+
+
+def _topic_verdict(
+    topic: str, results: Sequence[PartitionResult], judged: Judged, differences: Differences
+) -> TopicVerdict:
     verdicts = [verdict for verdict, _ in judged]
     return TopicVerdict(
         topic=topic,
+        target_topic=results[0].window.target_topic,
         verdict=worst(verdicts),
         windows=len(results),
         source_records=sum(r.source.records for r in results),
         target_records=sum(r.target.records for r in results),
         differing_windows=verdicts.count(Verdict.FAIL),
         not_verifiable_windows=verdicts.count(Verdict.NOT_VERIFIABLE),
-        findings=tuple(finding for _, finding in judged if finding is not None),
+        findings=tuple(f for verdict, f in judged if f is not None and not verdict.is_good),
+        warnings=tuple(f for verdict, f in judged if f is not None and verdict.is_good),
+        differences=differences,
     )

@@ -8,7 +8,8 @@ from typing import Any
 
 def render_report(run: Mapping[str, Any]) -> str:
     """Return the Markdown report of an assembled run."""
-    sections = [_headline(run), _findings(run), _topics(run), _groups(run), _next_steps(run), _mirror(run), _tasks(run)]
+    parts = (_headline, _findings, _topics, _differences, _groups, _next_steps, _mirror, _tasks)
+    sections = [part(run) for part in parts]
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
@@ -54,6 +55,36 @@ def _topics(run: Mapping[str, Any]) -> str:
     verdict_of = "the interval" if run["interval"] else "this run"
     header = ("Topic", f"Verdict of {verdict_of}", "Source records", "Target records", "Whole topic")
     return "## Validation\n\n" + table(header, rows)
+
+
+def _differences(run: Mapping[str, Any]) -> str:
+    """Return the first differences of each topic, each with the command that shows its record."""
+    parts = []
+    for topic in run["topics"]:
+        found = topic["differences"]
+        if found and found["first"]:
+            counts = ", ".join(f"{count:,} {kind}" for kind, count in found["counts"].items())
+            parts.append(f"### {topic['topic']}: {counts}\n\n" + table(_DIFFERENCE_COLUMNS, _difference_rows(topic)))
+    return f"## Differences\n\n{_HOW_TO_LOOK}\n\n" + "\n\n".join(parts) if parts else ""
+
+
+_DIFFERENCE_COLUMNS = ("Kind", "Fields", "Source", "Target")
+_HOW_TO_LOOK = (
+    "The first of each topic; all of them are in the Parquet file beside the validation's result. The commands show a "
+    "record once `SOURCE` and `TARGET` are set to the bootstrap servers."
+)
+
+
+def _difference_rows(topic: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
+    names = {"source": topic["topic"], "target": topic["differences"]["target_topic"]}
+    for found in topic["differences"]["first"]:
+        commands = (_command(side, name, found) for side, name in names.items())
+        yield (found["kind"], ", ".join(found["fields"]) or "–", *commands)
+
+
+def _command(side: str, topic: str, difference: Mapping[str, Any]) -> str:
+    partition, offset = (difference[f"{side}_{name}"] for name in ("partition", "offset"))
+    return "–" if offset is None else f"`kcat -C -b ${side.upper()} -t {topic} -p {partition} -o {offset} -c 1`"
 
 
 def record_count(records: int | None) -> str:

@@ -1,4 +1,4 @@
-"""The same-partition validation: the documents exchanged with the Spark job.
+"""The validation: the documents exchanged with the Spark job.
 
 The JSON is the whole contract between this package and `spark_jobs/validate_topics.py`, which cannot import
 it. Offsets are *next to read*, so a window `[start, end)` without records has `start == end`.
@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
+
+from kafka_migration.core.differences import Differences, FirstDifference
 
 if TYPE_CHECKING:
     from kafka_migration.core.migration import IsolationLevel
 
-SCHEMA = 1
+SCHEMA = 2
 REQUEST_KIND = "validation-request"
 RESULT_KIND = "validation-result"
-# Name and version of the digest that both documents speak of; defined in spark_jobs/kafka_digest/digest.py.
-DIGEST = "partition-position-xxhash64/1"
+# Names and versions of the digests, of which a request names one; spark_jobs/kafka_digest defines them. By position,
+# each partition is compared with the one of its number; by key, a topic as a whole, wherever its keys are.
+POSITION_DIGEST = "partition-position-xxhash64/1"
+KEY_DIGEST = "key-order-fmix64/1"
+DIGESTS = (POSITION_DIGEST, KEY_DIGEST)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -58,7 +62,8 @@ class Window:
 class ValidationRequest:
     """What the job is asked to compare. Several windows of one partition are allowed.
 
-    `generations` are those that the windows cover, for the judgement; the job does not read them.
+    `generations` are those that the windows cover, for the judgement; the job does not read them. `untimed_topics` are
+    those whose timestamps the target makes anew, so that they are not compared.
     """
 
     migration: str
@@ -67,7 +72,8 @@ class ValidationRequest:
     isolation_level: IsolationLevel
     windows: tuple[Window, ...]
     generations: tuple[int, ...] = ()
-    digest: str = DIGEST
+    digest: str = POSITION_DIGEST
+    untimed_topics: tuple[str, ...] = ()
 
     def to_document(self) -> dict[str, Any]:
         """Return the request document."""
@@ -80,6 +86,7 @@ class ValidationRequest:
             "block_records": self.block_records,
             "isolation_level": self.isolation_level,
             "generations": list(self.generations),
+            "untimed_topics": list(self.untimed_topics),
             "windows": [window.to_document() for window in self.windows],
         }
 
@@ -94,52 +101,8 @@ class ValidationRequest:
             isolation_level=document["isolation_level"],
             windows=tuple(Window.from_document(window) for window in document["windows"]),
             generations=tuple(document["generations"]),
-        )
-
-
-class DifferenceKind(StrEnum):
-    """What the first difference of a partition is."""
-
-    MISSING = "missing"
-    EXTRA = "extra"
-    DUPLICATE = "duplicate"
-    REORDERED = "reordered"
-    ALTERED = "altered"
-    UNCLASSIFIED = "unclassified"
-
-
-@dataclass(frozen=True, slots=True)
-class FirstDifference:
-    """The first place where source and target differ.
-
-    `source_offset` and `target_offset` name the records that stand at that place; `None` means that this
-    side has no further record there. `fields` are those that differ in an altered record.
-    """
-
-    kind: DifferenceKind
-    source_offset: int | None
-    target_offset: int | None
-    fields: tuple[str, ...]
-    detail: str
-
-    @property
-    def is_target_tail(self) -> bool:
-        """Whether the target equals the source and then goes on: its tail is all of the difference."""
-        return self.source_offset is None and self.kind in {DifferenceKind.EXTRA, DifferenceKind.DUPLICATE}
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the difference as plain JSON values."""
-        return {**asdict(self), "kind": str(self.kind), "fields": list(self.fields)}
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> FirstDifference:
-        """Read back what `to_document` wrote."""
-        return cls(
-            DifferenceKind(document["kind"]),
-            document["source_offset"],
-            document["target_offset"],
-            tuple(document["fields"]),
-            document["detail"],
+            digest=document["digest"],
+            untimed_topics=tuple(document["untimed_topics"]),
         )
 
 
@@ -157,7 +120,9 @@ class SideCount:
 class PartitionResult:
     """What the comparison of one window found.
 
+    Compared by key, `equal` speaks of all that its topic was compared with, and there are no blocks.
     `source_unreadable` and `target_unreadable` say in words which part of the window could not be read.
+    `differences` are those within keys; there may be none where only records of different keys changed places.
     """
 
     window: Window
@@ -169,6 +134,7 @@ class PartitionResult:
     source_unreadable: str | None = None
     target_unreadable: str | None = None
     first_difference: FirstDifference | None = None
+    differences: Differences | None = None
 
     @property
     def unreadable(self) -> tuple[str, ...]:
@@ -189,12 +155,13 @@ class PartitionResult:
             "source_unreadable": self.source_unreadable,
             "target_unreadable": self.target_unreadable,
             "first_difference": None if difference is None else difference.to_document(),
+            "differences": self.differences and self.differences.to_document(),
         }
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> PartitionResult:
         """Read back what `to_document` wrote."""
-        difference = document["first_difference"]
+        difference, differences = document["first_difference"], document["differences"]
         return cls(
             window=Window.from_document(document),
             source=SideCount(**document["source"]),
@@ -205,18 +172,52 @@ class PartitionResult:
             source_unreadable=document["source_unreadable"],
             target_unreadable=document["target_unreadable"],
             first_difference=None if difference is None else FirstDifference.from_document(difference),
+            differences=differences and Differences.from_document(differences),
         )
 
 
 @dataclass(frozen=True, slots=True)
+class TopicResult:
+    """What the comparison by key of all windows of a topic and generation found; digests are hexadecimal.
+
+    `differences` is `None` where there are none, and where nothing could be compared.
+    """
+
+    generation: int
+    topic: str
+    target_topic: str
+    equal: bool
+    differing_buckets: int
+    source_records: int
+    target_records: int
+    source_digest: str
+    target_digest: str
+    differences: Differences | None = None
+
+    def to_document(self) -> dict[str, Any]:
+        """Return what was found as plain JSON values."""
+        return {**asdict(self), "differences": self.differences and self.differences.to_document()}
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> TopicResult:
+        """Read back what `to_document` wrote."""
+        differences = document["differences"]
+        return cls(**{**document, "differences": differences and Differences.from_document(differences)})
+
+
+@dataclass(frozen=True, slots=True)
 class ValidationResult:
-    """What the job found, one entry per window of the request; times are ISO 8601 in UTC."""
+    """What the job found, one entry per window of the request; times are ISO 8601 in UTC.
+
+    `topics` has an entry per topic and generation where the comparison was by key.
+    """
 
     spark_version: str
     started_at: str
     finished_at: str
     partitions: tuple[PartitionResult, ...]
-    digest: str = DIGEST
+    topics: tuple[TopicResult, ...] = ()
+    digest: str = POSITION_DIGEST
 
     @property
     def source_records(self) -> int:
@@ -240,6 +241,7 @@ class ValidationResult:
             "source_records": self.source_records,
             "target_records": self.target_records,
             "partitions": [partition.to_document() for partition in self.partitions],
+            "topics": [topic.to_document() for topic in self.topics],
         }
 
     @classmethod
@@ -251,13 +253,16 @@ class ValidationResult:
             started_at=document["started_at"],
             finished_at=document["finished_at"],
             partitions=tuple(PartitionResult.from_document(p) for p in document["partitions"]),
+            topics=tuple(TopicResult.from_document(t) for t in document["topics"]),
+            digest=document["digest"],
         )
 
 
 def _require(document: Mapping[str, Any], kind: str) -> None:
-    found = (document.get("kind"), document.get("schema"), document.get("digest"))
-    if found != (kind, SCHEMA, DIGEST):
-        raise ValueError(f"expected a {kind} of schema {SCHEMA} and digest {DIGEST}, found {found}")
+    found = (document.get("kind"), document.get("schema"))
+    if found != (kind, SCHEMA) or document.get("digest") not in DIGESTS:
+        expected = f"a {kind} of schema {SCHEMA} with one of the digests {', '.join(DIGESTS)}"
+        raise ValueError(f"expected {expected}, found {found} with {document.get('digest')}")
 
 
 def empty_result(request: ValidationRequest, at: str) -> ValidationResult:
@@ -267,21 +272,9 @@ def empty_result(request: ValidationRequest, at: str) -> ValidationResult:
     """
     if not all(window.is_empty for window in request.windows):
         raise ValueError("a window of the request is not empty")
-    return _not_read(request, at, equal=True, reason=None)
-
-
-def unread_result(request: ValidationRequest, at: str, reason: str) -> ValidationResult:
-    """Return the result of a request that nobody carried out, for a reason that makes every window not verifiable."""
-    return _not_read(request, at, equal=False, reason=reason)
-
-
-def _not_read(request: ValidationRequest, at: str, *, equal: bool, reason: str | None) -> ValidationResult:
     nothing = SideCount(0, 0, None, None)
-    partitions = (
-        PartitionResult(window, nothing, nothing, equal, blocks=0, differing_blocks=0, source_unreadable=reason)
-        for window in request.windows
-    )
-    return ValidationResult("not started", at, at, tuple(partitions))
+    partitions = tuple(PartitionResult(window, nothing, nothing, True, 0, 0) for window in request.windows)
+    return ValidationResult("not started", at, at, partitions, digest=request.digest)
 
 
 def unanswered_windows(request: ValidationRequest, result: ValidationResult) -> tuple[Window, ...]:

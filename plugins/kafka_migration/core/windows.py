@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from kafka_migration.core.generations import Generation
@@ -33,7 +33,58 @@ def delta_windows(generations: Iterable[Generation]) -> tuple[Window, ...]:
     return tuple(window for partition in sorted(windows) for window in windows[partition])
 
 
-def whole_windows(ledger: Ledger, topics: Iterable[str], target_end_offsets: Offsets) -> tuple[Window, ...]:
+def delta_key_windows(generations: Iterable[Generation]) -> tuple[Window, ...]:
+    """Return the windows of these generations for a comparison by key; consecutive ones of a topic become one.
+
+    Also after an ungraceful end: what the next generation sent again is then found beside the first copy.
+    """
+    topics: dict[str, list[list[Window]]] = {}
+    for generation in generations:
+        for topic in sorted(generation.topics):
+            windows = [w for w in _generation_windows(generation, by_key=True) if w.topic == topic]
+            mine = topics.setdefault(topic, [])
+            if mine and _continues(mine[-1], windows):
+                mine[-1] = _extended(mine[-1], windows)
+            else:
+                mine.append(windows)
+    return tuple(window for topic in sorted(topics) for windows in topics[topic] for window in windows)
+
+
+def _continues(earlier: Iterable[Window], later: Iterable[Window]) -> bool:
+    """Whether the later windows begin where the earlier ones end.
+
+    A target partition that was added between them ends the comparison: keys may be in another one from then on.
+    """
+    known = {w.partition: w for w in earlier}
+    return known.keys() <= {w.partition for w in later} and all(
+        _follows(known[w.partition], w) if w.partition in known else w.target_end == 0 for w in later
+    )
+
+
+def _follows(earlier: Window, later: Window) -> bool:
+    """Whether one window begins where another ends; a partition that the source got since begins anywhere."""
+    source_follows = later.source_start == earlier.source_end or not _has_source(earlier)
+    return source_follows and later.target_start == earlier.target_end
+
+
+def _has_source(window: Window) -> bool:
+    return window.source_start < window.source_end
+
+
+def _extended(earlier: Iterable[Window], later: Iterable[Window]) -> list[Window]:
+    known = {w.partition: w for w in earlier}
+    return [_from(known[w.partition], w) if w.partition in known else w for w in later]
+
+
+def _from(earlier: Window, later: Window) -> Window:
+    """Return the later window from the beginning of the earlier one on."""
+    source_start = earlier.source_start if _has_source(earlier) else later.source_start
+    return replace(later, source_start=source_start, target_start=earlier.target_start)
+
+
+def whole_windows(
+    ledger: Ledger, topics: Iterable[str], target_end_offsets: Offsets, *, by_key: bool = False
+) -> tuple[Window, ...]:
     """Return one window per partition over all that was ever copied, up to the target's present end.
 
     The present end, because a whole re-reading must also see what is there and should not be. After the cutover
@@ -42,16 +93,12 @@ def whole_windows(ledger: Ledger, topics: Iterable[str], target_end_offsets: Off
     wanted = set(topics)
     first: dict[TopicPartition, Window] = {}
     for generation in ledger.generations:
-        for window in _generation_windows(generation):
+        for window in _generation_windows(generation, by_key=by_key):
             partition = TopicPartition(window.topic, window.partition)
-            known = first.get(partition, window)
-            first[partition] = replace(
-                known,
-                source_end=window.source_end,
-                generation=generation.number,
-                target_end=window.target_end,
-            )
+            first[partition] = _from(first.get(partition, window), window)
     ends = {} if ledger.phase is Phase.CUT_OVER else target_end_offsets
+    if by_key:
+        first = _of_whole_topics(first, ends)
     return tuple(
         replace(window, target_end=max(window.target_start, ends.get(partition, window.target_end)))
         for partition, window in sorted(first.items())
@@ -59,17 +106,33 @@ def whole_windows(ledger: Ledger, topics: Iterable[str], target_end_offsets: Off
     )
 
 
-def _generation_windows(generation: Generation) -> Iterable[Window]:
-    """Return what a generation copied, per partition.
+def _of_whole_topics(windows: Mapping[TopicPartition, Window], ends: Offsets) -> dict[TopicPartition, Window]:
+    """Return windows that make one comparison per topic, with the target's partitions that no generation knows."""
+    newest: dict[str, Window] = {}
+    for window in windows.values():
+        newest[window.topic] = max(window, newest.get(window.topic, window), key=lambda w: w.generation)
+    unknown = {
+        p: replace(newest[p.topic], partition=p.partition, source_start=0, source_end=0, target_start=0, target_end=0)
+        for p in ends
+        if p.topic in newest and p not in windows
+    }
+    known = {p: replace(window, generation=newest[p.topic].generation) for p, window in windows.items()}
+    return {**unknown, **known}
+
+
+def _generation_windows(generation: Generation, *, by_key: bool = False) -> Iterable[Window]:
+    """Return what a generation copied, per partition; by key also of partitions that only the target has.
 
     One that was killed has copied further than its position tells, in the order of the source: what the next one sends
-    again belongs to the windows of both, and the reading of both proves it.
+    again belongs to the windows of both, and the reading of both proves it. By key that cannot be told from offsets.
     """
     start, stop = generation.start, generation.stop
     if stop is None:
         return
-    ahead = {} if stop.graceful else stop.ahead_records
-    for partition in sorted(stop.mirror_positions):
+    ahead = {} if stop.graceful or by_key else stop.ahead_records
+    topics = {p.topic for p in stop.mirror_positions}
+    only_on_target = {p for p in stop.target_end_offsets if p.topic in topics} if by_key else set()
+    for partition in sorted(stop.mirror_positions.keys() | only_on_target):
         # A partition that the start did not know was added while MirrorMaker ran: it begins at offset 0.
         yield Window(
             generation=generation.number,
@@ -77,7 +140,7 @@ def _generation_windows(generation: Generation) -> Iterable[Window]:
             target_topic=partition.topic,
             partition=partition.partition,
             source_start=start.mirror_positions.get(partition, 0),
-            source_end=stop.mirror_positions[partition] + ahead.get(partition, 0),
+            source_end=stop.mirror_positions.get(partition, 0) + ahead.get(partition, 0),
             target_start=start.target_end_offsets.get(partition, 0),
             target_end=stop.target_end_offsets.get(partition, 0),
         )

@@ -73,7 +73,8 @@ def answer_interval(run: MigrationRun, interval: Interval, ledger: Ledger) -> An
     bounds = IntervalBounds.of(ledger.bounds, interval, run.migration.topics)
     log_start = every_value(run.source.log_start_offsets(bounds.start), bounds.start, "source log start")
     ends = every_value(run.source.log_end_offsets(bounds.start, "read_uncommitted"), bounds.start, "source end")
-    scopes = scopes_of(ledger, bounds, copies_of(ledger, log_start, ends, {}))
+    copies = copies_of(ledger, log_start, ends, {})
+    scopes = scopes_of(ledger, bounds, copies, keeps_partitions=run.migration.keeps_partitions)
     copies = {scope.range.partition: scope.copy for scope in scopes}
     positions = positions_to_translate(scopes)
     counts = visible_counts(run.source, counts_needed(copies, positions), run.migration.mirror.isolation_level)

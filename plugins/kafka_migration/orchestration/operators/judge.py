@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from airflow.sdk import Context
@@ -10,7 +11,7 @@ from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, ValidationFailed
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.intervals import TopicAnswer
-from kafka_migration.core.judging import TopicVerdict, judge_topics
+from kafka_migration.core.judging import TopicVerdict, judge_topics, untimed_findings
 from kafka_migration.core.ledger import Judgement, Ledger
 from kafka_migration.core.migration import Mode
 from kafka_migration.core.occasion import Interval
@@ -37,7 +38,7 @@ class JudgeOperator(MigrationOperator):
         result = ValidationResult.from_document(run.evidence.require(Kind.VALIDATION_RESULT))
         request = _answered_request(run, result)
         ledger = run.ledger.read()
-        topics = judge_topics(result, ungraceful=_ungraceful_generations(ledger))
+        topics = judge_topics(result, killed=_killed(ledger, request.generations))
         judgement = _judgement(run, request, topics)
         if judgement.generations and judgement.topics:
             hold_reservation(run)
@@ -46,6 +47,7 @@ class JudgeOperator(MigrationOperator):
         answered = self._answer(run, ledger)
         verdict = _verdict(run, topics, answered, ledger)
         document = _document(run, verdict, topics, answered, ledger)
+        document["warnings"] += [finding.to_document() for finding in untimed_findings(request)]
         run.evidence.write(Kind.JUDGE, document)
         for row in document["topics"]:
             self.log.info("%-40s %s, %s records", row["topic"], row["verdict"], record_count(row["source_records"]))
@@ -90,8 +92,14 @@ def _answered_request(run: MigrationRun, result: ValidationResult) -> Validation
     return request
 
 
-def _ungraceful_generations(ledger: Ledger) -> frozenset[int]:
-    return frozenset(g.number for g in ledger.generations if g.stop is not None and not g.stop.graceful)
+def _killed(ledger: Ledger, compared: Collection[int]) -> dict[str, set[int]]:
+    """Return per topic those of the generations compared that ended ungracefully."""
+    killed: dict[str, set[int]] = {}
+    for generation in ledger.generations:
+        if generation.number in compared and generation.stop is not None and not generation.stop.graceful:
+            for topic in generation.topics:
+                killed.setdefault(topic, set()).add(generation.number)
+    return killed
 
 
 def _judgement(run: MigrationRun, request: ValidationRequest, topics: tuple[TopicVerdict, ...]) -> Judgement:
@@ -130,6 +138,7 @@ def _document(
         "interval": answered and answered.answer.to_document(),
         "records": {r["topic"]: {"source": r["source_records"], "target": r["target_records"]} for r in counted},
         "topics": rows,
+        "warnings": [warning.to_document() for topic in topics for warning in topic.warnings],
     }
 
 
@@ -141,6 +150,7 @@ def _topic(name: str, measured: TopicVerdict | None, answered: Answered | None, 
         **(_answered_counts(answered.answer.topics.get(name)) if answered else _measured_counts(measured)),
         "whole_verdict": _text(ledger.topic_verdict(name)),
         "findings": [finding.to_document() for finding in findings],
+        "differences": measured and {"target_topic": measured.target_topic, **measured.differences.to_document()},
     }
 
 

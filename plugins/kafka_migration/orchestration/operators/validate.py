@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +22,8 @@ from kafka_migration.core.errors import Finding, ValidationFailed
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.lateness import pending_document
 from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.validation import ValidationRequest, ValidationResult, Window, empty_result, unread_result
-from kafka_migration.core.windows import delta_windows, whole_windows
+from kafka_migration.core.validation import KEY_DIGEST, POSITION_DIGEST, ValidationRequest, Window, empty_result
+from kafka_migration.core.windows import delta_key_windows, delta_windows, whole_windows
 from kafka_migration.orchestration.mirroring import every_value
 from kafka_migration.orchestration.operators.base import Summary, reporting
 from kafka_migration.orchestration.run import MigrationRun, connection_config, partitions_of
@@ -32,7 +32,6 @@ from kafka_migration.orchestration.time_limit import stopping_after
 CLIENTS_FILE = "clients.json"
 APPLICATION = "validate_topics.py"
 DIGEST_PACKAGE = "kafka_digest"
-RE_PARTITIONED = "re-partitioned copy: windows of partitions cannot be compared where records change partition"
 # Spark's own INFO lines would bury what the task says, and its UI ends with the job.
 QUIET = {"spark.log.level": "WARN", "spark.ui.enabled": "false"}
 
@@ -68,21 +67,12 @@ class ValidateTopicsOperator(SparkSubmitOperator):
             request = _request(run)
             request_path = run.evidence.write(Kind.VALIDATION_REQUEST, request.to_document())
             result_path = run.evidence.new_path(Kind.VALIDATION_RESULT)
-            if unread := self._result_without_reading(run, request):
-                run.evidence.write(Kind.VALIDATION_RESULT, unread.to_document())
+            if all(window.is_empty for window in request.windows):
+                self.log.info("Nothing to read: every window is empty.")
+                run.evidence.write(Kind.VALIDATION_RESULT, empty_result(request, run.now()).to_document())
             elif not self._submit_in_time(context, run, request_path, result_path):
                 _leave_pending(run, request)
             return _summary(run, str(result_path), result_path.exists())
-
-    def _result_without_reading(self, run: MigrationRun, request: ValidationRequest) -> ValidationResult | None:
-        """Return the result that is known before anything is read; `None` where Spark has to find out."""
-        if all(window.is_empty for window in request.windows):
-            self.log.info("Nothing to read: every window is empty.")
-            return empty_result(request, run.now())
-        if not run.migration.keeps_partitions:
-            self.log.warning("Not read: %s.", RE_PARTITIONED)
-            return unread_result(request, run.now(), RE_PARTITIONED)
-        return None
 
     def _submit_in_time(self, context: Context, run: MigrationRun, request_path: str, result_path: Any) -> bool:
         """Run Spark until the time for it is over; return whether there was time enough."""
@@ -113,7 +103,7 @@ class ValidateTopicsOperator(SparkSubmitOperator):
             self.jars = settings.spark_jars()
             self.packages = None if self.jars else settings.SPARK_KAFKA_PACKAGE
             self.files = str(_clients_file(run, Path(folder)))
-            self.application_args = [request_path, result_path, CLIENTS_FILE]
+            self.application_args = ["--request", request_path, "--result", result_path, "--clients", CLIENTS_FILE]
             with _transport_errors():
                 super().execute(context)
 
@@ -122,7 +112,9 @@ def _request(run: MigrationRun) -> ValidationRequest:
     mode, ledger = run.request.mode, run.ledger.read()
     unlimited = ledger.to_measure(mode, run.identity.holder)
     generations = [g for each in unlimited if (g := each.limited_to(run.migration.topics)).topics]
-    windows = delta_windows(generations) if mode.mirrors else _whole_windows(run, ledger)
+    by_key = not run.migration.keeps_partitions
+    delta = delta_key_windows if by_key else delta_windows
+    windows = delta(generations) if mode.mirrors else _whole_windows(run, ledger)
     return ValidationRequest(
         migration=run.name,
         run=run.identity.holder,
@@ -130,13 +122,21 @@ def _request(run: MigrationRun) -> ValidationRequest:
         isolation_level=run.migration.mirror.isolation_level,
         windows=tuple(replace(w, target_topic=run.migration.target_topic(w.topic)) for w in windows),
         generations=tuple(generation.number for generation in generations),
+        digest=KEY_DIGEST if by_key else POSITION_DIGEST,
+        untimed_topics=_untimed_topics(run, {window.topic for window in windows if not window.is_empty}),
     )
+
+
+def _untimed_topics(run: MigrationRun, topics: Collection[str]) -> tuple[str, ...]:
+    """Return the topics to which the target gives timestamps of its own."""
+    kinds = run.target.effective_configs(topics, "message.timestamp.type") if topics else {}
+    return tuple(sorted(topic for topic, kind in kinds.items() if kind == "LogAppendTime"))
 
 
 def _whole_windows(run: MigrationRun, ledger: Ledger) -> tuple[Window, ...]:
     present = partitions_of(run.describe("target"))
     ends = every_value(run.target.log_end_offsets(present, "read_uncommitted"), present, "target end")
-    return whole_windows(ledger, run.migration.topics, ends)
+    return whole_windows(ledger, run.migration.topics, ends, by_key=not run.migration.keeps_partitions)
 
 
 def _time_left_s(run: MigrationRun) -> float | None:

@@ -1,0 +1,120 @@
+"""Differences between source and target, as the Spark job reports them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class DifferenceKind(StrEnum):
+    """What a difference between source and target is; docs/validation.md defines each."""
+
+    MISSING = "missing"
+    EXTRA = "extra"
+    DUPLICATE = "duplicate"
+    REORDERED = "reordered"
+    ALTERED = "altered"
+    MOVED = "moved"
+    STALE = "stale"
+    INTERLEAVED = "interleaved"
+    UNCLASSIFIED = "unclassified"
+
+
+@dataclass(frozen=True, slots=True)
+class FirstDifference:
+    """The first place where source and target differ.
+
+    `source_offset` and `target_offset` name the records that stand at that place; `None` means that this
+    side has no further record there. `fields` are those that differ in an altered record.
+    """
+
+    kind: DifferenceKind
+    source_offset: int | None
+    target_offset: int | None
+    fields: tuple[str, ...]
+    detail: str
+
+    @property
+    def is_target_tail(self) -> bool:
+        """Whether the target equals the source and then goes on: its tail is all of the difference."""
+        return self.source_offset is None and self.kind in {DifferenceKind.EXTRA, DifferenceKind.DUPLICATE}
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the difference as plain JSON values."""
+        return {**asdict(self), "kind": str(self.kind), "fields": list(self.fields)}
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> FirstDifference:
+        """Read back what `to_document` wrote."""
+        return cls(
+            DifferenceKind(document["kind"]),
+            document["source_offset"],
+            document["target_offset"],
+            tuple(document["fields"]),
+            document["detail"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One difference, with the partition and offset of its record on either side; `None` where a side has none.
+
+    `fields` are those of an altered record that differ: key, value, headers, timestamp.
+    """
+
+    kind: DifferenceKind
+    fields: tuple[str, ...]
+    source_partition: int | None
+    source_offset: int | None
+    target_partition: int | None
+    target_offset: int | None
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the difference as plain JSON values."""
+        return {**asdict(self), "kind": str(self.kind), "fields": list(self.fields)}
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Difference:
+        """Read back what `to_document` wrote."""
+        return cls(**{**document, "kind": DifferenceKind(document["kind"]), "fields": tuple(document["fields"])})
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """How many differences of each kind a comparison found, and the first of them; the file of the run has all."""
+
+    counts: Mapping[DifferenceKind, int]
+    first: tuple[Difference, ...]
+
+    @property
+    def damage(self) -> frozenset[DifferenceKind]:
+        """The kinds that occur; a key in several source partitions is none."""
+        return frozenset(kind for kind, count in self.counts.items() if count) - {DifferenceKind.INTERLEAVED}
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the differences as plain JSON values."""
+        return {
+            "counts": {str(kind): count for kind, count in self.counts.items()},
+            "first": [difference.to_document() for difference in self.first],
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Differences:
+        """Read back what `to_document` wrote."""
+        return cls(
+            {DifferenceKind(kind): count for kind, count in document["counts"].items()},
+            tuple(Difference.from_document(difference) for difference in document["first"]),
+        )
+
+
+def merged(parts: Iterable[Differences], shown: int = 20) -> Differences:
+    """Return the differences of several comparisons as those of one, with so many of them shown."""
+    counts: Counter[DifferenceKind] = Counter()
+    first: list[Difference] = []
+    for part in parts:
+        counts.update(part.counts)
+        first += part.first
+    return Differences(dict(counts), tuple(first[:shown]))

@@ -1,0 +1,95 @@
+"""What Python does inside Spark's tasks to find the differences of keys: sorted record hashes in, differences out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from kafka_digest.alignment import FIELDS, UNCLASSIFIED, Difference, Records, align, surplus
+
+# Rows of one key are together, sorted by side (0 source, 1 target), partition and offset.
+HASHED = ("unit", "key", "side", "partition", "offset", "record", *FIELDS, "keyless")
+# The hashes are those of the difference's record, of the source's where both sides have one.
+DIFFERENCES = (
+    "unit int, key bigint, record bigint, value bigint, headers bigint, timestamp bigint, keyless boolean, "
+    "label string, fields array<string>, "
+    "source_partition int, source_offset bigint, target_partition int, target_offset bigint"
+)
+_TYPES = {
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "boolean": pa.bool_(),
+    "string": pa.string(),
+    "array<string>": pa.list_(pa.string()),
+}
+_SCHEMA = pa.schema([(name, _TYPES[kind]) for name, kind in (column.split() for column in DIFFERENCES.split(", "))])
+
+# A key with more records than this, on both sides together, is not aligned: half a gigabyte would not be enough.
+MAX_RECORDS = 1_000_000
+
+Columns = list[NDArray[Any]]
+
+
+def differences(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Align the keys that these rows hold; `HASHED` rows in, `DIFFERENCES` out."""
+    for columns in _keys(batches):
+        split = int(np.searchsorted(columns[2], 1))
+        source, target = (_records(columns, rows) for rows in (slice(split), slice(split, None)))
+        keyless = bool(columns[-1][0])
+        if found := _found(source, target, keyless=keyless):
+            shared = {"unit": int(columns[0][0]), "key": int(columns[1][0]), "keyless": keyless}
+            rows = [{**shared, **_row(source, target, difference)} for difference in found]
+            yield pa.RecordBatch.from_pylist(rows, schema=_SCHEMA)
+
+
+def _found(source: Records, target: Records, *, keyless: bool) -> list[Difference]:
+    if len(source) + len(target) > MAX_RECORDS:
+        return [Difference(UNCLASSIFIED, 0 if len(source) else None, 0 if len(target) else None)]
+    return surplus(len(source), len(target)) if keyless else align(source, target)
+
+
+def _keys(batches: Iterable[pa.RecordBatch]) -> Iterator[Columns]:
+    """Return the rows of each key, whatever batches they came in."""
+    last: Columns | None = None
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        columns = [batch[name].to_numpy(zero_copy_only=False) for name in HASHED]
+        if last is not None:
+            columns = [np.concatenate(parts) for parts in zip(last, columns, strict=True)]
+        units, keys = columns[:2]
+        edges = np.flatnonzero((units[1:] != units[:-1]) | (keys[1:] != keys[:-1])) + 1
+        *whole, tail = zip([0, *edges.tolist()], [*edges.tolist(), len(keys)], strict=True)
+        for start, end in whole:
+            yield [column[start:end] for column in columns]
+        # The next batch may go on with this key; of one that is too long only so much is kept as shows it.
+        last = [column[slice(*tail)][: MAX_RECORDS + 1] for column in columns]
+    if last is not None:
+        yield last
+
+
+def _records(columns: Columns, rows: slice) -> Records:
+    _, _, _, partitions, offsets, records, *fields, _ = (column[rows] for column in columns)
+    return Records(partitions, offsets, records, fields)
+
+
+def _row(source: Records, target: Records, found: Difference) -> dict[str, Any]:
+    side, at = (target, found.target) if found.source is None else (source, found.source)
+    assert at is not None
+    return {
+        "record": int(side.records[at]),
+        **{name: int(hashes[at]) for name, hashes in zip(FIELDS, side.fields, strict=True)},
+        "label": found.label,
+        "fields": list(found.fields),
+        **_place("source", source, found.source),
+        **_place("target", target, found.target),
+    }
+
+
+def _place(side: str, records: Records, at: int | None) -> dict[str, int | None]:
+    place = (None, None) if at is None else (int(records.partitions[at]), int(records.offsets[at]))
+    return dict(zip((f"{side}_partition", f"{side}_offset"), place, strict=True))

@@ -1,0 +1,271 @@
+"""What is different in one key's records: two sequences of record hashes in, labelled differences out. numpy only.
+
+The two sequences are aligned by their longest common subsequence, the explanation with the fewest records lost or
+added. What stays outside is labelled, in this order of precedence:
+
+1. **moved**: the record is there, but in another target partition than the rest of its key
+2. **reordered**: the record is on both sides, before or after others than it should be
+3. **stale**, **duplicate**: a target record more, which the source has, and the target has it already; stale where it
+   stands behind the last record of its key and is not that one, so that the key ends with an old record
+4. **altered**: a source and a target record between the same aligned neighbours, with some of their fields alike; or
+   as many on both sides
+5. **missing**, **extra**: a source record, a target record
+
+A key that several source partitions hold is **interleaved**, which is no damage: the order of its records is compared
+within each of them. Records that are identical in every field are one as good as the other; then one of several equal
+explanations is given.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+MISSING, EXTRA, DUPLICATE, REORDERED, ALTERED, MOVED = "missing", "extra", "duplicate", "reordered", "altered", "moved"
+STALE, INTERLEAVED, UNCLASSIFIED = "stale", "interleaved", "unclassified"
+LABELS = (MISSING, EXTRA, ALTERED, MOVED, REORDERED, DUPLICATE, STALE, INTERLEAVED, UNCLASSIFIED)
+# The parts of a record beside its key that are told apart.
+FIELDS = ("value", "headers", "timestamp")
+# More pairs of identical records than this, and each is paired with the one of its number instead of the best.
+_MAX_PAIRS = 2_000_000
+
+Hashes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Records of one key on one side, by partition and then offset: where they are, and hashes of what they hold."""
+
+    partitions: NDArray[np.int32]
+    offsets: Hashes
+    records: Hashes
+    fields: Sequence[Hashes]
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    @property
+    def by_partition(self) -> list[NDArray[np.int64]]:
+        """The places of each partition's records."""
+        return [np.flatnonzero(self.partitions == number) for number in np.unique(self.partitions)]
+
+
+class Difference(NamedTuple):
+    """One difference of a key: the places of its records among the key's, `None` where a side has none."""
+
+    label: str
+    source: int | None
+    target: int | None
+    fields: tuple[str, ...] = ()
+
+
+def align(source: Records, target: Records) -> list[Difference]:
+    """Return all differences of one key.
+
+    Order is compared within each source partition: between records of several source partitions there is none. On the
+    target the key's partition is the one that holds most of it.
+    """
+    is_in_one = all(len(np.unique(side.partitions)) <= 1 for side in (source, target))
+    if is_in_one and np.array_equal(source.records, target.records):
+        return []
+    return list(_Key(source, target).differences())
+
+
+def surplus(source: int, target: int) -> list[Difference]:
+    """Return the differences between so many identical records on either side, which have no order."""
+    more = range(source, target), range(target, source)
+    again = [Difference(DUPLICATE if source else EXTRA, None, place) for place in more[0]]
+    return again + [Difference(MISSING, place, None) for place in more[1]]
+
+
+class _Key:
+    """The records of a key with what of them is explained already."""
+
+    def __init__(self, source: Records, target: Records) -> None:
+        self.source, self.target = source, target
+        self.left_source = np.ones(len(source), np.bool_)
+        self.left_target = np.ones(len(target), np.bool_)
+        # Aligned records, to tell the gaps between them.
+        self.aligned_source, self.aligned_target = self.left_source.copy(), self.left_target.copy()
+
+    def differences(self) -> Iterator[Difference]:
+        home = max(self.target.by_partition, key=len, default=np.empty(0, np.int64))
+        several = self.source.by_partition
+        if len(several) > 1:
+            self._match_shared(several, home)
+            yield Difference(INTERLEAVED, 0, 0 if len(self.target) else None)
+        for places in several:
+            ours, theirs = places[self.left_source[places]], home[self.left_target[home]]
+            self._match(ours, theirs, *common_subsequence(self.source.records[ours], self.target.records[theirs]))
+        self.aligned_source, self.aligned_target = ~self.left_source, ~self.left_target
+        elsewhere = ~np.isin(np.arange(len(self.target)), home)
+        yield from self._identical(MOVED, elsewhere)
+        yield from self._identical(REORDERED, ~elsewhere)
+        yield from self._duplicates(home)
+        yield from self._rest()
+
+    def _match(self, sources: Hashes, targets: Hashes, ours: Hashes, theirs: Hashes) -> None:
+        self.left_source[sources[ours]] = self.left_target[targets[theirs]] = False
+
+    def _match_shared(self, several: Sequence[NDArray[np.int64]], home: Hashes) -> None:
+        """Match records that several source partitions hold by their number: which is which, nobody can tell."""
+        held = Counter(record for places in several for record in set(self.source.records[places].tolist()))
+        for record in (record for record, partitions in held.items() if partitions > 1):
+            sources = np.flatnonzero(self.source.records == record)
+            targets = home[self.target.records[home] == record]
+            number = np.arange(min(len(sources), len(targets)))
+            self._match(sources, targets, number, number)
+
+    def _identical(self, label: str, among: NDArray[np.bool_]) -> Iterator[Difference]:
+        """Pair what is left of both sides by being identical, first with first."""
+        waiting: defaultdict[int, deque[int]] = defaultdict(deque)
+        for place in np.flatnonzero(self.left_target & among).tolist():
+            waiting[int(self.target.records[place])].append(place)
+        for place in np.flatnonzero(self.left_source).tolist():
+            same = waiting.get(int(self.source.records[place]))
+            if same:
+                theirs = same.popleft()
+                self.left_source[place] = self.left_target[theirs] = False
+                yield Difference(label, place, theirs)
+
+    def _duplicates(self, home: Hashes) -> Iterator[Difference]:
+        again = self.left_target & np.isin(self.target.records, self.source.records)
+        stale = self._behind_the_last(again, home)
+        self.left_target &= ~again
+        for place in np.flatnonzero(again).tolist():
+            yield Difference(STALE if place in stale else DUPLICATE, None, place)
+
+    def _behind_the_last(self, again: NDArray[np.bool_], home: Hashes) -> frozenset[int]:
+        """Return the records again that end the key on the target, unless its last one ends it on the source too."""
+        lasts = {int(self.source.records[places[-1]]) for places in self.source.by_partition}
+        if not len(home) or int(self.target.records[home[-1]]) in lasts:
+            return frozenset()
+        others = np.flatnonzero(~again[home])
+        return frozenset(home[others[-1] + 1 if len(others) else 0 :].tolist())
+
+    def _rest(self) -> Iterator[Difference]:
+        """Label what only one side has, between each two aligned records."""
+        gaps = self._gaps()
+        for gap in sorted(gaps):
+            ours, theirs = gaps[gap]
+            altered = self._alike(ours, theirs)
+            if not altered and len(ours) == len(theirs):
+                altered = dict(zip(ours, theirs, strict=True))
+            yield from (Difference(ALTERED, one, other, self._differing(one, other)) for one, other in altered.items())
+            yield from (Difference(MISSING, place, None) for place in ours if place not in altered)
+            paired = set(altered.values())
+            yield from (Difference(EXTRA, None, place) for place in theirs if place not in paired)
+
+    def _gaps(self) -> dict[int, tuple[list[int], list[int]]]:
+        """Return what is left of both sides by how many aligned records come before it."""
+        gaps: defaultdict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+        sides = (self.left_source, self.aligned_source), (self.left_target, self.aligned_target)
+        for side, (left, aligned) in enumerate(sides):
+            before = np.cumsum(aligned)
+            for place in np.flatnonzero(left).tolist():
+                gaps[int(before[place])][side].append(place)
+        return gaps
+
+    def _alike(self, ours: Sequence[int], theirs: Sequence[int]) -> dict[int, int]:
+        """Pair records of a gap that share their value, else those that share their timestamp, first with first."""
+        pairs: dict[int, int] = {}
+        for field in ("value", "timestamp"):
+            number, taken = FIELDS.index(field), set(pairs.values())
+            waiting: defaultdict[int, deque[int]] = defaultdict(deque)
+            for place in theirs:
+                if place not in taken:
+                    waiting[int(self.target.fields[number][place])].append(place)
+            for place in ours:
+                same = waiting.get(int(self.source.fields[number][place]))
+                if place not in pairs and same:
+                    pairs[place] = same.popleft()
+        return pairs
+
+    def _differing(self, one: int, other: int) -> tuple[str, ...]:
+        columns = zip(FIELDS, self.source.fields, self.target.fields, strict=True)
+        return tuple(name for name, ours, theirs in columns if ours[one] != theirs[other])
+
+
+def common_subsequence(source: Hashes, target: Hashes) -> tuple[Hashes, Hashes]:
+    """Return the places of a longest common subsequence in both; what begins and ends alike costs next to nothing."""
+    shorter = min(len(source), len(target))
+    head = _alike_length(source[:shorter], target[:shorter])
+    rest = shorter - head
+    tail = _alike_length(source[::-1][:rest], target[::-1][:rest])
+    middle = _hunt(source[head : len(source) - tail], target[head : len(target) - tail])
+    return tuple(
+        np.concatenate((np.arange(head), head + places, np.arange(length - tail, length)))
+        for places, length in zip(middle, (len(source), len(target)), strict=True)
+    )  # type: ignore[return-value]
+
+
+def _alike_length(one: Hashes, other: Hashes) -> int:
+    differing = np.flatnonzero(one != other)
+    return int(differing[0]) if len(differing) else len(one)
+
+
+def _hunt(source: Hashes, target: Hashes) -> tuple[Hashes, Hashes]:
+    """Return the places of a longest common subsequence in both, after Hunt and Szymanski (1977).
+
+    Every target record in turn may follow the shortest possible chain of pairs, so the cost grows with the pairs of
+    identical records, and with the logarithm of the length.
+    """
+    places: defaultdict[int, list[int]] = defaultdict(list)
+    for place, record in enumerate(source.tolist()):
+        places[record].append(place)
+    records = target.tolist()
+    if sum(len(places.get(record, ())) for record in records) > _MAX_PAIRS:
+        return _by_number(source, target, places)
+    ends: list[int] = []
+    chains: list[tuple[int, int, object]] = []
+    for theirs, record in enumerate(records):
+        for ours in reversed(places.get(record, ())):
+            at = bisect_left(ends, ours)
+            link = (ours, theirs, chains[at - 1] if at else None)
+            if at == len(ends):
+                ends.append(ours)
+                chains.append(link)
+            else:
+                ends[at], chains[at] = ours, link
+    return _places(chains[-1] if chains else None)
+
+
+def _by_number(source: Hashes, target: Hashes, places: Mapping[int, Sequence[int]]) -> tuple[Hashes, Hashes]:
+    """Return a common subsequence of runs with very many identical records, in a time that grows with their length.
+
+    If the target holds all of the source, with more in between, that is the longest; else the n-th of identical records
+    is paired with the n-th, as long as the order is kept.
+    """
+    held = _subsequence(source, target)
+    if held is not None:
+        return np.arange(len(source)), held
+    seen: Counter[int] = Counter()
+    pairs: list[tuple[int, int]] = []
+    for theirs, record in enumerate(target.tolist()):
+        same = places.get(record, ())
+        if seen[record] < len(same) and (not pairs or same[seen[record]] > pairs[-1][0]):
+            pairs.append((same[seen[record]], theirs))
+        seen[record] += 1
+    return np.array([ours for ours, _ in pairs], np.int64), np.array([theirs for _, theirs in pairs], np.int64)
+
+
+def _subsequence(wanted: Hashes, of: Hashes) -> Hashes | None:
+    """Return where the records of a sequence are in another that holds them in this order; `None` if it does not."""
+    rest = iter(enumerate(of.tolist()))
+    found = [next((at for at, one in rest if one == record), -1) for record in wanted.tolist()]
+    return None if found and found[-1] < 0 else np.array(found, np.int64)
+
+
+def _places(link: object) -> tuple[Hashes, Hashes]:
+    ours, theirs = [], []
+    while link is not None:
+        one, other, link = link  # type: ignore[misc]
+        ours.append(one)
+        theirs.append(other)
+    return np.array(ours[::-1], np.int64), np.array(theirs[::-1], np.int64)

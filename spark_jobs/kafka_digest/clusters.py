@@ -1,0 +1,62 @@
+"""The two clusters of a request: what their logs hold, and frames over ranges of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions
+
+from kafka_digest.errors import naming
+from kafka_digest.kafka_source import read_ranges
+from kafka_digest.log_bounds import read_log_bounds
+from kafka_digest.windows import LogBounds, SideRange, WindowPlan, plan_window, requested_range
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SIDES = ("source", "target")
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """Source and target as one job reads them.
+
+    :param clients: per side, the options of Spark's Kafka reader
+    :param untimed: per side, the topics whose timestamps are not compared
+    """
+
+    session: SparkSession
+    clients: Mapping[str, Mapping[str, str]]
+    isolation_level: str
+    untimed: Mapping[str, Collection[str]]
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks read a side: a task per core, however many partitions there are."""
+        return self.session.sparkContext.defaultParallelism
+
+    def plan(self, windows: Sequence[Mapping[str, Any]]) -> list[WindowPlan]:
+        """Return what can be read of each window. Raises `JobError` if a cluster does not answer."""
+        source, target = (self._log_bounds(windows, side) for side in SIDES)
+        return [plan_window(window, source, target) for window in windows]
+
+    def _log_bounds(self, windows: Sequence[Mapping[str, Any]], side: str) -> dict[tuple[str, int], LogBounds]:
+        asked = [requested_range(window, side) for window in windows]
+        places = {piece.place for piece in asked if not piece.is_empty}
+        with naming(f"asking the {side} cluster for the log bounds of {len(places)} partitions"):
+            return read_log_bounds(self.session._jvm, self.clients[side], places, self.isolation_level)
+
+    def read(self, side: str, ranges: Sequence[SideRange]) -> DataFrame | None:
+        """Return one frame over these ranges of a side; `None` if all are empty. Raises `JobError`."""
+        frame = read_ranges(self.session, self.clients[side], ranges, self.isolation_level)
+        return None if frame is None else without_timestamps(frame, self.untimed[side])
+
+
+def without_timestamps(frame: DataFrame, topics: Collection[str]) -> DataFrame:
+    """Return the frame without the timestamps of these topics' records; hashes pass over what is null."""
+    if not topics:
+        return frame
+    is_left_out = functions.col("topic").isin(*topics)
+    return frame.withColumn("timestamp", functions.when(~is_left_out, functions.col("timestamp")))

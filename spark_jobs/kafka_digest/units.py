@@ -1,0 +1,138 @@
+"""What is compared by key as a whole, and its comparison: buckets of both sides first, then every difference."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from kafka_digest.clusters import SIDES, Clusters
+from kafka_digest.difference_file import DifferenceFile
+from kafka_digest.errors import JobError, naming
+from kafka_digest.key_drill import Suspects, aligned_keys, explained_buckets, reconciled
+from kafka_digest.key_frames import KeyedSide, compared_rows
+from kafka_digest.key_tasks import DIFFERING, TOTAL
+from kafka_digest.windows import SideRange
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(slots=True)
+class Unit:
+    """Ranges of both sides that are compared as a whole, and what was found out about them.
+
+    :param window: one of the windows of the request that it is about; all have the same generation and topics
+    :param topic: a number that units of one topic share; a record may have moved between them
+    :param ranges: what is read of each side
+    """
+
+    number: int
+    window: Mapping[str, Any]
+    topic: int
+    ranges: Mapping[str, Sequence[SideRange]]
+    counts: dict[tuple[str, str, int], dict[str, Any]] = field(default_factory=dict)
+    totals: dict[str, list[int]] = field(default_factory=lambda: {side: [0, 0] for side in SIDES})
+    buckets: set[int] = field(default_factory=set)
+
+    def note(self, row: Any) -> None:
+        """Take a row of `key_tasks.COMPARED`."""
+        if row["kind"] == DIFFERING:
+            self.buckets.add(row["bucket"])
+            return
+        side = SIDES[row["side"]]
+        if row["kind"] == TOTAL:
+            self.totals[side][0] += row["records"]
+            self.totals[side][1] += row["digest"]
+        else:
+            self._note_range(side, row)
+
+    def _note_range(self, side: str, row: Any) -> None:
+        topic = self.window["topic" if side == "source" else "target_topic"]
+        place = (side, topic, row["partition"])
+        if place in self.counts:
+            raise JobError(f"{side} {topic}[{row['partition']}] was not read in one piece")
+        self.counts[place] = {
+            "records": row["records"],
+            "key_value_bytes": row["bytes"],
+            "first_offset": row["first_offset"],
+            "last_offset": row["last_offset"],
+        }
+
+    def check_counts(self) -> None:
+        """Raise `JobError` unless the buckets hold as many records as were read."""
+        for side, (in_buckets, _) in self.totals.items():
+            read = sum(count["records"] for (of_side, *_), count in self.counts.items() if of_side == side)
+            if read != in_buckets:
+                raise JobError(f"{side} {self.window['topic']}: {read} records were read, {in_buckets} digested")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyComparison:
+    """Compares units of which no two read the same partition.
+
+    :param null_keys_have_order: whether records without a key are compared in log order
+    """
+
+    clusters: Clusters
+    file: DifferenceFile
+    null_keys_have_order: bool
+
+    def run(self, units: Sequence[Unit]) -> None:
+        """Note in each unit what was found, and write the differences of those that differ. Raises `JobError`."""
+        self._compare(units)
+        damaged = [unit for unit in units if unit.buckets]
+        if damaged:
+            self._look_into(damaged)
+
+    def _look_into(self, units: Sequence[Unit]) -> None:
+        """Write the differences of these units; what cannot be read again stays unclassified.
+
+        That they differ is proved, so it is reported rather than lost.
+        """
+        windows = {unit.number: unit.window for unit in units}
+        try:
+            with naming(f"looking into {len(units)} topics or partitions that differ"):
+                aligned = self._aligned(units).persist()
+                try:
+                    explained = explained_buckets(aligned)
+                    self.file.add(reconciled(aligned), windows)
+                    # A bucket that differs and whose keys are all equal: the logs changed between the readings.
+                    self.file.add_unclassified(
+                        {u.number: len(u.buckets - explained.get(u.number, set())) for u in units}
+                    )
+                finally:
+                    aligned.unpersist()
+        except JobError as error:
+            sys.stderr.write(f"{error}\n")
+            self.file.add_unclassified({unit.number: len(unit.buckets) for unit in units})
+
+    def _compare(self, units: Sequence[Unit]) -> None:
+        by_number = {unit.number: unit for unit in units}
+        with naming(f"comparing {len(units)} topics or partitions by key"):
+            sides = self._sides(units)
+            options = {"null_keys_have_order": self.null_keys_have_order, "tasks": self.clusters.tasks}
+            rows = compared_rows(sides, **options).collect() if sides else []
+        for row in rows:
+            by_number[row["unit"]].note(row)
+        for unit in units:
+            unit.check_counts()
+
+    def _sides(self, units: Sequence[Unit]) -> list[KeyedSide]:
+        """Return the sides that have anything to read."""
+        sides = []
+        for number, side in enumerate(SIDES):
+            ranges = {unit.number: unit.ranges[side] for unit in units}
+            frame = self.clusters.read(side, [piece for pieces in ranges.values() for piece in pieces])
+            if frame is not None:
+                places = {f"{p.topic}/{p.partition}": unit for unit, pieces in ranges.items() for p in pieces}
+                sides.append(KeyedSide(number, frame, places))
+        return sides
+
+    def _aligned(self, units: Sequence[Unit]) -> DataFrame:
+        buckets = reduce(set.union, (unit.buckets for unit in units), set())
+        suspects = Suspects(buckets, {unit.number: unit.topic for unit in units})
+        options = {"null_keys_have_order": self.null_keys_have_order, "tasks": self.clusters.tasks}
+        return aligned_keys(self.clusters.session, self._sides(units), suspects, **options)

@@ -1,0 +1,79 @@
+"""Rules of the tasks that look for differences: which rows are one key, and which key is too long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_digest import align_tasks
+from kafka_digest.align_tasks import HASHED, differences
+
+pytestmark = pytest.mark.unit
+
+Row = tuple[int, int, int, int]
+
+
+def batch(rows: Sequence[Row], keyless: bool = False) -> pa.RecordBatch:
+    """Return rows of unit, key, side and record as Spark sends them; a record's offset is its place."""
+    named = [
+        {
+            **dict(zip(("unit", "key", "side", "record"), row, strict=True)),
+            "partition": 0,
+            "offset": n,
+            "value": row[3],
+            "headers": 0,
+            "timestamp": row[3],
+            "keyless": keyless,
+        }
+        for n, row in enumerate(rows)
+    ]
+    types = {"unit": pa.int32(), "side": pa.int32(), "partition": pa.int32(), "keyless": pa.bool_()}
+    schema = pa.schema([(name, types.get(name, pa.int64())) for name in HASHED])
+    return pa.RecordBatch.from_pylist(named, schema=schema)
+
+
+def found(*batches: pa.RecordBatch) -> list[tuple[int, int, str]]:
+    """Return unit, key and label of all differences."""
+    rows = [row for result in differences(batches) for row in result.to_pylist()]
+    return [(row["unit"], row["key"], row["label"]) for row in rows]
+
+
+# Key 5 of unit 0 lacks a record on the target, key 5 of unit 1 has one more, the others are equal.
+ROWS: list[Row] = [
+    *((0, 4, side, record) for side in (0, 1) for record in (1, 2)),
+    *((0, 5, 0, record) for record in (1, 2)),
+    (0, 5, 1, 2),
+    *((1, 5, side, record) for side in (0, 1) for record in (1, 2)),
+    (1, 5, 1, 3),
+    *((1, 6, side, record) for side in (0, 1) for record in (1, 2)),
+]
+
+
+@given(cuts=st.lists(st.integers(0, len(ROWS)), max_size=5))
+def test_batches_do_not_end_keys(cuts):
+    """Where Spark cuts rows into batches, and empty batches, make no difference."""
+    edges = [0, *sorted(cuts), len(ROWS)]
+    batches = [batch(ROWS[start:end]) for start, end in pairwise(edges)]
+
+    assert [(0, 5, "missing"), (1, 5, "extra")] == found(*batches)
+
+
+def test_records_without_a_key_are_counted():
+    """Identical records without a key differ by their number only."""
+    rows = [(0, 9, 0, 1), (0, 9, 0, 1), (0, 9, 1, 1), (0, 9, 1, 1), (0, 9, 1, 1)]
+
+    assert [(0, 9, "duplicate")] == found(batch(rows, keyless=True))
+
+
+def test_key_that_is_too_long_is_said_to_differ_and_not_aligned(monkeypatch):
+    """One difference that says so, whatever more comes of the key; the keys around it are looked into."""
+    monkeypatch.setattr(align_tasks, "MAX_RECORDS", 6)
+    long = [(0, 4, side, record) for side in (0, 1) for record in range(20)]
+    batches = [batch(long[:15]), batch(long[15:30]), batch([*long[30:], *ROWS[4:7]])]
+
+    assert [(0, 4, "unclassified"), (0, 5, "missing")] == found(*batches)

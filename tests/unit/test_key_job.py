@@ -1,0 +1,130 @@
+"""Rules of what is compared by key as a whole, and of what the job refuses to believe."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from kafka_digest.errors import JobError, _last_of_traceback
+from kafka_digest.job import _check_request
+from kafka_digest.kafka_source import reader_options
+from kafka_digest.key_job import _rounds, _topics
+from kafka_digest.key_tasks import DIFFERING, PLACE, TOTAL
+from kafka_digest.units import Unit
+from kafka_digest.windows import SideRange, WindowPlan
+from kafka_migration.core.validation import KEY_DIGEST, POSITION_DIGEST, Window
+
+pytestmark = pytest.mark.unit
+
+MANUAL = Path(__file__).parents[2] / "docs" / "validation.md"
+
+
+def plan(topic: str, partition: int, generation: int = 1, unreadable: str | None = None) -> WindowPlan:
+    """Return the plan of a window of ten records that the target has in this partition only if it is 0."""
+    window = Window(generation, topic, f"new.{topic}", partition, 0, 10, 0, 0 if partition else 20)
+    target = SideRange(f"new.{topic}", partition, 0, window.target_end)
+    return WindowPlan(window.to_document(), SideRange(topic, partition, 0, 10, unreadable), target)
+
+
+def row(kind: int, side: int = 0, partition: int = 0, records: int = 10, **more: int):
+    """Return a row of a comparison."""
+    columns = {"bytes": 100, "first_offset": 0, "last_offset": 9, "digest": 7, "bucket": 3, **more}
+    return {"kind": kind, "side": side, "partition": partition, "records": records, **columns}
+
+
+def unit() -> Unit:
+    """Return what is compared of one topic with two source partitions."""
+    return _topics([plan("orders", 0), plan("orders", 1)])[0].unit
+
+
+def test_all_windows_of_a_topic_and_generation_are_compared_together():
+    """Each topic once, with the ranges of either side that hold anything."""
+    topics = _topics([plan("orders", 0), plan("audit", 0), plan("orders", 1), plan("orders", 0, generation=2)])
+
+    assert [("orders", 1), ("audit", 1), ("orders", 2)] == [
+        (t.unit.window["topic"], t.unit.window["generation"]) for t in topics
+    ]
+    assert ([0, 1], [0]) == tuple([r.partition for r in topics[0].unit.ranges[side]] for side in ("source", "target"))
+
+
+def test_two_generations_of_a_topic_are_read_one_after_the_other():
+    """Spark's Kafka source takes one range of a partition; different topics share a reading."""
+    topics = _topics([plan("orders", 0), plan("audit", 0), plan("orders", 0, generation=2)])
+
+    assert [[0, 1], [2]] == [[unit.number for unit in together] for together in _rounds(topics)]
+
+
+def test_topic_of_which_a_part_cannot_be_read_is_not_equal():
+    """Nothing was found to differ, because nothing was compared."""
+    (topic,) = _topics([plan("orders", 0), plan("orders", 1, unreadable="the log starts at offset 5")])
+
+    assert (False, False) == (topic.is_readable, topic.equal)
+    assert [False, False] == [entry["equal"] for entry in topic.entries()]
+
+
+def test_buckets_that_differ_and_totals_are_noted():
+    """Totals of several reducers add up, and a bucket that differs makes the topic differ."""
+    found = unit()
+    for each in (row(PLACE, records=10), row(PLACE, partition=1), row(TOTAL, records=12), row(TOTAL, records=8)):
+        found.note(each)
+    found.note(row(DIFFERING))
+    found.check_counts()
+
+    assert ([20, 14], {3}) == (found.totals["source"], found.buckets)
+
+
+def test_records_that_were_read_and_not_digested_stop_the_job():
+    """What was read and what the buckets hold must be the same number."""
+    found = unit()
+    found.note(row(PLACE, records=10))
+    found.note(row(TOTAL, records=9))
+
+    with pytest.raises(JobError, match="source orders: 10 records were read, 9 digested"):
+        found.check_counts()
+
+
+def test_partition_that_was_read_in_two_pieces_stops_the_job():
+    """Trap: the order of a key's records is known only where one task reads its partition in one piece."""
+    found = unit()
+    found.note(row(PLACE))
+
+    with pytest.raises(JobError, match=r"source orders\[0\] was not read in one piece"):
+        found.note(row(PLACE))
+
+
+@pytest.mark.parametrize("digest", [POSITION_DIGEST, KEY_DIGEST])
+def test_request_of_the_manual_is_one(digest: str):
+    """The manual's example of a request by hand is accepted, with either digest."""
+    (example,) = re.findall(r"```json\n(.*?)```", MANUAL.read_text(), re.DOTALL)
+
+    _check_request({**json.loads(example), "digest": digest})
+
+
+def test_topics_that_share_a_target_topic_are_refused():
+    """Compared by key, a topic is one with its target topic; anything else would mix two topics up."""
+    (example,) = re.findall(r"```json\n(.*?)```", MANUAL.read_text(), re.DOTALL)
+    request = {**json.loads(example), "digest": KEY_DIGEST}
+    (window,) = request["windows"]
+    for other in ({**window, "topic": "audit"}, {**window, "target_topic": "audit"}):
+        with pytest.raises(JobError, match="one target topic of its own; not so"):
+            _check_request({**request, "windows": [window, other]})
+
+
+def test_missing_module_of_a_worker_is_named():
+    """Of a Python worker's traceback the person sees what was wrong, and what the workers need."""
+    text = "Please see:\nTraceback (most recent call last):\n  File x\nModuleNotFoundError: No module named 'numpy'"
+
+    assert _last_of_traceback(text).startswith("ModuleNotFoundError: No module named 'numpy' (Spark's Python workers")
+    assert "ValueError: no" == _last_of_traceback("Traceback\n  raise ValueError\nValueError: no")
+
+
+def test_end_of_a_log_is_not_waited_for():
+    """Regression: each partition took a second, because questions waited behind a fetch for records to come."""
+    options = reader_options({}, [SideRange("orders", 0, 0, 1)], "read_committed")
+
+    assert int(options["kafka.fetch.max.wait.ms"]) <= 10

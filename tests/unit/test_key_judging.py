@@ -1,0 +1,123 @@
+"""Rules of verdicts on comparisons by key."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.differences import Difference, DifferenceKind, Differences
+from kafka_migration.core.judging import judge_topics
+from kafka_migration.core.validation import (
+    KEY_DIGEST,
+    PartitionResult,
+    SideCount,
+    TopicResult,
+    ValidationResult,
+    Window,
+)
+from kafka_migration.core.verdict import Verdict
+
+pytestmark = pytest.mark.unit
+
+WINDOWS = [
+    PartitionResult(
+        Window(4, "orders", "new.orders", partition, 0, 10, 5, 15),
+        SideCount(10, 800, 0, 9),
+        SideCount(10, 800, 5, 14),
+        equal=True,
+        blocks=0,
+        differing_blocks=0,
+    )
+    for partition in (0, 1)
+]
+EQUAL = TopicResult(4, "orders", "new.orders", True, 0, 20, 20, "0a", "0a")
+KINDS = DifferenceKind
+
+
+def differing(*kinds: DifferenceKind) -> TopicResult:
+    """Return the result of a topic with one difference of each kind."""
+    first = Difference(kinds[0], ("value",), 1, 7, 0, 12)
+    return replace(EQUAL, equal=False, differing_buckets=1, differences=Differences(dict.fromkeys(kinds, 1), (first,)))
+
+
+def judge(topic: TopicResult, *windows: PartitionResult, killed: tuple[int, ...] = ()):
+    """Judge one topic and return its verdict."""
+    result = ValidationResult("4.0.0", "t", "t", windows or tuple(WINDOWS), (topic,), KEY_DIGEST)
+    (verdict,) = judge_topics(result, killed={"orders": killed})
+    return verdict
+
+
+def test_equal_buckets_pass():
+    """Nothing differs and everything was read."""
+    found = judge(EQUAL)
+
+    assert (Verdict.PASS, (), (), 20) == (found.verdict, found.findings, found.warnings, found.source_records)
+
+
+def test_what_cannot_be_read_is_not_verifiable():
+    """One partition that cannot be read leaves every key of the topic open."""
+    unread = replace(WINDOWS[1], equal=False, source_unreadable="the log starts at offset 5")
+    found = judge(replace(EQUAL, equal=False), WINDOWS[0], unread)
+
+    assert Verdict.NOT_VERIFIABLE is found.verdict
+    assert "partition 1, source: the log starts at offset 5" in str(found.findings[0])
+
+
+@pytest.mark.parametrize(
+    ("kinds", "killed", "verdict", "code"),
+    [
+        ((KINDS.MISSING,), (4,), Verdict.FAIL, Code.COPY_DIFFERS),
+        ((KINDS.MISSING, KINDS.DUPLICATE), (3,), Verdict.FAIL, Code.COPY_DIFFERS),
+        ((KINDS.DUPLICATE,), (), Verdict.FAIL, Code.COPY_DIFFERS),
+        ((KINDS.DUPLICATE,), (3,), Verdict.WARN, Code.RECORDS_REPLAYED),
+        ((KINDS.DUPLICATE,), (3, 4), Verdict.WARN, Code.RECORDS_REPLAYED),
+        ((KINDS.DUPLICATE, KINDS.INTERLEAVED), (3,), Verdict.WARN, Code.RECORDS_REPLAYED),
+        # Nothing followed that could have sent them again.
+        ((KINDS.DUPLICATE,), (4,), Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE),
+        # A key that ends with an old record lost what a replay would have sent after it.
+        ((KINDS.STALE,), (3,), Verdict.FAIL, Code.COPY_DIFFERS),
+        ((KINDS.STALE,), (4,), Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE),
+        ((KINDS.EXTRA,), (3,), Verdict.FAIL, Code.COPY_DIFFERS),
+        ((KINDS.EXTRA,), (4,), Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE),
+        ((KINDS.EXTRA, KINDS.DUPLICATE), (4,), Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE),
+        ((KINDS.REORDERED,), (4,), Verdict.FAIL, Code.COPY_DIFFERS),
+        ((KINDS.MOVED,), (), Verdict.FAIL, Code.COPY_DIFFERS),
+        ((KINDS.UNCLASSIFIED,), (3, 4), Verdict.FAIL, Code.COPY_DIFFERS),
+        ((KINDS.INTERLEAVED,), (), Verdict.PASS, Code.KEYS_IN_SEVERAL_PARTITIONS),
+    ],
+)
+def test_differences_are_judged_by_their_kinds_and_how_mirrormaker_ended(kinds, killed, verdict, code):
+    """Only what an ungraceful end explains is less than FAIL; keys in several source partitions are no damage."""
+    found = judge(differing(*kinds), killed=killed)
+
+    assert (verdict, [code]) == (found.verdict, [f.code for f in (*found.findings, *found.warnings)])
+
+
+def test_killed_generations_count_for_the_comparison_that_they_belong_to():
+    """Of two comparisons of a topic each has the generations after those of the one before."""
+    later = replace(differing(KINDS.DUPLICATE), generation=6)
+    windows = [replace(w, window=replace(w.window, generation=g)) for w in WINDOWS for g in (4, 6)]
+    result = ValidationResult("4.0.0", "t", "t", tuple(windows), (later, EQUAL), KEY_DIGEST)
+
+    assert [Verdict.FAIL] == [topic.verdict for topic in judge_topics(result, killed={"orders": {3}})]
+    assert [Verdict.WARN] == [topic.verdict for topic in judge_topics(result, killed={"orders": {5}})]
+    assert [Verdict.FAIL] == [topic.verdict for topic in judge_topics(result, killed={"audit": {5}})]
+
+
+def test_digests_that_differed_once_are_no_pass():
+    """Buckets that differ without a difference in any key mean that the logs changed while they were read."""
+    found = judge(replace(EQUAL, equal=False, differing_buckets=3))
+
+    assert Verdict.FAIL is found.verdict
+    assert "read again, the records are equal" in str(found.findings[0])
+
+
+def test_finding_counts_and_locates():
+    """The finding says how many of each kind, where the first is, and how to look at it on both sides."""
+    (finding,) = judge(differing(KINDS.ALTERED, KINDS.MISSING)).findings
+
+    assert "topic orders (target topic new.orders), generation 4" == finding.subject
+    assert "1 altered, 1 missing; the first: altered in value at source partition 1 offset 7 and" in finding.found
+    assert "-t new.orders -p 0 -o 12 -c 1`" in finding.remedy

@@ -1,0 +1,92 @@
+"""Rules of windows for a comparison by key: all partitions of both sides, generations put together."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_migration.core.ledger import fold
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.windows import delta_key_windows, whole_windows
+from tests.unit.test_generations import ME, P0, P1, started, stopped
+
+pytestmark = pytest.mark.unit
+
+P2 = TopicPartition("orders", 2)
+# One source partition, copied into three of the target.
+FIRST = [started(1, {P0: 0}, {P0: 0, P1: 5, P2: 0}), stopped(1, {P0: 10}, {P0: 4, P1: 9, P2: 2}, graceful=False)]
+SECOND = [started(2, {P0: 10}, {P0: 4, P1: 9, P2: 2}), stopped(2, {P0: 30}, {P0: 14, P1: 19, P2: 2})]
+LATER = [started(2, {P0: 10}, {P0: 5, P1: 9, P2: 2}), stopped(2, {P0: 30}, {P0: 14, P1: 19, P2: 2})]
+
+
+def ranges(windows):
+    """Return generation, source and target range by partition."""
+    return [
+        (w.generation, w.partition, (w.source_start, w.source_end), (w.target_start, w.target_end)) for w in windows
+    ]
+
+
+def test_partitions_that_only_the_target_has_belong_to_the_comparison():
+    """A key may be in any partition of the target, also in one that the source does not have."""
+    windows = delta_key_windows(fold(FIRST).pending_for(ME))
+
+    assert [(1, 0, (0, 10), (0, 4)), (1, 1, (0, 0), (5, 9)), (1, 2, (0, 0), (0, 2))] == ranges(windows)
+
+
+def test_generations_that_continue_each_other_are_one_comparison():
+    """Also after an ungraceful end: what was sent again is then found beside the first copy."""
+    windows = delta_key_windows(fold([*FIRST, *SECOND]).pending_for(ME))
+
+    assert [(2, 0, (0, 30), (0, 14)), (2, 1, (0, 0), (5, 19)), (2, 2, (0, 0), (0, 2))] == ranges(windows)
+
+
+def test_generations_with_something_between_them_are_compared_apart():
+    """Where the target grew between a stop and the next start, what came between is nobody's copy."""
+    windows = delta_key_windows(fold([*FIRST, *LATER]).pending_for(ME))
+
+    assert [1, 1, 1, 2, 2, 2] == [w.generation for w in windows]
+
+
+def test_target_partition_added_between_generations_ends_the_comparison():
+    """Keys may be in another partition from then on; before and after are compared apart."""
+    p3 = TopicPartition("orders", 3)
+    grown = [
+        started(2, {P0: 10}, {P0: 4, P1: 9, P2: 2, p3: 0}),
+        stopped(2, {P0: 30}, {P0: 14, P1: 19, P2: 2, p3: 9}),
+    ]
+    windows = delta_key_windows(fold([*FIRST, *grown]).pending_for(ME))
+
+    assert [1, 1, 1, 2, 2, 2, 2] == [w.generation for w in windows]
+
+
+def test_source_partition_that_the_target_had_before_begins_anywhere():
+    """Regression: added with a log start above zero, its window began at offsets that never were there."""
+    added = [started(2, {P0: 10, P1: 7}, {P0: 4, P1: 9, P2: 2}), stopped(2, {P0: 30, P1: 9}, {P0: 14, P1: 19, P2: 2})]
+    ledger = fold([*FIRST, *added])
+    expected = [(2, 0, (0, 30), (0, 14)), (2, 1, (7, 9), (5, 19)), (2, 2, (0, 0), (0, 2))]
+
+    assert expected == ranges(delta_key_windows(ledger.pending_for(ME)))
+    assert expected == ranges(whole_windows(ledger, ["orders"], {}, by_key=True))
+
+
+def test_whole_reading_looks_into_partitions_that_no_generation_knows():
+    """Regression: what others wrote to a new partition of the target was not looked at."""
+    foreign = {TopicPartition("orders", 9): 100, TopicPartition("other", 0): 5}
+    windows = whole_windows(fold([*FIRST, *SECOND]), ["orders", "other"], foreign, by_key=True)
+
+    assert (2, 9, (0, 0), (0, 100)) == ranges(windows)[-1]
+    assert {"orders"} == {w.topic for w in windows}
+
+
+def test_partition_added_since_begins_at_zero():
+    """A partition that the source got later continues its topic's windows."""
+    grown = [started(2, {P0: 10, P1: 0}, {P0: 4, P1: 9, P2: 2}), stopped(2, {P0: 30, P1: 8}, {P0: 14, P1: 19, P2: 2})]
+    windows = delta_key_windows(fold([*FIRST, *grown]).pending_for(ME))
+
+    assert [(2, 0, (0, 30), (0, 14)), (2, 1, (0, 8), (5, 19)), (2, 2, (0, 0), (0, 2))] == ranges(windows)
+
+
+def test_whole_topic_is_one_comparison():
+    """All that was ever copied, up to the target's present ends."""
+    windows = whole_windows(fold([*FIRST, *LATER]), ["orders"], {P0: 14, P1: 25, P2: 2}, by_key=True)
+
+    assert [(2, 0, (0, 30), (0, 14)), (2, 1, (0, 0), (5, 25)), (2, 2, (0, 0), (0, 2))] == ranges(windows)

@@ -1,0 +1,65 @@
+"""Rules of the look into what differs: what is proved is never lost, and nothing is explained that was not found."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark")
+
+from kafka_digest import units as units_module
+from kafka_digest.difference_file import DifferenceFile
+from kafka_digest.errors import JobError
+from kafka_digest.units import KeyComparison, Unit
+
+pytestmark = pytest.mark.unit
+
+
+class Written(DifferenceFile):
+    """A file that is only begun, and remembers what was added."""
+
+    def add(self, found: Any, windows: Any) -> None:
+        """Take nothing."""
+
+    def _read(self) -> dict[int, dict[str, Any]]:
+        return {}
+
+
+@pytest.fixture
+def damaged(monkeypatch: pytest.MonkeyPatch):
+    """Compare one unit of which two buckets differ; in the `explained` ones the second reading finds something."""
+
+    def compare(explained: set[int] | Exception) -> dict[int, dict[str, Any]]:
+        unit = Unit(0, {"topic": "orders", "target_topic": "orders", "generation": 1}, 0, {"source": [], "target": []})
+        frame = SimpleNamespace(persist=lambda: frame, unpersist=lambda: None)
+
+        def aligned(self: KeyComparison, units: object) -> object:
+            if isinstance(explained, Exception):
+                raise explained
+            return frame
+
+        monkeypatch.setattr(KeyComparison, "_compare", lambda self, units: unit.buckets.update({3, 4}))
+        monkeypatch.setattr(KeyComparison, "_aligned", aligned)
+        monkeypatch.setattr(units_module, "explained_buckets", lambda frame: {0: explained})
+        monkeypatch.setattr(units_module, "reconciled", lambda frame: frame)
+        file = Written(SimpleNamespace(), "nowhere")
+        KeyComparison(SimpleNamespace(), file, null_keys_have_order=False).run([unit])
+        return file.summaries()
+
+    return compare
+
+
+def test_difference_that_cannot_be_read_again_is_reported(damaged, capsys):
+    """Regression: an error of the second reading ended the job, and what the first one proved was lost."""
+    found = damaged(JobError("the log starts at offset 7"))
+
+    assert {0: {"counts": {"unclassified": 2}, "first": []}} == found
+    assert "the log starts at offset 7" in capsys.readouterr().err
+
+
+def test_bucket_without_a_finding_is_unclassified(damaged):
+    """Keys that are equal in the second reading explain no bucket that differed in the first."""
+    assert {0: {"counts": {"unclassified": 1}, "first": []}} == damaged({4})
+    assert {} == damaged({3, 4})
