@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
+from pathlib import Path
 
 from bench.results import Row, merge
 
@@ -16,9 +17,10 @@ PARTS = ("validation", "orchestration", "snapshot", "triggerer", "mirroring")
 
 def main() -> int:
     """Run the parts asked for, write and print their figures."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "spark_jobs"))
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("parts", nargs="*", choices=PARTS, help="all of them, if none is given")
-    parser.add_argument("--records", type=int, default=1_000_000, help="records of a side (validation)")
+    parser.add_argument("--records", type=int, default=5_000_000, help="records of a side (validation)")
     options = parser.parse_args()
     rows = [row for part in options.parts or PARTS for row in _rows(part, options.records)]
     merge(rows)

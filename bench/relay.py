@@ -1,13 +1,19 @@
-"""A TCP relay on loopback that delays what passes through it, in a thread of its own."""
+"""A TCP relay on loopback that delays what passes through it, in a thread of its own, and a cluster behind it."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sandbox.parts import HOST
+from sandbox.environment import base_environment
+from sandbox.kafka import KafkaCluster
+from sandbox.parts import HOST, Part, free_ports, wait_ready
 
 CHUNK_BYTES = 1 << 16
 
@@ -55,3 +61,40 @@ class Relay:
         except ConnectionError:
             pass
         self._loop.call_later(self._one_way_s, writer.close)
+
+
+@dataclass(frozen=True)
+class RelayedCluster(KafkaCluster):
+    """A cluster whose broker listens a second time, and says of that listener that it is on `relay_port`."""
+
+    relayed_port: int = 0
+    relay_port: int = 0
+
+    def properties(self) -> str:
+        """Add the second listener."""
+        text = super().properties()
+        relayed = {
+            "\nlisteners=": f"\nlisteners=RELAYED://{HOST}:{self.relayed_port},",
+            "advertised.listeners=": f"advertised.listeners=RELAYED://{HOST}:{self.relay_port},",
+            "protocol.map=": "protocol.map=RELAYED:PLAINTEXT,",
+        }
+        for before, after in relayed.items():
+            text = text.replace(before, after, 1)
+        return f"{text}inter.broker.listener.name=PLAINTEXT\n"
+
+
+@contextmanager
+def relayed_cluster(root: Path) -> Iterator[RelayedCluster]:
+    """Start a cluster that can be reached directly and through a relay; the relay is the caller's."""
+    port, controller_port, relayed_port, relay_port = free_ports(4)
+    cluster = RelayedCluster("bench", root / "bench", port, controller_port, relayed_port, relay_port)
+    environment = base_environment("bench")
+    cluster.format(environment)
+    (root / "logs").mkdir()
+    part = Part(cluster.part(environment, root / "logs"))
+    part.start()
+    try:
+        wait_ready([part])
+        yield cluster
+    finally:
+        part.stop()

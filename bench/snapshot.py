@@ -10,24 +10,20 @@ import json
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
 from confluent_kafka import Consumer, Producer
 from confluent_kafka import TopicPartition as ClientPartition
 
-from bench.relay import Relay
+from bench.relay import Relay, relayed_cluster
 from bench.results import Row
 from kafka_migration.adapters.kafka import ConfluentCluster
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.errors import TransientError
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics, stored_positions
-from sandbox.environment import base_environment
-from sandbox.kafka import KafkaCluster
-from sandbox.parts import HOST, Part, free_ports, wait_ready
+from sandbox.parts import HOST
 
 ALIAS = "bench-source"
 FEW, MANY = 1_000, 10_000
@@ -37,29 +33,12 @@ RUNS = 5
 CALL_TIMEOUT_S = 300
 
 
-@dataclass(frozen=True)
-class RelayedCluster(KafkaCluster):
-    """A cluster whose broker listens a second time, and says of that listener that it is on `relay_port`."""
-
-    relayed_port: int = 0
-    relay_port: int = 0
-
-    def properties(self) -> str:
-        """Add the second listener."""
-        text = super().properties()
-        relayed = {
-            "\nlisteners=": f"\nlisteners=RELAYED://{HOST}:{self.relayed_port},",
-            "advertised.listeners=": f"advertised.listeners=RELAYED://{HOST}:{self.relay_port},",
-            "protocol.map=": "protocol.map=RELAYED:PLAINTEXT,",
-        }
-        for before, after in relayed.items():
-            text = text.replace(before, after, 1)
-        return f"{text}inter.broker.listener.name=PLAINTEXT\n"
-
-
 def rows() -> list[Row]:
     """Make the topics once; time all arms on them."""
-    with tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder, _cluster(Path(folder)) as cluster:
+    with (
+        tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder,
+        relayed_cluster(Path(folder)) as cluster,
+    ):
         _fill(cluster.bootstrap)
         far = f"{HOST}:{cluster.relay_port}"
         with Relay(cluster.relay_port, cluster.relayed_port, ROUND_TRIP_S / 2):
@@ -80,22 +59,6 @@ def rows() -> list[Row]:
         ),
         Row("snapshot, 10,000 ÷ 1,000 partitions", seconds["batched, many"] / seconds["batched"], 12, None),
     ]
-
-
-@contextmanager
-def _cluster(root: Path) -> Iterator[RelayedCluster]:
-    port, controller_port, relayed_port, relay_port = free_ports(4)
-    cluster = RelayedCluster("bench", root / "bench", port, controller_port, relayed_port, relay_port)
-    environment = base_environment("bench")
-    cluster.format(environment)
-    (root / "logs").mkdir()
-    part = Part(cluster.part(environment, root / "logs"))
-    part.start()
-    try:
-        wait_ready([part])
-        yield cluster
-    finally:
-        part.stop()
 
 
 def _fill(bootstrap: str) -> None:

@@ -1,0 +1,91 @@
+"""Measuring arms side by side: elapsed time and processor time of this process and all below it."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.results import Row
+
+RUNS = 5
+# Others use the machine too when the load is above this before a run begins; elapsed time then tells little.
+_BUSY_LOAD = 2.0
+_TICKS_S = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds of one run, elapsed and of the processor, and whether the machine was busy before it."""
+
+    wall_s: float
+    cpu_s: float
+    busy: bool = False
+
+
+def cost_of(act: Callable[[], object]) -> Cost:
+    """Run something and return what it cost."""
+    busy = os.getloadavg()[0] > _BUSY_LOAD
+    cpu, wall = cpu_seconds(), time.perf_counter()
+    act()
+    return Cost(time.perf_counter() - wall, cpu_seconds() - cpu, busy)
+
+
+def interleaved(arms: Mapping[str, Callable[[], object]], runs: int = RUNS) -> dict[str, Cost]:
+    """Return the median cost of each arm, run in turn after one run that is dropped, so that drift hits all alike."""
+    costs: dict[str, list[Cost]] = {name: [] for name in arms}
+    for run in range(runs + 1):
+        for name, arm in arms.items():
+            cost = cost_of(arm)
+            if run > 0:
+                costs[name].append(cost)
+    return {name: median_of(found) for name, found in costs.items()}
+
+
+def median_of(costs: Iterable[Cost]) -> Cost:
+    """Return the medians of both times."""
+    found = list(costs)
+    walls, cpus = (statistics.median(values) for values in ([c.wall_s for c in found], [c.cpu_s for c in found]))
+    return Cost(walls, cpus, any(cost.busy for cost in found))
+
+
+def ratio(name: str, one: Cost, other: Cost, must: float | None, aim: float | None) -> Row:
+    """Return the figure of one cost divided by another, judged by processor time where the machine was busy."""
+    wall, cpu = one.wall_s / other.wall_s, one.cpu_s / other.cpu_s
+    return Row(name, cpu if one.busy or other.busy else wall, must, aim, wall, cpu)
+
+
+def cpu_seconds() -> float:
+    """Return the processor time of this process, of all below it, and of those that ended and were waited for."""
+    return sum(_times(pid) for pid in family(os.getpid())) / _TICKS_S
+
+
+def family(pid: int) -> list[int]:
+    """Return a process and all below it."""
+    parents = {int(entry.name): _parent(entry) for entry in Path("/proc").iterdir() if entry.name.isdigit()}
+    found, young = [pid], [pid]
+    while young:
+        young = [child for child, parent in parents.items() if parent in young]
+        found += young
+    return found
+
+
+def _fields(pid: int) -> list[str]:
+    try:
+        # The name is in brackets and may hold anything.
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def _parent(entry: Path) -> int:
+    fields = _fields(int(entry.name))
+    return int(fields[1]) if fields else 0
+
+
+def _times(pid: int) -> int:
+    """Return own and waited-for children's ticks, in user and kernel mode."""
+    return sum(int(ticks) for ticks in _fields(pid)[11:15])

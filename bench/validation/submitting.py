@@ -1,0 +1,54 @@
+"""Whole submissions: twelve small topics in one application against one topic."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from bench.measuring import interleaved, ratio
+from bench.results import Row
+from bench.validation.data import Topic, fill, keyed
+from kafka_migration.core.validation import KEY_DIGEST, ValidationRequest, Window
+from kafka_migration.orchestration.operators.validate import zip_package
+from sandbox import jars
+
+SPARK_JOBS = Path(__file__).parents[2] / "spark_jobs"
+TOPICS, RECORDS, PARTITIONS = 12, 10_000, 4
+
+
+def submit_rows(folder: Path, sides: Mapping[str, str]) -> list[Row]:
+    """Time submissions of one and of twelve topics, compared by key."""
+    topics = [keyed(f"small-{number}", RECORDS, 100, PARTITIONS) for number in range(TOPICS)]
+    fill(sides, topics)
+    costs = interleaved(
+        {"one": lambda: _submit(folder, sides, topics[:1]), "all": lambda: _submit(folder, sides, topics)}
+    )
+    return [ratio(f"submission of {TOPICS} small topics ÷ of 1", costs["all"], costs["one"], 2.0, 1.5)]
+
+
+def _submit(folder: Path, sides: Mapping[str, str], topics: list[Topic]) -> None:
+    windows = [
+        Window(1, topic.name, topic.name, number, 0, topic.sizes["source"][number], 0, topic.sizes["target"][number])
+        for topic in topics
+        for number in range(topic.partitions)
+    ]
+    request = ValidationRequest("bench", "run", 65_536, "read_committed", tuple(windows), digest=KEY_DIGEST)
+    clients = {side: {"kafka.bootstrap.servers": at} for side, at in sides.items()}
+    (folder / "request.json").write_text(json.dumps(request.to_document()))
+    (folder / "clients.json").write_text(json.dumps(clients))
+    command = [
+        *(str(Path(sys.executable).parent / "spark-submit"), "--master", "local[2]"),
+        *("--conf", "spark.ui.enabled=false", "--conf", "spark.log.level=WARN"),
+        *("--jars", ",".join(str(jar) for jar in jars.spark_jars())),
+        *("--files", str(folder / "clients.json")),
+        *("--py-files", str(zip_package(SPARK_JOBS / "kafka_digest", folder))),
+        str(SPARK_JOBS / "validate_topics.py"),
+        *("--request", str(folder / "request.json"), "--result", str(folder / "result.json")),
+    ]
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    subprocess.run(command, env=environment, cwd=folder, capture_output=True, check=True)
+    assert all(topic["equal"] for topic in json.loads((folder / "result.json").read_text())["topics"])
