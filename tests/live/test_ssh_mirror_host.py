@@ -10,6 +10,7 @@ import socket
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,7 +69,9 @@ class Sshd:
         """End it together with its sessions."""
         if self.process is not None:
             for pid in _children(self.process.pid):
-                os.kill(pid, signal.SIGKILL)
+                # A session may end by itself meanwhile.
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
             self.process.kill()
             self.process.wait()
             self.process = None

@@ -190,7 +190,7 @@ def test_damage_is_named_at_its_place(result, number):
         difference.target_offset,
     )
     assert fields == difference.fields
-    assert kind in (partition.differences.kinds if partition.differences else {DifferenceKind.REORDERED})
+    assert kind in (partition.differences.damage if partition.differences else {DifferenceKind.REORDERED})
     assert judge_partition(partition, graceful=True)[0] is Verdict.FAIL
 
 
