@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 # Airflow reads its home when it is first imported: no test may see (or make) the user's own.
 os.environ["AIRFLOW_HOME"] = tempfile.mkdtemp(prefix="kafka-migration-tests-")
@@ -14,6 +15,10 @@ os.environ["AIRFLOW__CORE__LOAD_EXAMPLES"] = "False"
 
 from kafka_migration.core.migration import Migration
 from kafka_migration.spec.loading import load_migration
+
+# Machines are slow and noisy: no test is judged by how long it takes.
+settings.register_profile("project", deadline=None)
+settings.load_profile("project")
 
 ROOT = Path(__file__).parents[1]
 
