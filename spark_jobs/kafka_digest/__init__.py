@@ -2,6 +2,6 @@
 
 By position (`digest`, `blocks`, `position_job`, `drill`, `classify`): all that is done per record is Spark SQL in the
 JVM. By key (`key_digest`, `key_tasks`, `key_frames`, `units`, `key_job`, `key_drill`, `align_tasks`, `alignment`): the
-JVM hashes, Python rolls the hashes up inside each task. Without Spark are `alignment`, `align_tasks`, `blocks`,
-`classify`, `key_digest`, `key_tasks` and `windows`.
+JVM hashes, Python rolls the hashes up inside each task. Without Spark are `alignment`, `align_tasks`, `arrow_columns`,
+`blocks`, `classify`, `key_digest`, `key_tasks` and `windows`.
 """

@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_digest.alignment import FIELDS, UNCLASSIFIED, Difference, Records, align, surplus
+from kafka_digest.arrow_columns import schema_of
 
 # Rows of one key are together, sorted by side (0 source, 1 target), partition and offset.
 HASHED = ("unit", "key", "side", "partition", "offset", "record", *FIELDS, "keyless")
@@ -19,14 +20,8 @@ DIFFERENCES = (
     "label string, fields array<string>, "
     "source_partition int, source_offset bigint, target_partition int, target_offset bigint"
 )
-_TYPES = {
-    "int": pa.int32(),
-    "bigint": pa.int64(),
-    "boolean": pa.bool_(),
-    "string": pa.string(),
-    "array<string>": pa.list_(pa.string()),
-}
-_SCHEMA = pa.schema([(name, _TYPES[kind]) for name, kind in (column.split() for column in DIFFERENCES.split(", "))])
+PLACES = ("source_partition", "source_offset", "target_partition", "target_offset")
+_SCHEMA = schema_of(DIFFERENCES)
 
 # A key with more records than this, on both sides together, is not aligned: half a gigabyte would not be enough.
 MAX_RECORDS = 1_000_000

@@ -91,8 +91,6 @@ class _Key:
         self.source, self.target = source, target
         self.left_source = np.ones(len(source), np.bool_)
         self.left_target = np.ones(len(target), np.bool_)
-        # Aligned records, to tell the gaps between them.
-        self.aligned_source, self.aligned_target = self.left_source.copy(), self.left_target.copy()
 
     def differences(self) -> Iterator[Difference]:
         home = max(self.target.by_partition, key=len, default=np.empty(0, np.int64))
@@ -103,12 +101,12 @@ class _Key:
         for places in several:
             ours, theirs = places[self.left_source[places]], home[self.left_target[home]]
             self._match(ours, theirs, *common_subsequence(self.source.records[ours], self.target.records[theirs]))
-        self.aligned_source, self.aligned_target = ~self.left_source, ~self.left_target
+        aligned = ~self.left_source, ~self.left_target
         elsewhere = ~np.isin(np.arange(len(self.target)), home)
         yield from self._identical(MOVED, elsewhere)
         yield from self._identical(REORDERED, ~elsewhere)
         yield from self._duplicates(home)
-        yield from self._rest()
+        yield from self._rest(*aligned)
 
     def _match(self, sources: Hashes, targets: Hashes, ours: Hashes, theirs: Hashes) -> None:
         self.left_source[sources[ours]] = self.left_target[targets[theirs]] = False
@@ -149,9 +147,9 @@ class _Key:
         others = np.flatnonzero(~again[home])
         return frozenset(home[others[-1] + 1 if len(others) else 0 :].tolist())
 
-    def _rest(self) -> Iterator[Difference]:
+    def _rest(self, aligned_source: NDArray[np.bool_], aligned_target: NDArray[np.bool_]) -> Iterator[Difference]:
         """Label what only one side has, between each two aligned records."""
-        gaps = self._gaps()
+        gaps = _gaps((self.left_source, aligned_source), (self.left_target, aligned_target))
         for gap in sorted(gaps):
             ours, theirs = gaps[gap]
             altered = self._alike(ours, theirs)
@@ -161,16 +159,6 @@ class _Key:
             yield from (Difference(MISSING, place, None) for place in ours if place not in altered)
             paired = set(altered.values())
             yield from (Difference(EXTRA, None, place) for place in theirs if place not in paired)
-
-    def _gaps(self) -> dict[int, tuple[list[int], list[int]]]:
-        """Return what is left of both sides by how many aligned records come before it."""
-        gaps: defaultdict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-        sides = (self.left_source, self.aligned_source), (self.left_target, self.aligned_target)
-        for side, (left, aligned) in enumerate(sides):
-            before = np.cumsum(aligned)
-            for place in np.flatnonzero(left).tolist():
-                gaps[int(before[place])][side].append(place)
-        return gaps
 
     def _alike(self, ours: Sequence[int], theirs: Sequence[int]) -> dict[int, int]:
         """Pair records of a gap that share their value, else those that share their timestamp, first with first."""
@@ -190,6 +178,16 @@ class _Key:
     def _differing(self, one: int, other: int) -> tuple[str, ...]:
         columns = zip(FIELDS, self.source.fields, self.target.fields, strict=True)
         return tuple(name for name, ours, theirs in columns if ours[one] != theirs[other])
+
+
+def _gaps(*sides: tuple[NDArray[np.bool_], NDArray[np.bool_]]) -> dict[int, tuple[list[int], list[int]]]:
+    """Return what is left of both sides by how many aligned records come before it."""
+    gaps: defaultdict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for side, (left, aligned) in enumerate(sides):
+        before = np.cumsum(aligned)
+        for place in np.flatnonzero(left).tolist():
+            gaps[int(before[place])][side].append(place)
+    return gaps
 
 
 def common_subsequence(source: Hashes, target: Hashes) -> tuple[Hashes, Hashes]:

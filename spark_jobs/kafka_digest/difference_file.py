@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Window, functions
 
+from kafka_digest.align_tasks import PLACES
 from kafka_digest.alignment import UNCLASSIFIED
 from kafka_digest.errors import naming
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FIRST_SHOWN = 20
-PLACES = ("source_partition", "source_offset", "target_partition", "target_offset")
 _NAMED = ("generation", "topic", "target_topic")
 
 

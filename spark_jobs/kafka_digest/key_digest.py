@@ -48,6 +48,11 @@ def fmix64(values: Hashes) -> Hashes:
     return values
 
 
+def buckets_of(keys: Hashes) -> Places:
+    """Return the bucket of each key hash: its upper bits."""
+    return (keys >> _KEY_SHIFT).astype(np.int64)
+
+
 @dataclass(frozen=True, slots=True)
 class Groups:
     """Records put together by key, each key's in log order.
@@ -97,7 +102,7 @@ class BucketSums:
         """Add the digests of whole runs, whose keys ascend."""
         if not len(keys):
             return
-        buckets = (keys >> _KEY_SHIFT).astype(np.int64)
+        buckets = buckets_of(keys)
         starts = np.flatnonzero(np.concatenate(([True], buckets[1:] != buckets[:-1])))
         mixed = fmix64(fmix64(keys + counts * _PHI) + digests)
         self.records[buckets[starts]] += np.add.reduceat(counts, starts)

@@ -13,13 +13,12 @@ from functools import reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window, functions
 
-from kafka_digest.align_tasks import DIFFERENCES, differences
+from kafka_digest.align_tasks import DIFFERENCES, PLACES, differences
 from kafka_digest.alignment import ALTERED, EXTRA, FIELDS, MISSING, MOVED
 from kafka_digest.digest import FIELD_ARGUMENTS
 from kafka_digest.key_digest import BUCKET_BITS, NULL_BUCKET
 from kafka_digest.key_frames import PAYLOAD_HASH, KeyedSide, key_hash
 
-_PLACES = ("source_partition", "source_offset", "target_partition", "target_offset")
 # Which parts of the two records of a group are not the same; the key of a record without one is none.
 _DIFFERING = "filter(array({}), name -> name is not null)".format(
     ", ".join(
@@ -62,10 +61,9 @@ def _hashed(
     units = functions.broadcast(session.createDataFrame(places, "topic string, partition int, unit int"))
     key = key_hash(null_keys_have_order=null_keys_have_order)
     keyed = side.frame.withColumn("key_hash", functions.expr(key))
-    bucket = f"shiftrightunsigned(key_hash, {64 - BUCKET_BITS})"
     keyless = "false" if null_keys_have_order else "key is null"
     wanted = functions.broadcast(session.createDataFrame([(b,) for b in buckets], "bucket bigint"))
-    suspects = keyed.withColumn("bucket", functions.expr(f"if({keyless}, {NULL_BUCKET}L, {bucket})"))
+    suspects = keyed.withColumn("bucket", functions.expr(_bucket("key_hash", keyless)))
     # First which records, then their hashes: most records are not looked at.
     rows = suspects.join(wanted, "bucket", "left_semi").join(units, ["topic", "partition"])
     return rows.selectExpr(
@@ -81,6 +79,11 @@ def _hashed(
     )
 
 
+def _bucket(key: str, keyless: str) -> str:
+    """Return the SQL of what `key_digest.buckets_of` gives, and of the bucket of records without a key."""
+    return f"if({keyless}, {NULL_BUCKET}L, shiftrightunsigned({key}, {64 - BUCKET_BITS}))"
+
+
 def _place(name: str) -> tuple[str, int]:
     topic, _, partition = name.rpartition("/")
     return topic, int(partition)
@@ -88,9 +91,8 @@ def _place(name: str) -> tuple[str, int]:
 
 def explained_buckets(aligned: DataFrame) -> dict[int, set[int]]:
     """Return per unit the buckets of which something was found."""
-    bucket = f"if(keyless, {NULL_BUCKET}L, shiftrightunsigned(key, {64 - BUCKET_BITS}))"
     found: dict[int, set[int]] = {}
-    for unit, number in aligned.selectExpr("unit", f"{bucket} as bucket").distinct().collect():
+    for unit, number in aligned.selectExpr("unit", f"{_bucket('key', 'keyless')} as bucket").distinct().collect():
         found.setdefault(unit, set()).add(number)
     return found
 
@@ -114,15 +116,15 @@ def reconciled(found: DataFrame) -> DataFrame:
 def _paired(found: DataFrame, label: str, by: Sequence[str], among: Column) -> DataFrame:
     """Make one difference of each missing and extra record that are the same by these columns, first with first."""
     numbered = found.where(among).withColumn(
-        "number", functions.row_number().over(Window.partitionBy("label", *by).orderBy(*_PLACES))
+        "number", functions.row_number().over(Window.partitionBy("label", *by).orderBy(*PLACES))
     )
     is_pair, of_source = functions.expr("count(*) = 2"), functions.col("label") == MISSING
     fields = functions.when(is_pair, functions.expr(_DIFFERING)).otherwise(functions.max_by("fields", of_source))
-    single = [name for name in found.columns if name not in {*by, *_PLACES, "label", "fields"}]
+    single = [name for name in found.columns if name not in {*by, *PLACES, "label", "fields"}]
     pairs = numbered.groupBy(*by, "number").agg(
         *(functions.max_by(name, of_source).alias(name) for name in single),
         functions.when(is_pair, label).otherwise(functions.max("label")).alias("label"),
         fields.alias("fields"),
-        *(functions.max(name).alias(name) for name in _PLACES),
+        *(functions.max(name).alias(name) for name in PLACES),
     )
     return found.where(~among).unionByName(pairs.drop("number"))

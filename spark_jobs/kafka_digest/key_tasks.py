@@ -25,7 +25,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kafka_digest.key_digest import BUCKET_BITS, NULL_KEY, BucketSums, Hashes, KeyRuns
+from kafka_digest.arrow_columns import schema_of
+from kafka_digest.key_digest import NULL_KEY, BucketSums, Hashes, KeyRuns, buckets_of
 
 PLACE, SUMS, RECORD = 0, 1, 2
 TOTAL, DIFFERING = 3, 4
@@ -40,13 +41,8 @@ COMPARED = (
     "kind int, unit int, side int, bucket int, partition int, first_offset bigint, last_offset bigint, "
     "records bigint, bytes bigint, digest bigint"
 )
-_TYPES = {"int": pa.int32(), "bigint": pa.int64()}
 # Sums of so many units are kept in a task, one MiB each, before they are sent.
 _UNITS_KEPT = 32
-
-
-def _schema(columns: str) -> pa.Schema:
-    return pa.schema([(name, _TYPES[kind]) for name, kind in (column.split() for column in columns.split(", "))])
 
 
 def _rows(schema: pa.Schema, length: int, **columns: Any) -> pa.RecordBatch:
@@ -62,7 +58,7 @@ def _rows(schema: pa.Schema, length: int, **columns: Any) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-_PARTIAL, _COMPARED = _schema(PARTIAL), _schema(COMPARED)
+_PARTIAL, _COMPARED = schema_of(PARTIAL), schema_of(COMPARED)
 
 
 @dataclass(slots=True)
@@ -142,7 +138,7 @@ class _Task:
                 len(keys),
                 kind=RECORD,
                 unit=at.unit,
-                bucket=_buckets(keys),
+                bucket=buckets_of(keys),
                 partition=at.partition,
                 key=keys,
                 first_offset=offsets[left_out],
@@ -169,10 +165,6 @@ class _Task:
             columns = {"bucket": filled, "records": sums.records[filled], "digest": sums.digests[filled]}
             yield _rows(_PARTIAL, len(filled), kind=SUMS, unit=unit, **columns)
         self.sums.clear()
-
-
-def _buckets(keys: Hashes) -> NDArray[np.int64]:
-    return (keys >> np.uint64(64 - BUCKET_BITS)).astype(np.int64)
 
 
 def roll_up(batches: Iterable[pa.RecordBatch], units: Mapping[str, int], max_keys: int) -> Iterator[pa.RecordBatch]:

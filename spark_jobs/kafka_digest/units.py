@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from kafka_digest.clusters import SIDES, Clusters
 from kafka_digest.difference_file import DifferenceFile
@@ -69,6 +69,13 @@ class Unit:
                 raise JobError(f"{side} {self.window['topic']}: {read} records were read, {in_buckets} digested")
 
 
+class _Options(TypedDict):
+    """What both readings are told."""
+
+    null_keys_have_order: bool
+    tasks: int
+
+
 @dataclass(frozen=True, slots=True)
 class KeyComparison:
     """Compares units of which no two read the same partition.
@@ -113,8 +120,7 @@ class KeyComparison:
         by_number = {unit.number: unit for unit in units}
         with naming(f"comparing {len(units)} topics or partitions by key"):
             sides = self._sides(units)
-            options = {"null_keys_have_order": self.null_keys_have_order, "tasks": self.clusters.tasks}
-            rows = compared_rows(sides, **options).collect() if sides else []
+            rows = compared_rows(sides, **self._options).collect() if sides else []
         for row in rows:
             by_number[row["unit"]].note(row)
         for unit in units:
@@ -134,5 +140,8 @@ class KeyComparison:
     def _aligned(self, units: Sequence[Unit]) -> DataFrame:
         buckets = reduce(set.union, (unit.buckets for unit in units), set())
         suspects = Suspects(buckets, {unit.number: unit.topic for unit in units})
-        options = {"null_keys_have_order": self.null_keys_have_order, "tasks": self.clusters.tasks}
-        return aligned_keys(self.clusters.session, self._sides(units), suspects, **options)
+        return aligned_keys(self.clusters.session, self._sides(units), suspects, **self._options)
+
+    @property
+    def _options(self) -> _Options:
+        return {"null_keys_have_order": self.null_keys_have_order, "tasks": self.clusters.tasks}

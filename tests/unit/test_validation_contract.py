@@ -103,12 +103,12 @@ def test_other_documents_are_refused(change):
 def test_the_job_and_the_package_mean_the_same():
     """Both sides of the contract name the same digest, kinds and schema."""
     pytest.importorskip("pyspark")
-    from kafka_digest import alignment, difference_file, job
+    from kafka_digest import align_tasks, alignment, job
     from kafka_migration.core import validation
 
     assert job.DIGESTS == DIGESTS
     assert set(alignment.LABELS) | {"unclassified"} == {str(kind) for kind in DifferenceKind}
-    assert set(difference_file.PLACES) < {field.name for field in fields(Difference)}
+    assert set(align_tasks.PLACES) < {field.name for field in fields(Difference)}
     assert (job.SCHEMA, job.REQUEST_KIND, job.RESULT_KIND) == (
         validation.SCHEMA,
         validation.REQUEST_KIND,

@@ -48,7 +48,7 @@ class Scope:
     copy: PartitionCopy
     is_begin_known: bool
     parts: tuple[Part, ...]
-    keeps_partitions: bool = True
+    keeps_partitions: bool
 
     @property
     def verdict(self) -> Verdict | None:
@@ -89,15 +89,18 @@ def scopes_of(
     keeps_partitions: bool = True,
 ) -> tuple[Scope, ...]:
     """Return the scope of every partition whose bounds are known, sorted."""
-    scopes = (_scope(ledger, bounds, p, _cut_at_answers(ledger, p, copies[p])) for p in bounds.start)
-    return tuple(replace(scope, keeps_partitions=keeps_partitions) for scope in scopes)
+    return tuple(
+        _scope(ledger, bounds, p, _cut_at_answers(ledger, p, copies[p]), keeps_partitions) for p in bounds.start
+    )
 
 
-def _scope(ledger: Ledger, bounds: IntervalBounds, partition: TopicPartition, copy: PartitionCopy) -> Scope:
+def _scope(
+    ledger: Ledger, bounds: IntervalBounds, partition: TopicPartition, copy: PartitionCopy, keeps_partitions: bool
+) -> Scope:
     begin, end = bounds.start[partition], bounds.end[partition].offset
     parts = tuple(_judged(ledger, partition.topic, part) for part in _parts(copy, begin.offset, end))
     is_begin_known = _is_begin_known(ledger, bounds.interval.start, partition, begin)
-    return Scope(OffsetRange(partition, begin.offset, end), copy, is_begin_known, parts)
+    return Scope(OffsetRange(partition, begin.offset, end), copy, is_begin_known, parts, keeps_partitions)
 
 
 def _parts(copy: PartitionCopy, start: int, end: int) -> Iterator[Part]:
