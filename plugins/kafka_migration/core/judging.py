@@ -9,7 +9,14 @@ from typing import Any
 from kafka_migration.core.codes import Code
 from kafka_migration.core.differences import DifferenceKind, Differences, FirstDifference, merged
 from kafka_migration.core.errors import Finding
-from kafka_migration.core.key_judging import describe_counts, judge_topic_by_key
+from kafka_migration.core.finding_words import (
+    UNREADABLE_REMEDY,
+    describe_counts,
+    kcat_command,
+    record_words,
+    topic_words,
+)
+from kafka_migration.core.key_judging import judge_topic_by_key
 from kafka_migration.core.validation import (
     PartitionResult,
     TopicResult,
@@ -45,8 +52,8 @@ def _is_where_reading_ended(result: PartitionResult, difference: FirstDifference
 
 
 def _subject(window: Window) -> str:
-    renamed = "" if window.target_topic == window.topic else f" (target topic {window.target_topic})"
-    return f"topic {window.topic}{renamed}, partition {window.partition}, generation {window.generation}"
+    topic = topic_words(window.topic, window.target_topic)
+    return f"{topic}, partition {window.partition}, generation {window.generation}"
 
 
 def _ranges(window: Window) -> str:
@@ -62,8 +69,7 @@ def _unreadable_finding(result: PartitionResult) -> Finding:
         _subject(result.window),
         "; ".join(result.unreadable),
         f"every record of {_ranges(result.window)}",
-        "What can no longer be read cannot be proved. Raise the retention above the time between two runs, "
-        "end an open transaction, and validate again; records already deleted stay unproved.",
+        UNREADABLE_REMEDY,
     )
 
 
@@ -98,7 +104,7 @@ def _difference_finding(result: PartitionResult) -> Finding:
 
 
 def _counts(result: PartitionResult) -> str:
-    counts = f"{result.source.records:,} source records, {result.target.records:,} target records"
+    counts = record_words(result.source.records, result.target.records)
     return f"{counts}; {describe_counts(result.differences)}" if result.differences else counts
 
 
@@ -112,8 +118,7 @@ def _kcat_commands(window: Window, difference: FirstDifference) -> str:
         ("target", window.target_topic, difference.target_offset, window.target_start),
     )
     return " and ".join(
-        f"`kcat -C -b <{side} bootstrap servers> -t {topic} -p {window.partition} "
-        f"-o {start if offset is None else offset} -c 1`"
+        kcat_command(f"<{side} bootstrap servers>", topic, window.partition, start if offset is None else offset)
         for side, topic, offset, start in sides
     )
 

@@ -7,6 +7,13 @@ from collections.abc import Collection, Sequence
 from kafka_migration.core.codes import Code
 from kafka_migration.core.differences import Difference, DifferenceKind, Differences
 from kafka_migration.core.errors import Finding
+from kafka_migration.core.finding_words import (
+    UNREADABLE_REMEDY,
+    describe_counts,
+    kcat_command,
+    record_words,
+    topic_words,
+)
 from kafka_migration.core.validation import PartitionResult, TopicResult
 from kafka_migration.core.verdict import Verdict
 
@@ -54,8 +61,7 @@ def _unreadable_finding(result: TopicResult, unreadable: Sequence[str]) -> Findi
         _subject(result),
         "; ".join(unreadable[:3]) + (f"; and {len(unreadable) - 3} more" if len(unreadable) > 3 else ""),
         "every record of the topic's windows: a key may be in any of its partitions",
-        "What can no longer be read cannot be proved. Raise the retention above the time between two runs, "
-        "end an open transaction, and validate again; records already deleted stay unproved.",
+        UNREADABLE_REMEDY,
     )
 
 
@@ -63,8 +69,7 @@ def _finding(result: TopicResult, code: Code, remedy: str) -> Finding:
     return Finding(
         code,
         _subject(result),
-        f"{result.source_records:,} source records, {result.target_records:,} target records; "
-        f"{describe_differences(result.differences)}",
+        f"{record_words(result.source_records, result.target_records)}; {describe_differences(result.differences)}",
         "the same records, those of each key in the same order",
         remedy,
     )
@@ -79,11 +84,6 @@ def describe_differences(differences: Differences | None) -> str:
     return f"{describe_counts(differences)}; the first: {first.kind}{fields} at {' and '.join(_places(first))}"
 
 
-def describe_counts(differences: Differences) -> str:
-    """Return how many differences of each kind there are, as a phrase."""
-    return ", ".join(f"{count:,} {kind}" for kind, count in differences.counts.items())
-
-
 def _places(difference: Difference) -> list[str]:
     sides = (
         ("source", difference.source_partition, difference.source_offset),
@@ -93,8 +93,7 @@ def _places(difference: Difference) -> list[str]:
 
 
 def _subject(result: TopicResult) -> str:
-    renamed = "" if result.target_topic == result.topic else f" (target topic {result.target_topic})"
-    return f"topic {result.topic}{renamed}, generation {result.generation}"
+    return f"{topic_words(result.topic, result.target_topic)}, generation {result.generation}"
 
 
 def _first_commands(result: TopicResult) -> str:
@@ -106,7 +105,7 @@ def _first_commands(result: TopicResult) -> str:
         ("target", result.target_topic, first.target_partition, first.target_offset),
     )
     return " and ".join(
-        f"`kcat -C -b <{side} bootstrap servers> -t {topic} -p {p} -o {offset} -c 1`"
+        kcat_command(f"<{side} bootstrap servers>", topic, p, offset)
         for side, topic, p, offset in sides
-        if offset is not None
+        if p is not None and offset is not None
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from kafka_migration.core.finding_words import kcat_command
+
 
 def render_report(run: Mapping[str, Any]) -> str:
     """Return the Markdown report of an assembled run."""
@@ -84,7 +86,7 @@ def _difference_rows(topic: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
 
 def _command(side: str, topic: str, difference: Mapping[str, Any]) -> str:
     partition, offset = (difference[f"{side}_{name}"] for name in ("partition", "offset"))
-    return "–" if offset is None else f"`kcat -C -b ${side.upper()} -t {topic} -p {partition} -o {offset} -c 1`"
+    return "–" if offset is None else kcat_command(f"${side.upper()}", topic, partition, offset)
 
 
 def record_count(records: int | None) -> str:
