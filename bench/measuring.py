@@ -73,12 +73,35 @@ def family(pid: int) -> list[int]:
     return found
 
 
-def _fields(pid: int) -> list[str]:
+def worker_peak_bytes() -> int:
+    """Return the largest memory that a Python worker of Spark below this process ever had resident."""
+    return max(_peak_bytes(pid) for pid in family(os.getpid()) if _is_worker(pid))
+
+
+def _is_worker(pid: int) -> bool:
+    # The daemon's workers are its forks: same command line, and the daemon as parent.
+    return _is_daemon(pid) and _is_daemon(_parent(Path(f"/proc/{pid}")))
+
+
+def _is_daemon(pid: int) -> bool:
+    return b"pyspark.daemon" in _read(pid, "cmdline")
+
+
+def _peak_bytes(pid: int) -> int:
+    lines = _read(pid, "status").decode().splitlines()
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
+
+
+def _read(pid: int, name: str) -> bytes:
     try:
-        # The name is in brackets and may hold anything.
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return Path(f"/proc/{pid}/{name}").read_bytes()
     except OSError:
-        return []
+        return b""
+
+
+def _fields(pid: int) -> list[str]:
+    # The name is in brackets and may hold anything.
+    return _read(pid, "stat").decode(errors="replace").rpartition(")")[2].split()
 
 
 def _parent(entry: Path) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from bench.measuring import Cost, interleaved, ratio
+from bench.measuring import Cost, interleaved, ratio, worker_peak_bytes
 from bench.results import Row
 from bench.validation.arms import Arms
 from bench.validation.data import Hot, Topic, fill, keyed
@@ -29,15 +29,16 @@ DAMAGED = 5_000
 WIDE, NARROW, SMALL = 1_000, 8, 100_000
 
 
-def rows(records: int) -> list[Row]:
-    """Fill two clusters, time all arms."""
+def rows(records: int) -> Iterator[Row]:
+    """Fill two clusters, time all arms; each figure as soon as it is known."""
     with (
         tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder,
         Sandbox(Path(folder) / "sandbox", airflow=False) as sandbox,
     ):
         sides = {"source": sandbox.state.source_bootstrap, "target": sandbox.state.target_bootstrap}
-        found = [*_in_session(sides, records), *submit_rows(Path(folder), sides)]
-    return [*found, *far_reader_rows()]
+        yield from submit_rows(Path(folder), sides)
+        yield from _in_session(sides, records)
+    yield from far_reader_rows()
 
 
 def _in_session(sides: dict[str, str], records: int) -> Iterator[Row]:
@@ -54,9 +55,11 @@ def _in_session(sides: dict[str, str], records: int) -> Iterator[Row]:
     fill(sides, list(topics.values()))
     session = _session()
     arms = {name: Arms(session, sides, topic) for name, topic in topics.items()}
+    yield Row("level 2, 1 M keys, bytes shuffled per record", shuffled_bytes(arms["many"]) / (2 * records), 4, 1.5)
+    # The session's first work, so that no other has made the workers grow.
+    yield Row("level 2, 1 M keys, peak memory of a Python worker ÷ 350 MB", worker_peak_bytes() / 350e6, 1, None)
     yield from _levels(arms)
     yield from _shapes(arms)
-    yield Row("level 2, 1 M keys, bytes shuffled per record", shuffled_bytes(arms["many"]) / (2 * records), 4, 1.5)
     session.stop()
 
 
