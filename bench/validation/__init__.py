@@ -26,7 +26,9 @@ from sandbox.spark import local_session
 FEW, MANY = 10_000, 1_000_000
 # One of so many records is damaged: 0.02 %.
 DAMAGED = 5_000
-WIDE, NARROW, SMALL = 1_000, 8, 100_000
+WIDE, NARROW = 1_000, 8
+# A topic without much in it.
+SMALL = 100_000
 
 
 def rows(records: int) -> Iterator[Row]:
@@ -49,8 +51,10 @@ def _in_session(sides: dict[str, str], records: int) -> Iterator[Row]:
         "hot": Topic("hot", records, 4, Hot(FEW, 4)),
         "damaged": Topic("damaged", records, 4, keyed("", 0, FEW).place, DAMAGED),
         "large": keyed("large", 4 * records, FEW),
-        "narrow": keyed("narrow", SMALL, FEW, NARROW),
-        "wide": keyed("wide", SMALL, FEW, WIDE),
+        "narrow": keyed("narrow", records, FEW, NARROW),
+        "wide": keyed("wide", records, FEW, WIDE),
+        "small narrow": keyed("small-narrow", SMALL, FEW, NARROW),
+        "small wide": keyed("small-wide", SMALL, FEW, WIDE),
     }
     fill(sides, list(topics.values()))
     session = _session()
@@ -109,6 +113,7 @@ def _levels(arms: dict[str, Arms]) -> Iterator[Row]:
 
 def _shapes(arms: dict[str, Arms]) -> Iterator[Row]:
     few, hot, large, narrow, wide = (arms[name] for name in ("few", "hot", "large", "narrow", "wide"))
+    small_narrow, small_wide = arms["small narrow"], arms["small wide"]
     costs = interleaved(
         {
             "few": few.level_2,
@@ -120,6 +125,8 @@ def _shapes(arms: dict[str, Arms]) -> Iterator[Row]:
             "wide": wide.level_2,
             "narrow, 1": narrow.level_1,
             "wide, 1": wide.level_1,
+            "small narrow": small_narrow.level_1,
+            "small wide": small_wide.level_1,
         }
     )
     yield ratio("level 2, hot key ÷ uniform", costs["hot"], costs["few"], 1.3, 1.1)
@@ -127,3 +134,5 @@ def _shapes(arms: dict[str, Arms]) -> Iterator[Row]:
     yield ratio("level 2, four times the records", costs["large"], costs["few"], 4.4, 4.1)
     yield ratio("level 1, 1,000 near-empty partitions ÷ 8", costs["wide, 1"], costs["narrow, 1"], 4, 2)
     yield ratio("level 2, 1,000 near-empty partitions ÷ 8", costs["wide"], costs["narrow"], 4, 2)
+    name = "level 1, 1,000 partitions of 100 records ÷ 8 of as many together"
+    yield ratio(name, costs["small wide"], costs["small narrow"], None, None)

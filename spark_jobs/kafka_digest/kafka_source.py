@@ -20,7 +20,7 @@ DEFAULT_OPTIONS = {
     "kafka.max.poll.records": "20000",
     "kafka.max.partition.fetch.bytes": str(16 << 20),
     "kafka.fetch.max.bytes": str(64 << 20),
-    "kafka.fetch.max.wait.ms": "10",
+    "kafka.fetch.max.wait.ms": "1",
     "kafka.receive.buffer.bytes": "-1",
     "kafka.check.crcs": "true",
     "kafkaConsumer.pollTimeoutMs": "120000",
