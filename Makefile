@@ -56,8 +56,8 @@ lint: bootstrap ## ruff check, ruff format --check, mypy
 	@$(RUN) -m mypy --strict -p sandbox
 
 .PHONY: bench
-bench: bootstrap ## Run the benchmarks
-	@$(RUN) -m bench
+bench: bootstrap ## Run the benchmarks and write docs/benchmarks.md
+	@$(RUN) -m bench; result=$$?; $(RUN) docs/generate.py && exit $$result
 
 .PHONY: lock
 lock: bootstrap ## Resolve pyproject.toml into requirements.lock again

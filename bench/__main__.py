@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from bench.page import note_machine
 from bench.results import Row, merge
 
 PARTS = ("validation", "orchestration", "snapshot", "triggerer", "mirroring")
@@ -18,7 +19,7 @@ PARTS = ("validation", "orchestration", "snapshot", "triggerer", "mirroring")
 
 def main() -> int:
     """Run the parts asked for, write and print their figures."""
-    sys.path.insert(0, str(Path(__file__).parents[1] / "spark_jobs"))
+    sys.path[:0] = [str(Path(__file__).parents[1] / folder) for folder in ("spark_jobs", "plugins")]
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("parts", nargs="*", choices=PARTS, help="all of them, if none is given")
     parser.add_argument("--records", type=int, default=5_000_000, help="records of a side (validation)")
@@ -29,6 +30,7 @@ def main() -> int:
             merge([row])
             print(row, flush=True)
             missed += row.must is not None and row.ratio > row.must
+    note_machine()
     return int(missed > 0)
 
 

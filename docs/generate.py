@@ -6,12 +6,14 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS.parent / "plugins"), str(DOCS.parent)]
 
+from bench.page import page  # noqa: E402
 from kafka_migration.core.codes import Code  # noqa: E402
 from kafka_migration.core.report import table  # noqa: E402
 from kafka_migration.spec.models import MigrationModel  # noqa: E402
@@ -87,7 +89,12 @@ def reliability() -> str:
     )
 
 
-PAGES = {"error-codes.md": error_codes, "migration-file.md": migration_file, "reliability.md": reliability}
+PAGES = {
+    "benchmarks.md": partial(page, NOTICE),
+    "error-codes.md": error_codes,
+    "migration-file.md": migration_file,
+    "reliability.md": reliability,
+}
 
 
 def main() -> int:

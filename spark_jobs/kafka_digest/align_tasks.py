@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kafka_digest.alignment import FIELDS, UNCLASSIFIED, Difference, Records, align, surplus
+from kafka_digest.alignment import FIELDS, UNCLASSIFIED, Difference, Known, Records, align, surplus
 from kafka_digest.arrow_columns import schema_of
 
-# Rows of one key are together, sorted by side (0 source, 1 target), partition and offset.
-HASHED = ("unit", "key", "side", "partition", "offset", "record", *FIELDS, "keyless")
+# Where a row comes from: the ranges compared; aborted transactions in those of the source; what logs hold before and
+# behind them, of which one row per key is enough.
+SOURCE, TARGET, ABORTED, SOURCE_BEFORE, TARGET_BEFORE, SOURCE_BEHIND, TARGET_BEHIND = range(7)
+# Rows of one key are together, sorted by side, partition and offset.
+HASHED = ("unit", "key", "side", "partition", "offset", "record", *FIELDS, "tombstone", "keyless")
 # The hashes are those of the difference's record, of the source's where both sides have one.
 DIFFERENCES = (
     "unit int, key bigint, record bigint, value bigint, headers bigint, timestamp bigint, keyless boolean, "
@@ -29,22 +33,46 @@ MAX_RECORDS = 1_000_000
 Columns = list[NDArray[Any]]
 
 
-def differences(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What is known of whole units; `expired` per side, source and target."""
+
+    compacted: frozenset[int] = frozenset()
+    expired: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+
+
+NO_CIRCUMSTANCES = Circumstances()
+
+
+def differences(
+    batches: Iterable[pa.RecordBatch], circumstances: Circumstances = NO_CIRCUMSTANCES
+) -> Iterator[pa.RecordBatch]:
     """Align the keys that these rows hold; `HASHED` rows in, `DIFFERENCES` out."""
     for columns in _keys(batches):
-        split = int(np.searchsorted(columns[2], 1))
-        source, target = (_records(columns, rows) for rows in (slice(split), slice(split, None)))
-        keyless = bool(columns[-1][0])
-        if found := _found(source, target, keyless=keyless):
-            shared = {"unit": int(columns[0][0]), "key": int(columns[1][0]), "keyless": keyless}
+        unit, keyless = int(columns[0][0]), bool(columns[-1][0])
+        source, target = (_records(columns, side) for side in (SOURCE, TARGET))
+        known = _known(columns, unit, circumstances)
+        if found := _found(source, target, known, keyless=keyless):
+            shared = {"unit": unit, "key": int(columns[1][0]), "keyless": keyless}
             rows = [{**shared, **_row(source, target, difference)} for difference in found]
             yield pa.RecordBatch.from_pylist(rows, schema=_SCHEMA)
 
 
-def _found(source: Records, target: Records, *, keyless: bool) -> list[Difference]:
+def _known(columns: Columns, unit: int, circumstances: Circumstances) -> Known:
+    seen = set(columns[2].tolist())
+    return Known(
+        compacted=unit in circumstances.compacted,
+        expired=(unit in circumstances.expired[0], unit in circumstances.expired[1]),
+        before=(SOURCE_BEFORE in seen, TARGET_BEFORE in seen),
+        behind=(SOURCE_BEHIND in seen, TARGET_BEHIND in seen),
+        aborted=tuple(columns[5][_rows_of(columns, ABORTED)].tolist()),
+    )
+
+
+def _found(source: Records, target: Records, known: Known, *, keyless: bool) -> list[Difference]:
     if len(source) + len(target) > MAX_RECORDS:
         return [Difference(UNCLASSIFIED, 0 if len(source) else None, 0 if len(target) else None)]
-    return surplus(len(source), len(target)) if keyless else align(source, target)
+    return surplus(len(source), len(target), known) if keyless else align(source, target, known)
 
 
 def _keys(batches: Iterable[pa.RecordBatch]) -> Iterator[Columns]:
@@ -67,9 +95,14 @@ def _keys(batches: Iterable[pa.RecordBatch]) -> Iterator[Columns]:
         yield last
 
 
-def _records(columns: Columns, rows: slice) -> Records:
-    _, _, _, partitions, offsets, records, *fields, _ = (column[rows] for column in columns)
-    return Records(partitions, offsets, records, fields)
+def _rows_of(columns: Columns, side: int) -> slice:
+    return slice(*np.searchsorted(columns[2], (side, side + 1)).tolist())
+
+
+def _records(columns: Columns, side: int) -> Records:
+    rows = _rows_of(columns, side)
+    _, _, _, partitions, offsets, records, *fields, tombstones, _ = (column[rows] for column in columns)
+    return Records(partitions, offsets, records, fields, tombstones)
 
 
 def _row(source: Records, target: Records, found: Difference) -> dict[str, Any]:

@@ -5,11 +5,17 @@ added. What stays outside is labelled, in this order of precedence:
 
 1. **moved**: the record is there, but in another target partition than the rest of its key
 2. **reordered**: the record is on both sides, before or after others than it should be
-3. **stale**, **duplicate**: a target record more, which the source has, and the target has it already; stale where it
+3. **aborted**: a target record more, which the source holds in an aborted transaction
+4. **compacted**, **expired**: only one side has records between two aligned neighbours, and the other may have deleted
+   them: because the key goes on there (or ended with a tombstone and is gone), or before everything else it has
+5. **stale**, **duplicate**: a target record more, which the source has, and the target has it already; stale where it
    stands behind the last record of its key and is not that one, so that the key ends with an old record
-4. **altered**: a source and a target record between the same aligned neighbours, with some of their fields alike; or
+6. **altered**: a source and a target record between the same aligned neighbours, with some of their fields alike; or
    as many on both sides
-5. **missing**, **extra**: a source record, a target record
+7. **missing**, **extra**: a source record, a target record
+
+Why a deletion never leaves records of both sides between the same neighbours: of the records before one that stays,
+compaction leaves the newest ones or none, so what one side has left there the other has too, or lacks alone.
 
 A key that several source partitions hold is **interleaved**, which is no damage: the order of its records is compared
 within each of them. Records that are identical in every field are one as good as the other; then one of several equal
@@ -27,11 +33,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kafka_digest.hashing import PAYLOAD
+
 MISSING, EXTRA, DUPLICATE, REORDERED, ALTERED, MOVED = "missing", "extra", "duplicate", "reordered", "altered", "moved"
 STALE, INTERLEAVED, UNCLASSIFIED = "stale", "interleaved", "unclassified"
-LABELS = (MISSING, EXTRA, ALTERED, MOVED, REORDERED, DUPLICATE, STALE, INTERLEAVED, UNCLASSIFIED)
+ABORTED, COMPACTED, EXPIRED = "aborted", "compacted", "expired"
+LABELS = (
+    *(MISSING, EXTRA, ALTERED, MOVED, REORDERED, DUPLICATE, STALE),
+    *(ABORTED, COMPACTED, EXPIRED, INTERLEAVED, UNCLASSIFIED),
+)
 # The parts of a record beside its key that are told apart.
-FIELDS = ("value", "headers", "timestamp")
+FIELDS = PAYLOAD
 # More pairs of identical records than this, and each is paired with the one of its number instead of the best.
 _MAX_PAIRS = 2_000_000
 
@@ -46,6 +58,7 @@ class Records:
     offsets: Hashes
     records: Hashes
     fields: Sequence[Hashes]
+    tombstones: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.offsets)
@@ -54,6 +67,27 @@ class Records:
     def by_partition(self) -> list[NDArray[np.int64]]:
         """The places of each partition's records."""
         return [np.flatnonzero(self.partitions == number) for number in np.unique(self.partitions)]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a key beside its records in the ranges compared; pairs are of source and target.
+
+    :param compacted: whether records of the key may have been deleted because it has newer ones
+    :param expired: whether records may have been deleted from the beginning of the ranges
+    :param before: whether the log holds the key before the ranges; asked of compacted topics only
+    :param behind: the same behind the ranges
+    :param aborted: hashes of the key's records in aborted transactions of the source
+    """
+
+    compacted: bool = False
+    expired: tuple[bool, bool] = (False, False)
+    before: tuple[bool, bool] = (False, False)
+    behind: tuple[bool, bool] = (False, False)
+    aborted: tuple[int, ...] = ()
+
+
+NOTHING_KNOWN = Known()
 
 
 class Difference(NamedTuple):
@@ -65,7 +99,7 @@ class Difference(NamedTuple):
     fields: tuple[str, ...] = ()
 
 
-def align(source: Records, target: Records) -> list[Difference]:
+def align(source: Records, target: Records, known: Known = NOTHING_KNOWN) -> list[Difference]:
     """Return all differences of one key.
 
     Order is compared within each source partition: between records of several source partitions there is none. On the
@@ -74,21 +108,25 @@ def align(source: Records, target: Records) -> list[Difference]:
     is_in_one = all(len(np.unique(side.partitions)) <= 1 for side in (source, target))
     if is_in_one and np.array_equal(source.records, target.records):
         return []
-    return list(_Key(source, target).differences())
+    return list(_Key(source, target, known).differences())
 
 
-def surplus(source: int, target: int) -> list[Difference]:
+def surplus(source: int, target: int, known: Known = NOTHING_KNOWN) -> list[Difference]:
     """Return the differences between so many identical records on either side, which have no order."""
-    more = range(source, target), range(target, source)
-    again = [Difference(DUPLICATE if source else EXTRA, None, place) for place in more[0]]
-    return again + [Difference(MISSING, place, None) for place in more[1]]
+    missing, more = range(target, source), range(source, target)
+    absent = EXPIRED if known.expired[1] else MISSING
+    again = EXPIRED if known.expired[0] else DUPLICATE if source else EXTRA
+    labels = [ABORTED] * len(known.aborted) + [again] * len(more)
+    return [Difference(label, None, place) for label, place in zip(labels, more, strict=False)] + [
+        Difference(absent, place, None) for place in missing
+    ]
 
 
 class _Key:
     """The records of a key with what of them is explained already."""
 
-    def __init__(self, source: Records, target: Records) -> None:
-        self.source, self.target = source, target
+    def __init__(self, source: Records, target: Records, known: Known) -> None:
+        self.source, self.target, self.known = source, target, known
         self.left_source = np.ones(len(source), np.bool_)
         self.left_target = np.ones(len(target), np.bool_)
 
@@ -105,6 +143,8 @@ class _Key:
         elsewhere = ~np.isin(np.arange(len(self.target)), home)
         yield from self._identical(MOVED, elsewhere)
         yield from self._identical(REORDERED, ~elsewhere)
+        yield from self._aborted()
+        yield from self._deleted(*aligned)
         yield from self._duplicates(home)
         yield from self._rest(*aligned)
 
@@ -131,6 +171,38 @@ class _Key:
                 theirs = same.popleft()
                 self.left_source[place] = self.left_target[theirs] = False
                 yield Difference(label, place, theirs)
+
+    def _aborted(self) -> Iterator[Difference]:
+        waiting = Counter(self.known.aborted)
+        for place in np.flatnonzero(self.left_target).tolist():
+            record = int(self.target.records[place])
+            if waiting[record]:
+                waiting[record] -= 1
+                self.left_target[place] = False
+                yield Difference(ABORTED, None, place)
+
+    def _deleted(self, aligned_source: NDArray[np.bool_], aligned_target: NDArray[np.bool_]) -> Iterator[Difference]:
+        """Label what the other side may have deleted since it was copied."""
+        gaps = _gaps((self.left_source, aligned_source), (self.left_target, aligned_target))
+        last = int(aligned_source.sum())
+        for gap, (ours, theirs) in sorted(gaps.items()):
+            label = self._deletion(gap, last, by=1 if ours else 0) if not (ours and theirs) else None
+            if label is not None:
+                self.left_source[ours] = self.left_target[theirs] = False
+                yield from (Difference(label, place, None) for place in ours)
+                yield from (Difference(label, None, place) for place in theirs)
+
+    def _deletion(self, gap: int, last: int, *, by: int) -> str | None:
+        """Return why a side may have deleted its records of a gap, of which `last` is that behind all aligned ones."""
+        if self.known.compacted and (gap < last or self.known.behind[by] or self._is_gone(by)):
+            return COMPACTED
+        return EXPIRED if gap == 0 and self.known.expired[by] else None
+
+    def _is_gone(self, side: int) -> bool:
+        """Whether a side has nothing of the key any more, and the other's last record of it is a tombstone."""
+        sides = self.source, self.target
+        other = sides[1 - side]
+        return not len(sides[side]) and not self.known.before[side] and bool(other.tombstones[-1])
 
     def _duplicates(self, home: Hashes) -> Iterator[Difference]:
         again = self.left_target & np.isin(self.target.records, self.source.records)

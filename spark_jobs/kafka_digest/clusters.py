@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions
 
 from kafka_digest.errors import naming
+from kafka_digest.hashing import QUICK, Hashing
 from kafka_digest.kafka_source import read_ranges
 from kafka_digest.log_bounds import read_log_bounds
 from kafka_digest.windows import LogBounds, SideRange, WindowPlan, plan_window, requested_range
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SIDES = ("source", "target")
+_PLACE = ("topic", "partition", "offset")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +27,17 @@ class Clusters:
 
     :param clients: per side, the options of Spark's Kafka reader
     :param untimed: per side, the topics whose timestamps are not compared
+    :param compacted: the topics of the source of which either side may delete records that have a newer one
+    :param is_uncommitted_copy: whether the target may hold records of transactions that the source aborted
     """
 
     session: SparkSession
     clients: Mapping[str, Mapping[str, str]]
     isolation_level: str
     untimed: Mapping[str, Collection[str]]
+    compacted: Collection[str] = ()
+    is_uncommitted_copy: bool = False
+    hashing: Hashing = QUICK
 
     @property
     def tasks(self) -> int:
@@ -44,14 +51,35 @@ class Clusters:
 
     def _log_bounds(self, windows: Sequence[Mapping[str, Any]], side: str) -> dict[tuple[str, int], LogBounds]:
         asked = [requested_range(window, side) for window in windows]
-        places = {piece.place for piece in asked if not piece.is_empty}
+        return self._bounds_of(side, {piece.place for piece in asked if not piece.is_empty})
+
+    def _bounds_of(self, side: str, places: Collection[tuple[str, int]]) -> dict[tuple[str, int], LogBounds]:
         with naming(f"asking the {side} cluster for the log bounds of {len(places)} partitions"):
             return read_log_bounds(self.session._jvm, self.clients[side], places, self.isolation_level)
 
     def read(self, side: str, ranges: Sequence[SideRange]) -> DataFrame | None:
         """Return one frame over these ranges of a side; `None` if all are empty. Raises `JobError`."""
-        frame = read_ranges(self.session, self.clients[side], ranges, self.isolation_level)
+        return self._read(side, ranges, self.isolation_level)
+
+    def _read(self, side: str, ranges: Sequence[SideRange], isolation_level: str) -> DataFrame | None:
+        frame = read_ranges(self.session, self.clients[side], ranges, isolation_level)
         return None if frame is None else without_timestamps(frame, self.untimed[side])
+
+    def read_aborted(self, ranges: Sequence[SideRange]) -> DataFrame | None:
+        """Return the source's records of aborted transactions in these ranges; `None` if all ranges are empty."""
+        every, committed = (self._read("source", ranges, level) for level in ("read_uncommitted", "read_committed"))
+        if every is None or committed is None:
+            return None
+        return every.join(committed.select(*_PLACE), list(_PLACE), "left_anti")
+
+    def around(self, side: str, ranges: Sequence[SideRange]) -> tuple[list[SideRange], list[SideRange]]:
+        """Return what the logs of a side hold before and behind these ranges. Raises `JobError`."""
+        bounds = self._bounds_of(side, {piece.place for piece in ranges})
+        there = [(piece, bounds[piece.place]) for piece in ranges if piece.place in bounds]
+        return (
+            [SideRange(*piece.place, found.log_start, piece.start) for piece, found in there],
+            [SideRange(*piece.place, max(piece.end, found.log_start), found.readable_end) for piece, found in there],
+        )
 
 
 def without_timestamps(frame: DataFrame, topics: Collection[str]) -> DataFrame:

@@ -4,18 +4,16 @@ Input are frames with the columns of Spark's Kafka source, read with headers. A 
 record among the visible records of its window, from 0: offsets have holes (aborted transactions, markers)
 that close up on the target, ranks do not.
 
-- record hash `h(r) = xxhash64(key, key is null, value, value is null, number of headers, [(bytes of the
-  header's key, bytes of its value or -1 for null), …], headers, timestamp)`
-- position hash `x = xxhash64(rank, h's arguments)`
+- position hash `x = xxhash64(rank, key, key is null, value, value is null, number of headers, [(bytes of the
+  header's key, bytes of its value or -1 for null), …], headers, timestamp)`; `hashing.py` tells why
+- audited (`partition-position-sha256/1`) `x = xxhash64(rank, SHA-256 of the record's text)`
 - block `b` = the records with `rank div block_records = b`; its digest is (count, sum of the low 32 bits of
   all x, sum of the high 32 bits of all x)
 
 Two windows are equal if all their blocks are. The rank inside the hash makes order count, and makes equal
-records at two places differ, so that they cannot cancel. What the extra arguments are for: `xxhash64` skips
-nulls, so that a null key would equal an absent argument and `[(a, null), (b, c)]` would equal
-`[(a, b), (c, null)]`. Why two halves: 32 bits of up to 2^31 records fit into a `bigint`, so that the sums
-cannot overflow (Spark 4 raises on overflow). A changed window escapes with probability 2^-64; xxhash64 is no
-protection against somebody who forges records on purpose.
+records at two places differ, so that they cannot cancel. Why two halves: 32 bits of up to 2^31 records fit into a
+`bigint`, so that the sums cannot overflow (Spark 4 raises on overflow). A changed window escapes with probability
+2^-64.
 
 Not part of the digest: the kind of timestamp (create or append time), record batches, leader epochs, and
 bytes of a header's *key* that are not UTF-8 (Spark's source replaces them on both sides).
@@ -28,24 +26,18 @@ from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame, functions
 
+from kafka_digest.hashing import QUICK, RECORD, Hashing
+
 DIGEST = "partition-position-xxhash64/1"
+AUDITED_DIGEST = "partition-position-sha256/1"
 
 _ROW_NUMBER_MASK = (1 << 33) - 1
 RANK = f"monotonically_increasing_id() & {_ROW_NUMBER_MASK}L"
 
-KEY_ARGUMENTS = "key, key is null"
-VALUE_ARGUMENTS = "value, value is null"
-HEADERS_ARGUMENTS = (
-    "coalesce(size(headers), 0), "
-    "transform(headers, h -> struct(octet_length(h.key), coalesce(octet_length(h.value), -1))), headers"
-)
-PAYLOAD_ARGUMENTS = f"{VALUE_ARGUMENTS}, {HEADERS_ARGUMENTS}, timestamp"
-RECORD_ARGUMENTS = f"{KEY_ARGUMENTS}, {PAYLOAD_ARGUMENTS}"
-FIELD_ARGUMENTS = {"value": VALUE_ARGUMENTS, "headers": HEADERS_ARGUMENTS, "timestamp": "timestamp"}
 BYTES = "coalesce(octet_length(key), 0) + coalesce(octet_length(value), 0)"
 
 
-def block_rows(frame: DataFrame, side: str, block_records: int, tasks: int) -> DataFrame:
+def block_rows(frame: DataFrame, side: str, block_records: int, tasks: int, hashing: Hashing = QUICK) -> DataFrame:
     """Return one row per block: side, topic, partition, block, records, low_sum, high_sum,
     key_value_bytes, first_offset, last_offset.
 
@@ -58,7 +50,7 @@ def block_rows(frame: DataFrame, side: str, block_records: int, tasks: int) -> D
         "offset",
         f"rank div {block_records} as block",
         f"{BYTES} as bytes",
-        f"xxhash64(rank, {RECORD_ARGUMENTS}) as x",
+        f"{hashing.of(*RECORD, rank='rank')} as x",
     )
     blocks = hashed.coalesce(tasks).groupBy("topic", "partition", "block").agg(*_block_columns())
     return blocks.selectExpr(f"'{side}' as side", "*")
@@ -75,7 +67,7 @@ def _block_columns() -> tuple[Column, ...]:
     )
 
 
-def record_hashes(frame: DataFrame, side: str) -> DataFrame:
+def record_hashes(frame: DataFrame, side: str, hashing: Hashing = QUICK) -> DataFrame:
     """Return one row per record: side, topic, partition, rank (from 0), offset, and the hashes record, key,
     value, headers, timestamp.
     """
@@ -85,7 +77,6 @@ def record_hashes(frame: DataFrame, side: str) -> DataFrame:
         "partition",
         f"{RANK} as rank",
         "offset",
-        f"xxhash64({RECORD_ARGUMENTS}) as record",
-        f"xxhash64({KEY_ARGUMENTS}) as key",
-        *(f"xxhash64({arguments}) as {name}" for name, arguments in FIELD_ARGUMENTS.items()),
+        f"{hashing.of(*RECORD)} as record",
+        *(f"{hashing.of(part)} as {part}" for part in RECORD),
     )

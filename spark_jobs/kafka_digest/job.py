@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ from kafka_digest import digest, key_digest
 from kafka_digest.clusters import Clusters
 from kafka_digest.difference_file import DifferenceFile
 from kafka_digest.errors import JobError
+from kafka_digest.hashing import QUICK, Hashing
 from kafka_digest.key_job import KeyJob
 from kafka_digest.position_job import PositionJob
 from kafka_digest.windows import too_long
@@ -21,7 +23,14 @@ if TYPE_CHECKING:
 SCHEMA = 2
 REQUEST_KIND = "validation-request"
 RESULT_KIND = "validation-result"
-DIGESTS = (digest.DIGEST, key_digest.DIGEST)
+# Whether each compares by key, and whether its hashes are audited.
+DIGESTS = {
+    digest.DIGEST: (False, False),
+    digest.AUDITED_DIGEST: (False, True),
+    key_digest.DIGEST: (True, False),
+    key_digest.AUDITED_DIGEST: (True, True),
+}
+_NONCE = re.compile(r"[0-9a-f]{32,64}")
 # Each batch looks up its keys among all that a task knows; small batches cost twice as much with many keys.
 RECORDS_A_BATCH = 200_000
 WINDOW_FIELDS = {
@@ -40,11 +49,20 @@ def validate(
     started_at = datetime.now(UTC)
     _check_request(request)
     session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", RECORDS_A_BATCH)
-    clusters = Clusters(session, clients, request["isolation_level"], _untimed(request))
+    by_key, audited = DIGESTS[request["digest"]]
+    clusters = Clusters(
+        session,
+        clients,
+        request["isolation_level"],
+        _untimed(request),
+        compacted=frozenset(request.get("compacted_topics", ())),
+        is_uncommitted_copy=request.get("is_uncommitted_copy", False),
+        hashing=Hashing(request["nonce"]) if audited else QUICK,
+    )
     plans = clusters.plan(request["windows"])
     topics: list[dict[str, Any]] = []
     file = DifferenceFile(session, differences)
-    if request["digest"] == key_digest.DIGEST:
+    if by_key:
         entries, topics = KeyJob(clusters, file).run(plans)
     else:
         entries = PositionJob(clusters, file, request["block_records"]).run(plans)
@@ -82,7 +100,10 @@ def _check_request(request: Mapping[str, Any]) -> None:
         raise JobError(f"isolation level {request['isolation_level']!r} is not known")
     if not 1 <= request["block_records"] <= 1 << 24:
         raise JobError(f"block_records is {request['block_records']}; expected 1 to {1 << 24}")
-    mixed = _mixed_names(request["windows"]) if request["digest"] == key_digest.DIGEST else ()
+    by_key, audited = DIGESTS[request["digest"]]
+    if audited and not _NONCE.fullmatch(str(request.get("nonce"))):
+        raise JobError("the digest needs a nonce of 32 to 64 hexadecimal digits")
+    mixed = _mixed_names(request["windows"]) if by_key else ()
     if mixed:
         raise JobError(f"compared by key, each topic has one target topic of its own; not so {', '.join(mixed)}")
     long = too_long(request["windows"])

@@ -23,6 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 DIGEST = "key-order-fmix64/1"
+# The same over audited hashes of keys and payloads (`hashing.py`).
+AUDITED_DIGEST = "key-order-sha256/1"
 BUCKET_BITS = 16
 BUCKETS = 1 << BUCKET_BITS
 NULL_BUCKET = BUCKETS

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window, functions
 
-from kafka_digest.align_tasks import DIFFERENCES, PLACES, differences
+from kafka_digest.align_tasks import DIFFERENCES, NO_CIRCUMSTANCES, PLACES, SOURCE_BEFORE, Circumstances, differences
 from kafka_digest.alignment import ALTERED, EXTRA, FIELDS, MISSING, MOVED
-from kafka_digest.digest import FIELD_ARGUMENTS
+from kafka_digest.hashing import PAYLOAD, QUICK, Hashing
 from kafka_digest.key_digest import BUCKET_BITS, NULL_BUCKET
-from kafka_digest.key_frames import PAYLOAD_HASH, KeyedSide, key_hash
+from kafka_digest.key_frames import KeyedSide, key_hash
 
 # Which parts of the two records of a group are not the same; the key of a record without one is none.
 _DIFFERING = "filter(array({}), name -> name is not null)".format(
@@ -37,46 +37,57 @@ class Suspects:
 
     buckets: Collection[int]
     topics: dict[int, int]
+    circumstances: Circumstances = NO_CIRCUMSTANCES
 
 
 def aligned_keys(
-    session: SparkSession, sides: Sequence[KeyedSide], suspects: Suspects, *, null_keys_have_order: bool, tasks: int
+    session: SparkSession,
+    sides: Sequence[KeyedSide],
+    suspects: Suspects,
+    *,
+    null_keys_have_order: bool,
+    tasks: int,
+    hashing: Hashing = QUICK,
 ) -> DataFrame:
     """Return what differs within the keys of the suspect buckets: `align_tasks.DIFFERENCES` with the topic's number.
 
-    :param sides: source and target, limited to the units in question
+    :param sides: source and target, limited to the units in question, and what else explains differences
     """
-    hashed = [_hashed(session, side, suspects.buckets, null_keys_have_order=null_keys_have_order) for side in sides]
+    reader = partial(_hashed, session, buckets=suspects.buckets, hashing=hashing)
+    hashed = [reader(side, null_keys_have_order=null_keys_have_order) for side in sides]
     rows = reduce(DataFrame.unionByName, hashed).repartition(tasks, "unit", "key")
     in_order = rows.sortWithinPartitions("unit", "key", "side", "partition", "offset")
-    found = in_order.mapInArrow(differences, DIFFERENCES)
+    found = in_order.mapInArrow(partial(differences, circumstances=suspects.circumstances), DIFFERENCES)
     topics = session.createDataFrame(list(suspects.topics.items()), "unit int, topic int")
     return found.join(functions.broadcast(topics), "unit")
 
 
 def _hashed(
-    session: SparkSession, side: KeyedSide, buckets: Collection[int], *, null_keys_have_order: bool
+    session: SparkSession, side: KeyedSide, buckets: Collection[int], hashing: Hashing, *, null_keys_have_order: bool
 ) -> DataFrame:
     places = [(*_place(name), unit) for name, unit in side.units.items()]
     units = functions.broadcast(session.createDataFrame(places, "topic string, partition int, unit int"))
-    key = key_hash(null_keys_have_order=null_keys_have_order)
+    key = key_hash(hashing, null_keys_have_order=null_keys_have_order)
     keyed = side.frame.withColumn("key_hash", functions.expr(key))
     keyless = "false" if null_keys_have_order else "key is null"
     wanted = functions.broadcast(session.createDataFrame([(b,) for b in buckets], "bucket bigint"))
     suspects = keyed.withColumn("bucket", functions.expr(_bucket("key_hash", keyless)))
     # First which records, then their hashes: most records are not looked at.
     rows = suspects.join(wanted, "bucket", "left_semi").join(units, ["topic", "partition"])
-    return rows.selectExpr(
+    record = hashing.of(*PAYLOAD)
+    hashed = rows.selectExpr(
         "unit",
         # Records without a key have no order: each is compared with those that are identical.
-        f"if({keyless}, {PAYLOAD_HASH}, key_hash) as key",
+        f"if({keyless}, {record}, key_hash) as key",
         f"{side.number} as side",
         "partition",
         "offset",
-        f"{PAYLOAD_HASH} as record",
-        *(f"xxhash64({arguments}) as {name}" for name, arguments in FIELD_ARGUMENTS.items()),
+        f"{record} as record",
+        *(f"{hashing.of(name)} as {name}" for name in FIELDS),
+        "value is null as tombstone",
         f"{keyless} as keyless",
     )
+    return hashed if side.number < SOURCE_BEFORE else hashed.dropDuplicates(["unit", "key"])
 
 
 def _bucket(key: str, keyless: str) -> str:

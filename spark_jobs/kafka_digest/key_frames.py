@@ -8,11 +8,11 @@ from functools import partial, reduce
 
 from pyspark.sql import DataFrame
 
-from kafka_digest.digest import BYTES, KEY_ARGUMENTS, PAYLOAD_ARGUMENTS, RANK
+from kafka_digest.digest import BYTES, RANK
+from kafka_digest.hashing import PAYLOAD, QUICK, Hashing
 from kafka_digest.key_digest import NULL_KEY
 from kafka_digest.key_tasks import COMPARED, PARTIAL, compare, roll_up
 
-PAYLOAD_HASH = f"xxhash64({PAYLOAD_ARGUMENTS})"
 # What a task keeps of one range, 24 bytes each; about 100 MB, twice that while it grows.
 MAX_KEYS = 4_000_000
 
@@ -21,7 +21,7 @@ MAX_KEYS = 4_000_000
 class KeyedSide:
     """One side of a comparison: its records as Spark's Kafka source gives them, and the unit of each partition.
 
-    :param number: 0 source, 1 target
+    :param number: 0 source, 1 target; in the look into what differs also another of `align_tasks`
     :param units: the number of the unit by `topic/partition`
     """
 
@@ -30,20 +30,20 @@ class KeyedSide:
     units: Mapping[str, int]
 
 
-def key_hash(*, null_keys_have_order: bool) -> str:
+def key_hash(hashing: Hashing, *, null_keys_have_order: bool) -> str:
     """Return the SQL of a record's key hash."""
-    hashed = f"xxhash64({KEY_ARGUMENTS})"
+    hashed = hashing.of("key")
     return hashed if null_keys_have_order else f"if(key is null, {NULL_KEY}L, {hashed})"
 
 
-def record_rows(frame: DataFrame, *, null_keys_have_order: bool) -> DataFrame:
+def record_rows(frame: DataFrame, *, null_keys_have_order: bool, hashing: Hashing = QUICK) -> DataFrame:
     """Return the columns that tasks send to Python, `key_tasks.RECORDS`, in log order.
 
     Only the first record of each partition carries its name: a string per record would cost more than its hashes.
     """
     return frame.selectExpr(
-        f"{key_hash(null_keys_have_order=null_keys_have_order)} as key",
-        f"{PAYLOAD_HASH} as record",
+        f"{key_hash(hashing, null_keys_have_order=null_keys_have_order)} as key",
+        f"{hashing.of(*PAYLOAD)} as record",
         "offset",
         f"{BYTES} as bytes",
         f"if({RANK} = 0, concat(topic, '/', partition), null) as place",
@@ -51,7 +51,12 @@ def record_rows(frame: DataFrame, *, null_keys_have_order: bool) -> DataFrame:
 
 
 def compared_rows(
-    sides: Sequence[KeyedSide], *, null_keys_have_order: bool, tasks: int, max_keys: int = MAX_KEYS
+    sides: Sequence[KeyedSide],
+    *,
+    null_keys_have_order: bool,
+    tasks: int,
+    hashing: Hashing = QUICK,
+    max_keys: int = MAX_KEYS,
 ) -> DataFrame:
     """Return the rows `key_tasks.COMPARED` of both sides, read in one Spark job.
 
@@ -60,7 +65,7 @@ def compared_rows(
         partitions would cost more than all their records. A rank is counted before, so it stays the partition's
     """
     partial_rows = [
-        record_rows(side.frame, null_keys_have_order=null_keys_have_order)
+        record_rows(side.frame, null_keys_have_order=null_keys_have_order, hashing=hashing)
         .coalesce(tasks)
         .mapInArrow(partial(roll_up, units=dict(side.units), max_keys=max_keys), PARTIAL)
         .selectExpr("*", f"{side.number} as side")

@@ -11,8 +11,6 @@ from kafka_digest.difference_file import DifferenceFile
 from kafka_digest.units import KeyComparison, Unit
 from kafka_digest.windows import WindowPlan
 
-_NO_RECORDS = {"records": 0, "key_value_bytes": 0, "first_offset": None, "last_offset": None}
-
 
 @dataclass(frozen=True, slots=True)
 class _Topic:
@@ -22,22 +20,25 @@ class _Topic:
     unit: Unit
 
     @property
-    def is_readable(self) -> bool:
-        """Whether every record of every window can be read; a part of a topic proves nothing about its keys."""
-        return all(plan.source.unreadable is None and plan.target.unreadable is None for plan in self.plans)
+    def is_comparable(self) -> bool:
+        """Whether every record of every window can be read but those that were deleted from the beginning.
+
+        Of any other part nobody knows which keys it has.
+        """
+        return all(plan.is_whole or plan.is_expired for plan in self.plans)
 
     @property
     def equal(self) -> bool:
-        """Whether both sides were read and every bucket is the same."""
-        return self.is_readable and not self.unit.buckets
+        """Whether both sides were read as a whole and every bucket is the same."""
+        return all(plan.is_whole for plan in self.plans) and not self.unit.buckets
 
     def entries(self) -> Iterable[dict[str, Any]]:
         """Return the entry of the result per window."""
         for plan in self.plans:
             yield {
                 **plan.window,
-                "source": self.unit.counts.get(("source", *plan.source.place), _NO_RECORDS),
-                "target": self.unit.counts.get(("target", *plan.target.place), _NO_RECORDS),
+                "source": self.unit.count("source", plan.source.place),
+                "target": self.unit.count("target", plan.target.place),
                 "equal": self.equal,
                 "blocks": 0,
                 "differing_blocks": 0,
@@ -72,7 +73,7 @@ def _topics(plans: Sequence[WindowPlan]) -> list[_Topic]:
 
 
 def _ranges(plans: Iterable[WindowPlan], side: str) -> list[Any]:
-    return [piece for plan in plans if not (piece := getattr(plan, side)).is_empty]
+    return [getattr(plan, side) for plan in plans]
 
 
 def _rounds(topics: Iterable[_Topic]) -> list[list[Unit]]:
@@ -99,7 +100,7 @@ class KeyJob:
         """Return the entries of the result per plan, and per topic and generation. Raises `JobError`."""
         topics = _topics(plans)
         comparison = KeyComparison(self.clusters, self.file, null_keys_have_order=False)
-        for together in _rounds(topic for topic in topics if topic.is_readable):
+        for together in _rounds(topic for topic in topics if topic.is_comparable):
             comparison.run(together)
         found = self.file.summaries()
         entries = {id(plan): e for topic in topics for plan, e in zip(topic.plans, topic.entries(), strict=True)}

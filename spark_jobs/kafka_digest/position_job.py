@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from kafka_digest.blocks import (
@@ -40,6 +41,11 @@ class Measured:
     target: Sequence[Block]
     comparison: Comparison
 
+    @property
+    def differs(self) -> bool:
+        """Whether any block differs."""
+        return self.comparison.differing_blocks > 0
+
 
 @dataclass(frozen=True, slots=True)
 class PositionJob:
@@ -56,13 +62,17 @@ class PositionJob:
         by_key = KeyComparison(self.clusters, self.file, null_keys_have_order=True)
         entries: dict[int, dict[str, Any]] = {}
         for together in in_rounds(plans):
-            measured = self._measured(together)
+            measured = self._measured([plan for plan in together if not plan.is_expired])
             differences = self._differences(measured)
             for number, one in enumerate(measured):
                 entries[id(one.plan)] = _entry(one, differences.get(number))
-            differing = [one for one in measured if one.comparison.differing_blocks]
-            if differing:
-                by_key.run([_unit(one, numbers[id(one.plan)], topics) for one in differing])
+            units = [_differing(one, numbers[id(one.plan)], topics) for one in measured if one.differs]
+            expired = [plan for plan in together if plan.is_expired]
+            units += [_whole(plan, numbers[id(plan)], topics) for plan in expired]
+            if units:
+                by_key.run(units)
+            for plan, unit in zip(expired, units[len(units) - len(expired) :], strict=True):
+                entries[id(plan)] = _expired_entry(plan, unit)
         found = self.file.summaries()
         return [{**entries[id(plan)], "differences": found.get(number)} for number, plan in enumerate(plans)]
 
@@ -79,8 +89,13 @@ class PositionJob:
     def _blocks(self, ranges: Mapping[str, Sequence[SideRange]]) -> Blocks:
         """Read both sides in one Spark job and return their blocks by (side, topic, partition)."""
         read = {side: self.clusters.read(side, ranges[side]) for side in SIDES}
-        options = {"block_records": self.block_records, "tasks": self.clusters.tasks}
-        frames = [block_rows(frame, side, **options) for side, frame in read.items() if frame is not None]
+        reader = partial(
+            block_rows,
+            block_records=self.block_records,
+            tasks=self.clusters.tasks,
+            hashing=self.clusters.hashing,
+        )
+        frames = [reader(frame, side) for side, frame in read.items() if frame is not None]
         if not frames:
             return {}
         blocks: Blocks = {}
@@ -127,14 +142,19 @@ class PositionJob:
         try:
             with naming("reading the first differing blocks again"):
                 frames = [self.clusters.read(side, _drill_ranges(cases, side)) for side in SIDES]
-                return first_differences(frames[0], frames[1], cases)
+                return first_differences(frames[0], frames[1], cases, self.clusters.hashing)
         except JobError as error:
             # The difference itself is proved by the digests, so it is reported rather than lost.
             lost = Difference("unclassified", None, None, (), f"The digests differ; {error}")
             return {case.number: lost for case in cases}
 
 
-def _unit(one: Measured, number: int, topics: Mapping[str, int]) -> Unit:
+def _whole(plan: WindowPlan, number: int, topics: Mapping[str, int]) -> Unit:
+    """Return what is compared by key of a window whose beginning was deleted, so that no rank is known."""
+    return Unit(number, plan.window, topics[plan.window["topic"]], {"source": [plan.source], "target": [plan.target]})
+
+
+def _differing(one: Measured, number: int, topics: Mapping[str, int]) -> Unit:
     """Return what a window that differs is looked into by key: both sides from the first differing block on."""
     block = one.comparison.first_differing
     assert block is not None
@@ -144,9 +164,8 @@ def _unit(one: Measured, number: int, topics: Mapping[str, int]) -> Unit:
 
 
 def _from_block(piece: SideRange, blocks: Sequence[Block], number: int) -> list[SideRange]:
-    if number >= len(blocks):
-        return []
-    return [SideRange(piece.topic, piece.partition, blocks[number].first_offset, piece.end)]
+    start = blocks[number].first_offset if number < len(blocks) else piece.end
+    return [SideRange(*piece.place, start, piece.end)]
 
 
 def _drill_ranges(cases: Sequence[DrillCase], side: str) -> list[SideRange]:
@@ -166,10 +185,14 @@ def _block(row: Any) -> Block:
     )
 
 
+def _expired_entry(plan: WindowPlan, unit: Unit) -> dict[str, Any]:
+    entry = _entry(Measured(plan, (), (), Comparison(0, 0, None)), None)
+    return entry | {side: unit.count(side, getattr(plan, side).place) for side in SIDES}
+
+
 def _entry(one: Measured, difference: Difference | None) -> dict[str, Any]:
     plan, comparison = one.plan, one.comparison
-    differs = comparison.differing_blocks > 0
-    if differs and difference is None:
+    if one.differs and difference is None:
         difference = Difference(
             "unclassified", None, None, (), "The digests differed at first; read again, the records are equal."
         )
@@ -177,7 +200,7 @@ def _entry(one: Measured, difference: Difference | None) -> dict[str, Any]:
         **plan.window,
         "source": side_document(one.source),
         "target": side_document(one.target),
-        "equal": not differs and plan.source.unreadable is None and plan.target.unreadable is None,
+        "equal": not one.differs and plan.is_whole,
         "blocks": comparison.blocks,
         "differing_blocks": comparison.differing_blocks,
         "source_unreadable": plan.source.unreadable,

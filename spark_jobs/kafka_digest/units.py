@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from kafka_digest.align_tasks import ABORTED, SOURCE_BEFORE, SOURCE_BEHIND, Circumstances
 from kafka_digest.clusters import SIDES, Clusters
 from kafka_digest.difference_file import DifferenceFile
 from kafka_digest.errors import JobError, naming
+from kafka_digest.hashing import Hashing
 from kafka_digest.key_drill import Suspects, aligned_keys, explained_buckets, reconciled
 from kafka_digest.key_frames import KeyedSide, compared_rows
 from kafka_digest.key_tasks import DIFFERING, TOTAL
@@ -18,6 +20,9 @@ from kafka_digest.windows import SideRange
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+NO_RECORDS = {"records": 0, "key_value_bytes": 0, "first_offset": None, "last_offset": None}
 
 
 @dataclass(slots=True)
@@ -36,6 +41,19 @@ class Unit:
     counts: dict[tuple[str, str, int], dict[str, Any]] = field(default_factory=dict)
     totals: dict[str, list[int]] = field(default_factory=lambda: {side: [0, 0] for side in SIDES})
     buckets: set[int] = field(default_factory=set)
+
+    @property
+    def topic_name(self) -> str:
+        """The source topic that it is about."""
+        return str(self.window["topic"])
+
+    def is_expired(self, side: str) -> bool:
+        """Whether a side has deleted records from the beginning of its ranges."""
+        return any(piece.is_expired for piece in self.ranges[side])
+
+    def count(self, side: str, place: tuple[str, int]) -> Mapping[str, Any]:
+        """Return what was read of a partition of a side."""
+        return self.counts.get((side, *place), NO_RECORDS)
 
     def note(self, row: Any) -> None:
         """Take a row of `key_tasks.COMPARED`."""
@@ -74,6 +92,7 @@ class _Options(TypedDict):
 
     null_keys_have_order: bool
     tasks: int
+    hashing: Hashing
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,20 +147,45 @@ class KeyComparison:
 
     def _sides(self, units: Sequence[Unit]) -> list[KeyedSide]:
         """Return the sides that have anything to read."""
-        sides = []
+        frames = [(number, side, self.clusters.read(side, _pieces(units, side))) for number, side in enumerate(SIDES)]
+        return [KeyedSide(n, frame, _places(units, side)) for n, side, frame in frames if frame is not None]
+
+    def _explaining(self, units: Sequence[Unit]) -> Iterator[KeyedSide]:
+        """Return what else explains differences: aborted transactions, and what logs hold beside the ranges."""
+        compacted = [unit for unit in units if unit.topic_name in self.clusters.compacted]
+        frames: list[tuple[int, str, DataFrame | None]] = []
         for number, side in enumerate(SIDES):
-            ranges = {unit.number: unit.ranges[side] for unit in units}
-            frame = self.clusters.read(side, [piece for pieces in ranges.values() for piece in pieces])
+            before, behind = self.clusters.around(side, _pieces(compacted, side))
+            frames.append((SOURCE_BEFORE + number, side, self.clusters.read(side, before)))
+            frames.append((SOURCE_BEHIND + number, side, self.clusters.read(side, behind)))
+        if self.clusters.is_uncommitted_copy:
+            frames.append((ABORTED, "source", self.clusters.read_aborted(_pieces(units, "source"))))
+        for number, side, frame in frames:
             if frame is not None:
-                places = {f"{p.topic}/{p.partition}": unit for unit, pieces in ranges.items() for p in pieces}
-                sides.append(KeyedSide(number, frame, places))
-        return sides
+                yield KeyedSide(number, frame, _places(units, side))
 
     def _aligned(self, units: Sequence[Unit]) -> DataFrame:
         buckets = reduce(set.union, (unit.buckets for unit in units), set())
-        suspects = Suspects(buckets, {unit.number: unit.topic for unit in units})
-        return aligned_keys(self.clusters.session, self._sides(units), suspects, **self._options)
+        compacted = frozenset(unit.number for unit in units if unit.topic_name in self.clusters.compacted)
+        source, target = (frozenset(unit.number for unit in units if unit.is_expired(side)) for side in SIDES)
+        suspects = Suspects(
+            buckets, {unit.number: unit.topic for unit in units}, Circumstances(compacted, (source, target))
+        )
+        sides = [*self._sides(units), *self._explaining(units)]
+        return aligned_keys(self.clusters.session, sides, suspects, **self._options)
 
     @property
     def _options(self) -> _Options:
-        return {"null_keys_have_order": self.null_keys_have_order, "tasks": self.clusters.tasks}
+        return {
+            "null_keys_have_order": self.null_keys_have_order,
+            "tasks": self.clusters.tasks,
+            "hashing": self.clusters.hashing,
+        }
+
+
+def _pieces(units: Iterable[Unit], side: str) -> list[SideRange]:
+    return [piece for unit in units for piece in unit.ranges[side]]
+
+
+def _places(units: Iterable[Unit], side: str) -> dict[str, int]:
+    return {f"{p.topic}/{p.partition}": unit.number for unit in units for p in unit.ranges[side]}

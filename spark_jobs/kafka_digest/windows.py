@@ -25,13 +25,17 @@ class LogBounds:
 
 @dataclass(frozen=True, slots=True)
 class SideRange:
-    """The offsets `[start, end)` to read on one side, and in words what of the window cannot be read."""
+    """The offsets `[start, end)` to read on one side, and in words what of the window cannot be read.
+
+    `is_expired` tells that it is the beginning of the window, which the log has deleted, and nothing else.
+    """
 
     topic: str
     partition: int
     start: int
     end: int
     unreadable: str | None = None
+    is_expired: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -56,6 +60,17 @@ class WindowPlan:
     source: SideRange
     target: SideRange
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything that the window asks for can be read."""
+        return self.source.unreadable is None and self.target.unreadable is None
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether all that cannot be read was deleted from the beginning: ranks are unknown, the rest is comparable."""
+        unreadable = [side for side in (self.source, self.target) if side.unreadable is not None]
+        return bool(unreadable) and all(side.is_expired for side in unreadable)
+
 
 def requested_range(window: Mapping[str, Any], side: str) -> SideRange:
     """Return the range that the request asks for on `source` or `target`."""
@@ -68,7 +83,7 @@ def plan_window(
     source_bounds: Mapping[tuple[str, int], LogBounds],
     target_bounds: Mapping[tuple[str, int], LogBounds],
 ) -> WindowPlan:
-    """Return what to read for a window; if one side's beginning is gone, neither side is read."""
+    """Return what to read for a window; if nothing of one side can be read, neither side is."""
     source, target = requested_range(window, "source"), requested_range(window, "target")
     source = readable_range(source, source_bounds.get(source.place), end_may_be_missing=False)
     target = readable_range(target, target_bounds.get(target.place), end_may_be_missing=True)
@@ -78,13 +93,14 @@ def plan_window(
 
 
 def _is_unread(window: Mapping[str, Any], planned: SideRange, side: str) -> bool:
-    return planned.unreadable is not None and planned.is_empty and not requested_range(window, side).is_empty
+    lost = planned.unreadable is not None and planned.is_empty
+    return lost and not planned.is_expired and not requested_range(window, side).is_empty
 
 
 def readable_range(asked: SideRange, bounds: LogBounds | None, *, end_may_be_missing: bool) -> SideRange:
     """Return the readable part of a range.
 
-    Records below the log start make all of it unreadable, because the rank of the others is unknown.
+    Below the log start there is nothing any more, and the rank of what is above is unknown.
     `end_may_be_missing`: on the target, offsets beyond the log's end are records that are not there, a
     difference to be found by comparing; on the source they cannot be read.
     """
@@ -94,18 +110,18 @@ def readable_range(asked: SideRange, bounds: LogBounds | None, *, end_may_be_mis
         return asked
     if bounds is None:
         return asked.none_of_it("the topic or partition does not exist")
-    if asked.start < bounds.log_start:
-        gone = min(asked.end, bounds.log_start)
-        return asked.none_of_it(
-            f"the log starts at offset {bounds.log_start}; offsets [{asked.start}, {gone}) are deleted"
-        )
     end = min(asked.end, bounds.readable_end)
+    gone = min(asked.end, bounds.log_start)
+    shortage = _shortage(asked, bounds, end_may_be_missing=end_may_be_missing)
+    deleted = f"the log starts at offset {bounds.log_start}; offsets [{asked.start}, {gone}) are deleted"
+    said = [text for text in (deleted if asked.start < gone else None, shortage) if text is not None]
     return SideRange(
         asked.topic,
         asked.partition,
-        min(asked.start, end),
+        min(max(asked.start, bounds.log_start), end),
         end,
-        _shortage(asked, bounds, end_may_be_missing=end_may_be_missing),
+        "; ".join(said) or None,
+        is_expired=asked.start < gone and shortage is None,
     )
 
 

@@ -12,7 +12,14 @@ from confluent_kafka import Producer
 
 from kafka_migration.core.differences import DifferenceKind
 from kafka_migration.core.judging import judge_topics
-from kafka_migration.core.validation import KEY_DIGEST, TopicResult, ValidationRequest, ValidationResult, Window
+from kafka_migration.core.validation import (
+    AUDITED_DIGESTS,
+    KEY_DIGEST,
+    TopicResult,
+    ValidationRequest,
+    ValidationResult,
+    Window,
+)
 from kafka_migration.core.verdict import Verdict
 from sandbox.sandbox import Sandbox
 from tests.live.validation_scene import Clusters, Sent, Side, plain, submit
@@ -86,6 +93,7 @@ def scene(tmp_path_factory) -> Iterator[Scene]:
         scene.copied("appended", RECORDS, [replace(record, timestamp_ms=1) for record in RECORDS])
         scene.copied("purged", RECORDS, RECORDS)
         scene.source.purge("purged", 5)
+        scene.copied("compacted", RECORDS[20:], RECORDS)
         _producer = fill_transactions(scene)
         yield scene
 
@@ -104,8 +112,18 @@ def fill_transactions(scene: Scene) -> Producer:
 def result(scene: Scene, tmp_path_factory) -> ValidationResult:
     """The result of one submission over all topics."""
     folder = tmp_path_factory.mktemp("job")
+    # The digests that cannot be forged, so that they are seen to work.
+    digest = AUDITED_DIGESTS[KEY_DIGEST]
     request = ValidationRequest(
-        "demo", "run", 10, "read_committed", tuple(scene.windows), (), KEY_DIGEST, ("appended",)
+        "demo",
+        "run",
+        10,
+        "read_committed",
+        tuple(scene.windows),
+        digest=digest,
+        nonce="ab" * 16,
+        untimed_topics=("appended",),
+        compacted_topics=("compacted",),
     )
     ended, path = submit(scene, folder, request.to_document(), scene.clients)
     assert ended.returncode == 0, ended.stdout[-4000:] + ended.stderr[-4000:]
@@ -157,15 +175,23 @@ def test_damage_is_labelled_and_located(scene, result, name):
 
 
 def test_purged_topic_is_not_verifiable(result):
-    """Where a part of the source is gone nothing is compared, and nothing is said to be equal."""
+    """Where a part of the source is gone the rest is compared, and nothing is said to be equal."""
     found = of_topic(result, "purged")
 
-    assert (found.equal, found.differences, found.source_records) == (False, None, 0)
+    assert (found.equal, found.target_records - found.source_records) == (False, 5)
+    assert {DifferenceKind.EXPIRED: 5} == found.differences.counts
+
+
+def test_compacted_topic_is_equal_in_what_remains(result):
+    """What the source compacted since is named, and no damage."""
+    found = of_topic(result, "compacted")
+
+    assert (False, {DifferenceKind.COMPACTED: 20}) == (found.equal, found.differences.counts)
 
 
 def test_topics_are_judged(result):
     """The roll-up names a verdict per topic."""
-    verdicts = {topic.topic: topic.verdict for topic in judge_topics(result, killed={})}
-    good = dict.fromkeys(("equal", "empty", "transactions", "appended"), Verdict.PASS)
+    verdicts = {topic.topic: topic.verdict for topic in judge_topics(result)}
+    good = dict.fromkeys(("equal", "empty", "transactions", "appended", "compacted"), Verdict.PASS)
 
     assert {**good, "purged": Verdict.NOT_VERIFIABLE} | {f"damaged-{n}": Verdict.FAIL for n in DAMAGES} == verdicts

@@ -15,6 +15,7 @@ from confluent_kafka import Producer
 
 from kafka_migration.core.differences import DifferenceKind
 from kafka_migration.core.judging import judge_partition, judge_topics
+from kafka_migration.core.tolerance import Tolerance
 from kafka_migration.core.validation import (
     PartitionResult,
     ValidationRequest,
@@ -30,6 +31,7 @@ pytestmark = pytest.mark.live
 
 BLOCK_RECORDS = 10
 RECORDS = plain(35)
+KEYED = [record for record in RECORDS if record.key is not None]
 OTHER = Sent(b"other", b"foreign", timestamp_ms=START_MS + 999)
 CHANGED_VALUE = Sent(RECORDS[20].key, b"damaged", RECORDS[20].headers, RECORDS[20].timestamp_ms)
 CHANGED_HEADER = Sent(RECORDS[30].key, RECORDS[30].value, [("trace", b"?")], RECORDS[30].timestamp_ms)
@@ -74,6 +76,7 @@ def scene(tmp_path_factory) -> Iterator[Scene]:
         fill_equal(scene)
         fill_damaged(scene)
         fill_transactions(scene)
+        fill_explained(scene)
         _open_transaction = fill_unreadable(scene)  # ends with its producer
         yield scene
 
@@ -108,11 +111,25 @@ def fill_transactions(scene: Scene) -> None:
     scene.window("transactions", 0, (0, 30), (0, len(committed)))
 
 
+def fill_explained(scene: Scene) -> None:
+    """The source has compacted what it copied; MirrorMaker copied what a transaction aborted."""
+    scene.create("compacted")
+    scene.copied("compacted", 0, KEYED[10:], KEYED)
+    scene.create("uncommitted")
+    for start, how in ((0, "commit"), (5, "abort"), (10, "commit")):
+        scene.source.transaction("uncommitted", RECORDS[start : start + 5], how)
+    scene.target.send("uncommitted", 0, RECORDS[:15])
+    scene.window("uncommitted", 0, (0, 18), (0, 15))
+
+
 def fill_unreadable(scene: Scene) -> Producer:
     """Windows whose records are purged, missing, in an open transaction, or of a topic that is not there."""
     scene.create("purged")
     scene.copied("purged", 0, RECORDS, RECORDS)
     scene.source.purge("purged", 5)
+    scene.create("purged-damaged")
+    scene.copied("purged-damaged", 0, RECORDS, [*RECORDS[:20], CHANGED_VALUE, *RECORDS[21:]])
+    scene.source.purge("purged-damaged", 5)
     scene.create("short")
     scene.source.send("short", 0, RECORDS)
     scene.target.send("short", 0, RECORDS[:30])
@@ -130,7 +147,15 @@ def fill_unreadable(scene: Scene) -> Producer:
 @pytest.fixture(scope="module")
 def request_of(scene: Scene) -> ValidationRequest:
     """The request over all windows."""
-    return ValidationRequest("demo", "run", BLOCK_RECORDS, "read_committed", tuple(scene.windows))
+    return ValidationRequest(
+        "demo",
+        "run",
+        BLOCK_RECORDS,
+        "read_committed",
+        tuple(scene.windows),
+        compacted_topics=("compacted",),
+        is_uncommitted_copy=True,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -191,16 +216,43 @@ def test_damage_is_named_at_its_place(result, number):
     )
     assert fields == difference.fields
     assert kind in (partition.differences.damage if partition.differences else {DifferenceKind.REORDERED})
-    assert judge_partition(partition, graceful=True)[0] is Verdict.FAIL
+    assert judge_partition(partition)[0] is Verdict.FAIL
 
 
 def test_purged_records_are_not_verifiable(result):
-    """A window that begins below the log start is not shortened: it is not read, and said to be unreadable."""
+    """A window that begins below the log start is said to be unreadable; what is left of it is compared by key."""
     (partition,) = of_topic(result, "purged")
 
     assert "log starts at offset 5; offsets [0, 5) are deleted" in partition.source_unreadable
-    assert (partition.source.records, partition.target.records) == (0, 0)
-    assert judge_partition(partition, graceful=True)[0] is Verdict.NOT_VERIFIABLE
+    assert (partition.source.records, partition.target.records) == (30, 35)
+    assert {DifferenceKind.EXPIRED: 5} == partition.differences.counts
+    assert judge_partition(partition)[0] is Verdict.NOT_VERIFIABLE
+
+
+def test_damage_beside_purged_records_is_found(result):
+    """Retention hides the records that it deleted, and nothing else."""
+    (partition,) = of_topic(result, "purged-damaged")
+
+    assert {DifferenceKind.EXPIRED: 5, DifferenceKind.ALTERED: 1} == partition.differences.counts
+    assert judge_partition(partition)[0] is Verdict.FAIL
+
+
+def test_compaction_is_no_damage(result):
+    """A source that compacted after it was copied lacks records that have a newer one, and passes."""
+    (partition,) = of_topic(result, "compacted")
+
+    assert {DifferenceKind.COMPACTED: 10} == partition.differences.counts
+    assert judge_partition(partition)[0] is Verdict.PASS
+
+
+def test_aborted_records_that_were_copied_are_named(result):
+    """What an uncommitted MirrorMaker copied of an aborted transaction is damage unless the file allows so much."""
+    (partition,) = of_topic(result, "uncommitted")
+
+    assert {DifferenceKind.ABORTED: 5} == partition.differences.counts
+    assert [5, 6, 7, 8, 9] == sorted(d.target_offset for d in partition.differences.first)
+    assert judge_partition(partition)[0] is Verdict.FAIL
+    assert judge_partition(partition, tolerance=Tolerance(aborted=5))[0] is Verdict.WARN
 
 
 def test_a_target_that_ends_early_lacks_records(result):
@@ -209,7 +261,7 @@ def test_a_target_that_ends_early_lacks_records(result):
 
     assert partition.target_unreadable is None
     assert (partition.first_difference.kind, partition.first_difference.source_offset) == (DifferenceKind.MISSING, 30)
-    assert judge_partition(partition, graceful=True)[0] is Verdict.FAIL
+    assert judge_partition(partition)[0] is Verdict.FAIL
 
 
 def test_a_topic_that_is_gone_is_not_verifiable(result):
@@ -225,19 +277,22 @@ def test_an_open_transaction_is_not_verifiable(result):
 
     assert "transaction is open since offset 30" in partition.source_unreadable
     assert (partition.source.records, partition.target.records) == (30, 35)
-    assert judge_partition(partition, graceful=True)[0] is Verdict.NOT_VERIFIABLE
+    assert judge_partition(partition)[0] is Verdict.NOT_VERIFIABLE
 
 
 def test_topics_are_judged(result):
     """The roll-up names a verdict per topic."""
-    verdicts = {topic.topic: topic.verdict for topic in judge_topics(result, killed={})}
+    verdicts = {topic.topic: topic.verdict for topic in judge_topics(result)}
 
     assert verdicts == {
         "damaged": Verdict.FAIL,
         "equal": Verdict.PASS,
         "gone": Verdict.NOT_VERIFIABLE,
         "open": Verdict.NOT_VERIFIABLE,
+        "compacted": Verdict.PASS,
         "purged": Verdict.NOT_VERIFIABLE,
+        "purged-damaged": Verdict.FAIL,
+        "uncommitted": Verdict.FAIL,
         "short": Verdict.FAIL,
         "transactions": Verdict.PASS,
     }

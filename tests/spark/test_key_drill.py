@@ -8,6 +8,7 @@ from functools import reduce
 
 import pytest
 
+from kafka_digest.align_tasks import ABORTED, NO_CIRCUMSTANCES, TARGET_BEFORE, TARGET_BEHIND, Circumstances
 from kafka_digest.key_drill import Suspects, aligned_keys, reconciled
 from kafka_digest.key_frames import KeyedSide, compared_rows
 from kafka_digest.key_tasks import DIFFERING
@@ -68,10 +69,13 @@ def drilled(spark, kafka_frame) -> Callable[..., Found]:
     def drill(
         source: dict[int, Records], target: dict[int, Records], units: dict[int, int], topics: dict[int, int], **options
     ) -> Found:
+        circumstances, explaining = options.pop("circumstances", NO_CIRCUMSTANCES), options.pop("explaining", {})
         options = {"null_keys_have_order": False, "tasks": 1, **options}
         sides = [side(0, source, units), side(1, target, units)]
         buckets = {row["bucket"] for row in compared_rows(sides, **options).collect() if row["kind"] == DIFFERING}
-        rows = reconciled(aligned_keys(spark, sides, Suspects(buckets, topics), **options)).collect()
+        sides += [side(number, records, units) for number, records in explaining.items()]
+        suspects = Suspects(buckets, topics, circumstances)
+        rows = reconciled(aligned_keys(spark, sides, suspects, **options)).collect()
         found: Found = {}
         for row in sorted(rows, key=lambda row: (row["source_offset"] or -1, row["target_offset"] or -1)):
             found.setdefault(row["topic"], []).append(
@@ -111,3 +115,26 @@ def test_key_in_several_source_partitions_may_interleave(drilled):
     found = drilled(source, target, {0: 4, 1: 4}, {4: 0})[0]
 
     assert [("interleaved", [])] * KEYS == [row[:2] for row in found]
+
+
+def test_what_else_the_logs_hold_explains_differences(drilled):
+    """Aborted records, newer records behind the ranges, older ones before them, and what retention took, per unit."""
+    keyed, deleted = SOURCE[0::KEYS], replace(SOURCE[0], value=None)
+    source = {0: keyed, 1: keyed, 2: [deleted], 3: [deleted], 4: keyed[3:], 5: KEYLESS}
+    target = {0: [*keyed, OTHER], 1: keyed[:-1], 2: [SOURCE[1]], 3: [SOURCE[1]], 4: keyed, 5: [*KEYLESS, KEYLESS[0]]}
+    units = {number: number for number in source}
+    explaining = {
+        ABORTED: {0: [OTHER], 5: [KEYLESS[0]]},
+        TARGET_BEFORE: {3: [SOURCE[0], SOURCE[5]]},
+        TARGET_BEHIND: {1: [SOURCE[0], SOURCE[5]]},
+    }
+    circumstances = Circumstances(frozenset({1, 2, 3}), (frozenset({4}), frozenset()))
+
+    found = drilled(source, target, units, units, explaining=explaining, circumstances=circumstances)
+
+    assert [("aborted", None, 8)] == [(label, *offsets) for label, _, *offsets in found[0]]
+    assert [("compacted", 7, None)] == [(label, *offsets) for label, _, *offsets in found[1]]
+    assert {"compacted", "extra"} == {label for label, *_ in found[2]}
+    assert {"missing", "extra"} == {label for label, *_ in found[3]}
+    assert [("expired", n) for n in range(3)] == [(row[0], row[3]) for row in found[4]]
+    assert [("aborted", 20)] == [(row[0], row[3]) for row in found[5]]

@@ -28,11 +28,13 @@ def batch(rows: Sequence[Row], keyless: bool = False) -> pa.RecordBatch:
             "value": row[3],
             "headers": 0,
             "timestamp": row[3],
+            "tombstone": False,
             "keyless": keyless,
         }
         for n, row in enumerate(rows)
     ]
-    types = {"unit": pa.int32(), "side": pa.int32(), "partition": pa.int32(), "keyless": pa.bool_()}
+    types = {"unit": pa.int32(), "side": pa.int32(), "partition": pa.int32()}
+    types |= dict.fromkeys(("tombstone", "keyless"), pa.bool_())
     schema = pa.schema([(name, types.get(name, pa.int64())) for name in HASHED])
     return pa.RecordBatch.from_pylist(named, schema=schema)
 

@@ -14,8 +14,11 @@ from hypothesis import strategies as st
 
 from kafka_digest import alignment
 from kafka_digest.alignment import (
+    ABORTED,
     ALTERED,
+    COMPACTED,
     DUPLICATE,
+    EXPIRED,
     EXTRA,
     INTERLEAVED,
     MISSING,
@@ -23,9 +26,11 @@ from kafka_digest.alignment import (
     REORDERED,
     STALE,
     Difference,
+    Known,
     Records,
     align,
     common_subsequence,
+    surplus,
 )
 
 pytestmark = pytest.mark.unit
@@ -38,6 +43,7 @@ class Sent(NamedTuple):
     timestamp: int
     partition: int = 0
     headers: int = 0
+    tombstone: bool = False
 
 
 def records(sent: Sequence[Sent]) -> Records:
@@ -46,7 +52,8 @@ def records(sent: Sequence[Sent]) -> Records:
     fields = [np.array([getattr(r, name) for _, r in rows], np.int64) for name in ("value", "headers", "timestamp")]
     hashes = np.array([hash((r.value, r.headers, r.timestamp)) for _, r in rows], np.int64)
     partitions = np.array([r.partition for _, r in rows], np.int32)
-    return Records(partitions, np.array([n for n, _ in rows], np.int64), hashes, fields)
+    tombstones = np.array([r.tombstone for _, r in rows], np.bool_)
+    return Records(partitions, np.array([n for n, _ in rows], np.int64), hashes, fields, tombstones)
 
 
 SOURCE = [Sent(value, 1000 + value) for value in range(10)]
@@ -210,3 +217,106 @@ def test_several_damages_of_unique_records_are_each_labelled(seed):
         }[label]
 
     assert Counter(places.values()) == Counter(d.label for d in align(records(source), records(target)))
+
+
+TOMBSTONE = Sent(0, 2000, tombstone=True)
+COMPACTS = Known(compacted=True)
+GOES_ON = Known(compacted=True, behind=(True, True))
+BOTH = (True, True)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "known", "expected"),
+    [
+        pytest.param(SOURCE[6:], SOURCE, COMPACTS, [(COMPACTED, None, n) for n in range(6)], id="source compacted"),
+        pytest.param(SOURCE, SOURCE[8:], COMPACTS, [(COMPACTED, n, None) for n in range(8)], id="target compacted"),
+        pytest.param(SOURCE, SOURCE[8:], Known(), [(MISSING, n, None) for n in range(8)], id="topic not compacted"),
+        pytest.param(SOURCE, SOURCE[:9], COMPACTS, [(MISSING, 9, None)], id="newest missing"),
+        pytest.param(SOURCE, SOURCE[:9], GOES_ON, [(COMPACTED, 9, None)], id="newest replaced behind the range"),
+        pytest.param(SOURCE[:2], [*SOURCE[:2], OTHER], COMPACTS, [(EXTRA, None, 2)], id="newest is foreign"),
+        pytest.param(
+            SOURCE, [*SOURCE[:3], OTHER, *SOURCE[4:]], COMPACTS, [(ALTERED, 3, 3)], id="altered, and has a newer one"
+        ),
+        pytest.param(
+            [*SOURCE[:2], TOMBSTONE], [], COMPACTS, [(COMPACTED, n, None) for n in range(3)], id="key deleted"
+        ),
+        pytest.param([], [SOURCE[0], TOMBSTONE], COMPACTS, [(COMPACTED, None, n) for n in (0, 1)], id="source deleted"),
+        pytest.param(
+            [SOURCE[0], TOMBSTONE], [SOURCE[0]], COMPACTS, [(MISSING, 1, None)], id="tombstone missing, key alive"
+        ),
+        pytest.param(
+            [TOMBSTONE], [], Known(compacted=True, before=BOTH), [(MISSING, 0, None)], id="alive before the range"
+        ),
+        pytest.param(
+            [TOMBSTONE], [], Known(compacted=True, before=(True, False)), [(COMPACTED, 0, None)], id="nowhere any more"
+        ),
+        pytest.param(SOURCE[:1], [], COMPACTS, [(MISSING, 0, None)], id="key gone without a tombstone"),
+        pytest.param(
+            SOURCE[4:],
+            SOURCE,
+            Known(expired=(True, False)),
+            [(EXPIRED, None, n) for n in range(4)],
+            id="source expired",
+        ),
+        pytest.param(
+            SOURCE,
+            SOURCE[4:],
+            Known(expired=(False, True)),
+            [(EXPIRED, n, None) for n in range(4)],
+            id="target expired",
+        ),
+        pytest.param(
+            SOURCE, SOURCE[4:], Known(expired=(True, False)), [(MISSING, n, None) for n in range(4)], id="not this side"
+        ),
+        pytest.param(
+            SOURCE[4:],
+            [*SOURCE[:6], OTHER, *SOURCE[6:]],
+            Known(expired=(True, False)),
+            [*((EXPIRED, None, n) for n in range(4)), (EXTRA, None, 6)],
+            id="extra behind what expired",
+        ),
+    ],
+)
+def test_what_a_log_may_delete_is_told_from_damage(source, target, known, expected):
+    """Only what compaction or retention can have taken is explained by them: older records, never newer ones."""
+    found = align(records(source), records(target), known)
+
+    assert sorted(expected, key=str) == sorted((d[:3] for d in found), key=str)
+
+
+def test_aborted_records_are_named_before_duplicates():
+    """A record that was aborted and sent again is on the target twice: one of the two is the aborted one."""
+    aborted = tuple(records([SOURCE[3], OTHER]).records.tolist())
+    target = records([*SOURCE[:4], SOURCE[3], OTHER, *SOURCE[4:], OTHER])
+
+    found = align(records(SOURCE), target, Known(aborted=aborted))
+
+    assert [(ABORTED, None), (ABORTED, None), (EXTRA, None)] == [d[:2] for d in found]
+    assert {3, 4, 5, 12} >= {d.target for d in found}
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "known", "expected"),
+    [
+        pytest.param(1, 3, Known(aborted=(7,)), [ABORTED, DUPLICATE], id="one aborted, one more"),
+        pytest.param(0, 1, Known(aborted=(7, 7)), [ABORTED], id="aborted only"),
+        pytest.param(0, 2, Known(expired=(True, False)), [EXPIRED, EXPIRED], id="source expired"),
+        pytest.param(2, 0, Known(expired=(False, True)), [EXPIRED, EXPIRED], id="target expired"),
+        pytest.param(2, 0, Known(expired=(True, False)), [MISSING, MISSING], id="not this side"),
+    ],
+)
+def test_identical_records_without_a_key_are_explained_by_number(source, target, known, expected):
+    """Records without a key that are more or fewer are aborted or expired, as far as there can be such."""
+    assert expected == [d.label for d in surplus(source, target, known)]
+
+
+@given(source=SHORT, data=st.data())
+def test_every_compaction_of_a_copy_is_explained(source, data):
+    """Whatever both sides drop of the records before one that both keep, nothing is taken for damage."""
+    sent = [Sent(value, n) for n, value in enumerate([*source, 9])]
+    kept = [sent[data.draw(st.integers(0, len(source)), label="first kept") :] for _ in range(2)]
+
+    found = align(records(kept[0]), records(kept[1]), COMPACTS)
+
+    assert {d.label for d in found} <= {COMPACTED}
+    assert abs(len(kept[0]) - len(kept[1])) == len(found)

@@ -69,7 +69,7 @@ def test_place_is_read_from_the_packages_own_finding(target_topic):
     difference = FirstDifference(DifferenceKind.ALTERED, 50, 49, ("value",), "it differs in value.")
     side = SideCount(100, 1_000, 0, 99)
     result = PartitionResult(window, side, side, equal=False, blocks=1, differing_blocks=1, first_difference=difference)
-    _, finding = judge_partition(result, graceful=True)
+    _, finding = judge_partition(result)
     assert finding is not None
 
     read = Finding(**finding.to_document())

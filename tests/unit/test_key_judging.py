@@ -9,6 +9,8 @@ import pytest
 from kafka_migration.core.codes import Code
 from kafka_migration.core.differences import Difference, DifferenceKind, Differences
 from kafka_migration.core.judging import judge_topics
+from kafka_migration.core.key_judging import Circumstances
+from kafka_migration.core.tolerance import Tolerance
 from kafka_migration.core.validation import (
     KEY_DIGEST,
     PartitionResult,
@@ -34,6 +36,7 @@ WINDOWS = [
 ]
 EQUAL = TopicResult(4, "orders", "new.orders", True, 0, 20, 20, "0a", "0a")
 KINDS = DifferenceKind
+MANY = Tolerance(duplicates=1_000)
 
 
 def differing(*kinds: DifferenceKind) -> TopicResult:
@@ -42,11 +45,22 @@ def differing(*kinds: DifferenceKind) -> TopicResult:
     return replace(EQUAL, equal=False, differing_buckets=1, differences=Differences(dict.fromkeys(kinds, 1), (first,)))
 
 
-def judge(topic: TopicResult, *windows: PartitionResult, killed: tuple[int, ...] = ()):
+def judge(
+    topic: TopicResult,
+    *windows: PartitionResult,
+    killed: tuple[int, ...] = (),
+    grown: tuple[int, ...] = (),
+    tolerance: Tolerance = MANY,
+):
     """Judge one topic and return its verdict."""
     result = ValidationResult("4.0.0", "t", "t", windows or tuple(WINDOWS), (topic,), KEY_DIGEST)
-    (verdict,) = judge_topics(result, killed={"orders": killed})
+    (verdict,) = judge_topics(result, circumstances={"orders": Circumstances(killed, grown)}, tolerance=tolerance)
     return verdict
+
+
+def judged(result: ValidationResult, topic: str, killed: int):
+    """Judge a result, of one topic of which a generation was killed."""
+    return judge_topics(result, circumstances={topic: Circumstances({killed})}, tolerance=MANY)
 
 
 def test_equal_buckets_pass():
@@ -95,15 +109,67 @@ def test_differences_are_judged_by_their_kinds_and_how_mirrormaker_ended(kinds, 
     assert (verdict, [code]) == (found.verdict, [f.code for f in (*found.findings, *found.warnings)])
 
 
+@pytest.mark.parametrize(
+    ("counts", "tolerance", "verdict", "code"),
+    [
+        ({KINDS.COMPACTED: 9}, Tolerance(), Verdict.PASS, Code.RECORDS_COMPACTED),
+        ({KINDS.COMPACTED: 9, KINDS.INTERLEAVED: 1}, Tolerance(), Verdict.PASS, Code.RECORDS_COMPACTED),
+        ({KINDS.COMPACTED: 9, KINDS.MISSING: 1}, MANY, Verdict.FAIL, Code.COPY_DIFFERS),
+        ({KINDS.ABORTED: 3}, Tolerance(), Verdict.FAIL, Code.COPY_DIFFERS),
+        ({KINDS.ABORTED: 3}, Tolerance(aborted=3), Verdict.WARN, Code.ABORTED_RECORDS_COPIED),
+        ({KINDS.ABORTED: 4}, Tolerance(aborted=3), Verdict.FAIL, Code.COPY_DIFFERS),
+        ({KINDS.DUPLICATE: 5}, Tolerance(duplicates=5), Verdict.WARN, Code.RECORDS_REPLAYED),
+        ({KINDS.DUPLICATE: 6}, Tolerance(duplicates=5), Verdict.FAIL, Code.COPY_DIFFERS),
+        ({KINDS.DUPLICATE: 1, KINDS.ABORTED: 1}, Tolerance(1, 1), Verdict.WARN, Code.RECORDS_REPLAYED),
+    ],
+)
+def test_what_is_explained_is_good_up_to_a_bound(counts, tolerance, verdict, code):
+    """Compaction is no damage; replays and aborted records are a warning as long as the file allows so many."""
+    damaged = replace(EQUAL, equal=False, differences=Differences(counts, ()))
+    found = judge(damaged, killed=(3,), tolerance=tolerance)
+
+    assert (verdict, [code]) == (found.verdict, [f.code for f in (*found.findings, *found.warnings)])
+
+
+@pytest.mark.parametrize(
+    ("kinds", "grown", "verdict"),
+    [
+        ((KINDS.MOVED,), (4,), Verdict.NOT_VERIFIABLE),
+        ((KINDS.MOVED, KINDS.REORDERED), (4,), Verdict.NOT_VERIFIABLE),
+        ((KINDS.MOVED,), (), Verdict.FAIL),
+        ((KINDS.MOVED, KINDS.ALTERED), (4,), Verdict.FAIL),
+    ],
+)
+def test_order_is_not_verifiable_while_the_target_got_partitions(kinds, grown, verdict):
+    """A partition more moves keys: what is there can be told, in which order not."""
+    assert verdict is judge(differing(*kinds), grown=grown).verdict
+
+
+@pytest.mark.parametrize(
+    ("kinds", "verdict"),
+    [
+        ((KINDS.EXPIRED,), Verdict.NOT_VERIFIABLE),
+        ((KINDS.EXPIRED, KINDS.COMPACTED), Verdict.NOT_VERIFIABLE),
+        ((KINDS.EXPIRED, KINDS.ALTERED), Verdict.FAIL),
+        ((KINDS.MISSING,), Verdict.FAIL),
+    ],
+)
+def test_damage_is_damage_also_beside_what_was_deleted(kinds, verdict):
+    """Records that retention took leave the rest to be compared; only they are not verifiable."""
+    unread = replace(WINDOWS[1], equal=False, source_unreadable="the log starts at offset 5")
+
+    assert verdict is judge(differing(*kinds), WINDOWS[0], unread).verdict
+
+
 def test_killed_generations_count_for_the_comparison_that_they_belong_to():
     """Of two comparisons of a topic each has the generations after those of the one before."""
     later = replace(differing(KINDS.DUPLICATE), generation=6)
     windows = [replace(w, window=replace(w.window, generation=g)) for w in WINDOWS for g in (4, 6)]
     result = ValidationResult("4.0.0", "t", "t", tuple(windows), (later, EQUAL), KEY_DIGEST)
 
-    assert [Verdict.FAIL] == [topic.verdict for topic in judge_topics(result, killed={"orders": {3}})]
-    assert [Verdict.WARN] == [topic.verdict for topic in judge_topics(result, killed={"orders": {5}})]
-    assert [Verdict.FAIL] == [topic.verdict for topic in judge_topics(result, killed={"audit": {5}})]
+    assert [Verdict.FAIL] == [topic.verdict for topic in judged(result, "orders", 3)]
+    assert [Verdict.WARN] == [topic.verdict for topic in judged(result, "orders", 5)]
+    assert [Verdict.FAIL] == [topic.verdict for topic in judged(result, "audit", 5)]
 
 
 def test_digests_that_differed_once_are_no_pass():

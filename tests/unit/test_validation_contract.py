@@ -12,6 +12,8 @@ from kafka_digest.windows import LogBounds, SideRange, in_rounds, plan_window, r
 from kafka_migration.core.codes import Code
 from kafka_migration.core.differences import Difference, DifferenceKind, Differences, FirstDifference
 from kafka_migration.core.judging import judge_partition, judge_topics
+from kafka_migration.core.key_judging import Circumstances
+from kafka_migration.core.tolerance import Tolerance
 from kafka_migration.core.validation import (
     DIGESTS,
     KEY_DIGEST,
@@ -106,7 +108,7 @@ def test_the_job_and_the_package_mean_the_same():
     from kafka_digest import align_tasks, alignment, job
     from kafka_migration.core import validation
 
-    assert job.DIGESTS == DIGESTS
+    assert set(job.DIGESTS) == set(DIGESTS)
     assert set(alignment.LABELS) | {"unclassified"} == {str(kind) for kind in DifferenceKind}
     assert set(align_tasks.PLACES) < {field.name for field in fields(Difference)}
     assert (job.SCHEMA, job.REQUEST_KIND, job.RESULT_KIND) == (
@@ -130,7 +132,7 @@ def test_only_empty_windows_are_equal_unread():
 
     (answer,) = empty_result(replace(REQUEST, windows=(empty,)), "now").partitions
 
-    assert judge_partition(answer, graceful=True) == (Verdict.PASS, None)
+    assert judge_partition(answer) == (Verdict.PASS, None)
     with pytest.raises(ValueError, match="not empty"):
         empty_result(REQUEST, "now")
 
@@ -202,15 +204,37 @@ def test_only_empty_windows_are_equal_unread():
 )
 def test_judging(result, graceful, verdict, code):
     """Every outcome of a comparison has one verdict, and all but PASS one finding."""
-    judged, finding = judge_partition(result, graceful=graceful)
+    judged, finding = judge_partition(result, circumstances=Circumstances(() if graceful else {3}))
 
     assert judged is verdict
     assert (finding.code if finding else None) is code
 
 
+@pytest.mark.parametrize(
+    ("kinds", "killed", "unreadable", "verdict", "code"),
+    [
+        ((DifferenceKind.COMPACTED,), (), None, Verdict.PASS, Code.RECORDS_COMPACTED),
+        ((DifferenceKind.DUPLICATE,), (2,), None, Verdict.WARN, Code.RECORDS_REPLAYED),
+        ((DifferenceKind.DUPLICATE,), (3,), None, Verdict.FAIL, Code.COPY_DIFFERS),
+        ((DifferenceKind.COMPACTED, DifferenceKind.ALTERED), (), None, Verdict.FAIL, Code.COPY_DIFFERS),
+        ((DifferenceKind.EXPIRED,), (), "the log starts at 5", Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE),
+        ((DifferenceKind.EXPIRED, DifferenceKind.ALTERED), (), "the log starts at 5", Verdict.FAIL, Code.COPY_DIFFERS),
+    ],
+)
+def test_windows_that_differ_are_judged_by_what_explains_it(kinds, killed, unreadable, verdict, code):
+    """What was found key by key decides: compaction, a replay between two generations, retention, or damage."""
+    first = None if unreadable else FirstDifference(DifferenceKind.EXTRA, 4, 9, (), "somewhere.")
+    differences = Differences(dict.fromkeys(kinds, 1), ())
+    result = replace(EQUAL, equal=False, differences=differences, source_unreadable=unreadable, first_difference=first)
+
+    judged, finding = judge_partition(result, circumstances=Circumstances(killed), tolerance=Tolerance(duplicates=1))
+
+    assert (verdict, code) == (judged, finding and finding.code)
+
+
 def test_a_finding_says_where_to_look():
     """A difference names topic, partition, kind, fields, both offsets, and a command for each side."""
-    _, finding = judge_partition(differing(fields=("value",)), graceful=True)
+    _, finding = judge_partition(differing(fields=("value",)))
     text = str(finding)
 
     for part in ("topic orders", "partition 0", "altered in value", "source offset 4", "target offset 9"):
@@ -224,7 +248,7 @@ def test_topics_are_rolled_up():
     renamed = replace(EQUAL, window=replace(WINDOW, topic="audit", target_topic="audit-copy"))
     tail = differing(DifferenceKind.EXTRA, None, 15)
 
-    audit, orders = judge_topics(result_of(EQUAL, tail, renamed), killed={"orders": {3}})
+    audit, orders = judge_topics(result_of(EQUAL, tail, renamed), circumstances={"orders": Circumstances({3})})
 
     assert (audit.topic, audit.verdict, audit.windows) == ("audit", Verdict.PASS, 1)
     assert (orders.verdict, orders.not_verifiable_windows, orders.differing_windows) == (Verdict.NOT_VERIFIABLE, 1, 0)
@@ -250,8 +274,8 @@ ASKED = SideRange("orders", 0, 10, 20)
     [
         pytest.param(LogBounds(0, 30, 30), False, (10, 20), None, id="all there"),
         pytest.param(LogBounds(10, 20, 20), False, (10, 20), None, id="just there"),
-        pytest.param(LogBounds(11, 20, 20), True, (10, 10), "[10, 11) are deleted", id="begin deleted"),
-        pytest.param(LogBounds(40, 50, 50), False, (10, 10), "[10, 20) are deleted", id="all deleted"),
+        pytest.param(LogBounds(11, 20, 20), True, (11, 20), "[10, 11) are deleted", id="begin deleted"),
+        pytest.param(LogBounds(40, 50, 50), False, (20, 20), "[10, 20) are deleted", id="all deleted"),
         pytest.param(LogBounds(0, 15, 15), False, (10, 15), "the log ends at offset 15", id="source too short"),
         pytest.param(LogBounds(0, 15, 15), True, (10, 15), None, id="target too short: missing records"),
         pytest.param(LogBounds(0, 5, 5), True, (5, 5), None, id="target far too short"),
@@ -276,14 +300,29 @@ def test_an_empty_range_is_always_readable():
 
 
 def test_one_unreadable_side_leaves_both_unread():
-    """Where one side's beginning is gone there is nothing to compare the other with."""
-    plan = plan_window(
-        WINDOW.to_document(), {("orders", 0): LogBounds(5, 10, 10)}, {("orders", 0): LogBounds(0, 20, 20)}
-    )
+    """Where nothing of one side can be read there is nothing to compare the other with."""
+    plan = plan_window(WINDOW.to_document(), {}, {("orders", 0): LogBounds(0, 20, 20)})
 
     assert plan.source.is_empty
     assert plan.target.is_empty
     assert plan.target.unreadable is None
+
+
+@pytest.mark.parametrize(
+    ("source", "is_expired", "read"),
+    [
+        pytest.param(LogBounds(5, 10, 10), True, (5, 10), id="begin deleted"),
+        pytest.param(LogBounds(10, 10, 10), True, (10, 10), id="all deleted"),
+        pytest.param(LogBounds(5, 10, 7), False, (5, 7), id="begin deleted, transaction open"),
+        pytest.param(LogBounds(0, 10, 10), False, (0, 10), id="all there"),
+    ],
+)
+def test_what_was_deleted_from_the_beginning_leaves_a_rest_to_compare(source, is_expired, read):
+    """Retention takes records from the beginning only; what else cannot be read is anywhere in the keys."""
+    plan = plan_window(WINDOW.to_document(), {("orders", 0): source}, {("orders", 0): LogBounds(0, 20, 20)})
+
+    assert (is_expired, read) == (plan.is_expired, (plan.source.start, plan.source.end))
+    assert not plan.target.is_empty
 
 
 def test_windows_of_a_partition_are_read_one_after_the_other():

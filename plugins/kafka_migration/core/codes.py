@@ -165,6 +165,14 @@ class Code(StrEnum):
         "RECORDS_REPLAYED",
         "The target holds records twice, which MirrorMaker sent again after a generation that ended ungracefully.",
     )
+    RECORDS_COMPACTED = (
+        "RECORDS_COMPACTED",
+        "Compaction has deleted records on one side; what remains is equal, and so is the newest record of each key.",
+    )
+    ABORTED_RECORDS_COPIED = (
+        "ABORTED_RECORDS_COPIED",
+        "The target holds records of transactions that were aborted on the source.",
+    )
     RECORDS_NOT_VERIFIABLE = (
         "RECORDS_NOT_VERIFIABLE",
         "Records of a window can no longer be read, or not be attributed.",

@@ -19,6 +19,9 @@ class DifferenceKind(StrEnum):
     ALTERED = "altered"
     MOVED = "moved"
     STALE = "stale"
+    ABORTED = "aborted"
+    COMPACTED = "compacted"
+    EXPIRED = "expired"
     INTERLEAVED = "interleaved"
     UNCLASSIFIED = "unclassified"
 
@@ -93,6 +96,11 @@ class Differences:
     def damage(self) -> frozenset[DifferenceKind]:
         """The kinds that occur; a key in several source partitions is none."""
         return frozenset(kind for kind, count in self.counts.items() if count) - {DifferenceKind.INTERLEAVED}
+
+    def without(self, kind: DifferenceKind) -> Differences:
+        """Return the differences but those of a kind."""
+        counts = {other: count for other, count in self.counts.items() if other is not kind}
+        return Differences(counts, tuple(difference for difference in self.first if difference.kind is not kind))
 
     def to_document(self) -> dict[str, Any]:
         """Return the differences as plain JSON values."""

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from kafka_migration.core.codes import Code
 from kafka_migration.core.differences import Differences
 
 UNREADABLE_REMEDY = (
     "What can no longer be read cannot be proved. Raise the retention above the time between two runs, "
     "end an open transaction, and validate again; records already deleted stay unproved."
 )
+
+# What to say beside a good verdict on a copy that differs.
+EXPLANATIONS = {
+    Code.KEYS_IN_SEVERAL_PARTITIONS: "The source holds keys in several partitions, between which Kafka has no order. "
+    "Within each of them the order was compared, and kept.",
+    Code.RECORDS_COMPACTED: "Either side deletes records that have a newer one of their key, whenever it compacts. "
+    "Nothing is to be done.",
+    Code.RECORDS_REPLAYED: "Consumers of the target read them twice.",
+    Code.ABORTED_RECORDS_COPIED: "Consumers of the target read them, which those of the source that read committed "
+    "records do not. With mirror.isolation_level read_committed MirrorMaker leaves them out.",
+}
 
 
 def topic_words(topic: str, target_topic: str) -> str:

@@ -214,6 +214,14 @@ class Generation:
         """The topics that its stop certificate names; none before the stop."""
         return frozenset(p.topic for p in self.stop.mirror_positions) if self.stop else frozenset()
 
+    @property
+    def grown_topics(self) -> frozenset[str]:
+        """The topics whose target got partitions while MirrorMaker ran."""
+        known = self.start.target_end_offsets
+        before = {p.topic for p in known}
+        ends = self.stop.target_end_offsets if self.stop else {}
+        return frozenset(p.topic for p in ends if p not in known and p.topic in before)
+
     def limited_to(self, topics: Collection[str]) -> Generation:
         """Return the generation with the partitions of these topics only."""
         return Generation(_only(self.start, topics), self.stop and _only(self.stop, topics))

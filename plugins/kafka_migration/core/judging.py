@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import Any
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.differences import DifferenceKind, Differences, FirstDifference, merged
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.finding_words import (
+    EXPLANATIONS,
     UNREADABLE_REMEDY,
     describe_counts,
     kcat_command,
     record_words,
     topic_words,
 )
-from kafka_migration.core.key_judging import judge_topic_by_key
+from kafka_migration.core.key_judging import UNEVENTFUL, Circumstances, judge_topic_by_key
+from kafka_migration.core.tolerance import NO_TOLERANCE, Tolerance
 from kafka_migration.core.validation import (
     PartitionResult,
     TopicResult,
@@ -27,22 +30,38 @@ from kafka_migration.core.validation import (
 from kafka_migration.core.verdict import Verdict, worst
 
 
-def judge_partition(result: PartitionResult, *, graceful: bool) -> tuple[Verdict, Finding | None]:
-    """Judge one window; `graceful` tells how the window's generation ended.
+def judge_partition(
+    result: PartitionResult,
+    *,
+    circumstances: Circumstances = UNEVENTFUL,
+    tolerance: Tolerance = NO_TOLERANCE,
+) -> tuple[Verdict, Finding | None]:
+    """Judge one window of a copy that keeps partitions.
 
     A difference between records that were read is `FAIL`, whatever else could not be read; where only one
-    side goes on because the other could not be read further, nothing is known. After an ungraceful end
-    the target may hold records past the stored position that the next generation sends again; such a tail
-    alone is `NOT_VERIFIABLE`, because it can only be attributed once that generation is known.
+    side goes on because the other could not be read further, nothing is known. What is explained key by key is a
+    warning. After an ungraceful end the target may hold records past the stored position that the next generation
+    sends again; such a tail alone is `NOT_VERIFIABLE`, because it can only be attributed once that generation is known.
     """
-    difference = result.first_difference
+    difference, last = result.first_difference, result.window.generation
     if result.equal and not result.unreadable:
         return Verdict.PASS, None
-    if result.unreadable and (difference is None or _is_where_reading_ended(result, difference)):
+    found = result.differences and result.differences.without(DifferenceKind.EXPIRED)
+    good = tolerance.verdict(found, replayed=circumstances.was_replayed(last))
+    if result.unreadable and _is_rest_equal(result, found, is_explained=good is not None):
         return Verdict.NOT_VERIFIABLE, _unreadable_finding(result)
-    if difference is not None and difference.is_target_tail and not graceful:
+    if good is not None:
+        return good[0], _explained_finding(result, good[1])
+    if difference is not None and difference.is_target_tail and last in circumstances.killed:
         return Verdict.NOT_VERIFIABLE, _tail_finding(result)
     return Verdict.FAIL, _difference_finding(result)
+
+
+def _is_rest_equal(result: PartitionResult, found: Differences | None, *, is_explained: bool) -> bool:
+    """Whether nothing but what could not be read differs."""
+    if result.first_difference is not None:
+        return _is_where_reading_ended(result, result.first_difference)
+    return is_explained or not found or not found.damage
 
 
 def _is_where_reading_ended(result: PartitionResult, difference: FirstDifference) -> bool:
@@ -103,6 +122,11 @@ def _difference_finding(result: PartitionResult) -> Finding:
     )
 
 
+def _explained_finding(result: PartitionResult, code: Code) -> Finding:
+    expected = f"the same records in {_ranges(result.window)}"
+    return Finding(code, _subject(result.window), _counts(result), expected, EXPLANATIONS[code])
+
+
 def _counts(result: PartitionResult) -> str:
     counts = record_words(result.source.records, result.target.records)
     return f"{counts}; {describe_counts(result.differences)}" if result.differences else counts
@@ -153,10 +177,15 @@ class TopicVerdict:
         }
 
 
-def judge_topics(result: ValidationResult, *, killed: Mapping[str, Collection[int]]) -> tuple[TopicVerdict, ...]:
+def judge_topics(
+    result: ValidationResult,
+    *,
+    circumstances: Mapping[str, Circumstances] = MappingProxyType({}),
+    tolerance: Tolerance = NO_TOLERANCE,
+) -> tuple[TopicVerdict, ...]:
     """Judge every topic of a result, sorted by name.
 
-    :param killed: per topic, those of the generations compared that ended ungracefully
+    :param circumstances: per topic, what is known of the generations compared
     """
     topics: dict[str, list[PartitionResult]] = {}
     for partition in result.partitions:
@@ -168,9 +197,9 @@ def judge_topics(result: ValidationResult, *, killed: Mapping[str, Collection[in
         _topic_verdict(
             topic,
             topics[topic],
-            list(_judged_by_key(by_key[topic], topics[topic], killed.get(topic, ())))
+            list(_judged_by_key(by_key[topic], topics[topic], circumstances.get(topic, UNEVENTFUL), tolerance))
             if topic in by_key
-            else _judged_by_position(topics[topic], killed.get(topic, ())),
+            else list(_judged_by_position(topics[topic], circumstances.get(topic, UNEVENTFUL), tolerance)),
             merged(r.differences for r in (*by_key.get(topic, ()), *topics[topic]) if r.differences),
         )
         for topic in sorted(topics)
@@ -194,20 +223,32 @@ def untimed_findings(request: ValidationRequest) -> list[Finding]:
 Judged = Sequence[tuple[Verdict, Finding | None]]
 
 
-def _judged_by_position(results: Iterable[PartitionResult], killed: Collection[int]) -> Judged:
-    results = sorted(results, key=lambda result: (result.window.partition, result.window.source_start))
-    return [judge_partition(r, graceful=r.window.generation not in killed) for r in results]
+def _judged_by_position(
+    results: Iterable[PartitionResult], circumstances: Circumstances, tolerance: Tolerance
+) -> Iterator[tuple[Verdict, Finding | None]]:
+    """Judge windows by partition and in their order; each is of the generations after those of the one before."""
+    before: dict[int, int] = {}
+    for result in sorted(results, key=lambda result: (result.window.partition, result.window.source_start)):
+        window = result.window
+        mine = circumstances.limited_to(
+            range(min(before.get(window.partition, 0) + 1, window.generation), window.generation + 1)
+        )
+        yield judge_partition(result, circumstances=mine, tolerance=tolerance)
+        before[window.partition] = window.generation
 
 
 def _judged_by_key(
-    topics: Sequence[TopicResult], results: Sequence[PartitionResult], killed: Collection[int]
+    topics: Sequence[TopicResult],
+    results: Sequence[PartitionResult],
+    circumstances: Circumstances,
+    tolerance: Tolerance,
 ) -> Iterator[tuple[Verdict, Finding | None]]:
     """Judge comparisons in their order; each is of the generations after those of the one before."""
     before = 0
     for topic in topics:
         windows = [r for r in results if r.window.generation == topic.generation]
-        mine = {generation for generation in killed if before < generation <= topic.generation}
-        yield judge_topic_by_key(topic, windows, killed=mine)
+        mine = circumstances.limited_to(range(before + 1, topic.generation + 1))
+        yield judge_topic_by_key(topic, windows, circumstances=mine, tolerance=tolerance)
         before = topic.generation
 
 

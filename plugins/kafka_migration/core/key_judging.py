@@ -3,55 +3,99 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.differences import Difference, DifferenceKind, Differences
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.finding_words import (
+    EXPLANATIONS,
     UNREADABLE_REMEDY,
     describe_counts,
     kcat_command,
     record_words,
     topic_words,
 )
+from kafka_migration.core.tolerance import NO_TOLERANCE, Tolerance
 from kafka_migration.core.validation import PartitionResult, TopicResult
 from kafka_migration.core.verdict import Verdict
 
-_REPLAY = frozenset({DifferenceKind.DUPLICATE})
 _TAIL = frozenset({DifferenceKind.EXTRA, DifferenceKind.DUPLICATE, DifferenceKind.STALE})
+# What happens to a key whose partition changes while it is copied.
+_OTHER_PARTITION = frozenset({DifferenceKind.MOVED, DifferenceKind.REORDERED})
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What the ledger knows of the generations that a comparison covers.
+
+    :param killed: those that ended ungracefully
+    :param grown: those during which the target got partitions
+    """
+
+    killed: Collection[int] = ()
+    grown: Collection[int] = ()
+
+    def limited_to(self, generations: range) -> Circumstances:
+        """Return what is known of these generations."""
+        return Circumstances({g for g in self.killed if g in generations}, {g for g in self.grown if g in generations})
+
+    def was_replayed(self, last: int) -> bool:
+        """Whether a generation that was killed was followed by another of those compared."""
+        return any(generation < last for generation in self.killed)
+
+
+UNEVENTFUL = Circumstances()
 
 
 def judge_topic_by_key(
-    result: TopicResult, windows: Sequence[PartitionResult], *, killed: Collection[int]
+    result: TopicResult,
+    windows: Sequence[PartitionResult],
+    *,
+    circumstances: Circumstances = UNEVENTFUL,
+    tolerance: Tolerance = NO_TOLERANCE,
 ) -> tuple[Verdict, Finding | None]:
-    """Judge what one topic copied; `killed` are those of the generations compared that ended ungracefully.
+    """Judge what one topic copied.
 
-    After such an end the next generation sends records again: where one followed, duplicates are a warning. Records
-    more on the target that a *last* generation may have left, past its position, are not verifiable. Keys that several
-    source partitions hold are equal as far as order is defined. Everything else that differs is `FAIL`.
+    What cannot be read is not verifiable; a difference in the rest is one all the same.
     """
     unreadable = [f"partition {w.window.partition}, {text}" for w in windows for text in w.unreadable]
-    if unreadable:
-        return Verdict.NOT_VERIFIABLE, _unreadable_finding(result, unreadable)
-    if result.equal:
+    if result.equal and not unreadable:
         return Verdict.PASS, None
-    damage = result.differences.damage if result.differences else None
-    if damage == frozenset():
-        return Verdict.PASS, _finding(result, Code.KEYS_IN_SEVERAL_PARTITIONS, _INTERLEAVED)
-    if damage == _REPLAY and any(generation < result.generation for generation in killed):
-        return Verdict.WARN, _finding(result, Code.RECORDS_REPLAYED, "Consumers of the target read them twice.")
-    if damage and damage <= _TAIL and result.generation in killed:
-        return Verdict.NOT_VERIFIABLE, _finding(result, Code.RECORDS_NOT_VERIFIABLE, _KILLED)
-    return Verdict.FAIL, _finding(result, Code.COPY_DIFFERS, f"Look at both sides: {_first_commands(result)}")
+    found = result.differences and result.differences.without(DifferenceKind.EXPIRED)
+    verdict, code, remedy = _judged(result, found, circumstances, tolerance)
+    if unreadable and (verdict is not Verdict.FAIL or not found or not found.damage):
+        return Verdict.NOT_VERIFIABLE, _unreadable_finding(result, unreadable)
+    return verdict, _finding(result, code, remedy)
 
 
-_INTERLEAVED = (
-    "The source holds keys in several partitions, between which Kafka has no order. Within each of them the order was "
-    "compared, and kept."
-)
+def _judged(
+    result: TopicResult, found: Differences | None, circumstances: Circumstances, tolerance: Tolerance
+) -> tuple[Verdict, Code, str]:
+    """Judge differences.
+
+    After a generation that was killed the next one sends records again: where one followed, duplicates are a warning.
+    Records more on the target that a *last* generation may have left, past its position, are not verifiable; neither is
+    the order of keys while the target got partitions. Everything else that is not explained is `FAIL`.
+    """
+    good = tolerance.verdict(found, replayed=circumstances.was_replayed(result.generation))
+    if good is not None:
+        return *good, EXPLANATIONS[good[1]]
+    damage = found.damage - {DifferenceKind.COMPACTED} if found else frozenset()
+    if damage and damage <= _TAIL and result.generation in circumstances.killed:
+        return Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE, _KILLED
+    if damage and damage <= _OTHER_PARTITION and circumstances.grown:
+        return Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE, _GROWN
+    return Verdict.FAIL, Code.COPY_DIFFERS, f"Look at both sides: {_first_commands(result)}"
+
+
 _KILLED = (
     "This generation of MirrorMaker ended ungracefully, so these may be records that it copied without storing its "
     "position. Once a later run has ended in order, mode `validate` tells."
+)
+_GROWN = (
+    "The target got partitions while MirrorMaker ran, so keys changed their partition: every record is there, but the "
+    "order of such keys cannot be told."
 )
 
 

@@ -8,6 +8,8 @@ from datetime import time
 from enum import StrEnum
 from typing import Literal
 
+from kafka_migration.core.tolerance import NO_TOLERANCE, Tolerance
+
 IsolationLevel = Literal["read_committed", "read_uncommitted"]
 
 
@@ -73,10 +75,18 @@ class WatchSettings:
 
 @dataclass(frozen=True, slots=True)
 class ValidationSettings:
-    """How the copy is compared: the Spark connection and the digest's block size in records."""
+    """How the copy is compared: the Spark connection and the digest's block size in records.
+
+    `audit` makes digests that cannot be forged. `compacted` and `timestamps` say of topics what is otherwise asked of
+    the clusters: whether records may be deleted that have a newer one, and whether timestamps are compared.
+    """
 
     spark_connection: str
     block_records: int
+    tolerance: Tolerance = NO_TOLERANCE
+    audit: bool = False
+    compacted: Mapping[str, bool] = field(default_factory=dict)
+    timestamps: Mapping[str, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,9 @@ RESULT_KIND = "validation-result"
 # each partition is compared with the one of its number; by key, a topic as a whole, wherever its keys are.
 POSITION_DIGEST = "partition-position-xxhash64/1"
 KEY_DIGEST = "key-order-fmix64/1"
-DIGESTS = (POSITION_DIGEST, KEY_DIGEST)
+# The same with hashes that cannot be forged, by the digest that they replace.
+AUDITED_DIGESTS = {POSITION_DIGEST: "partition-position-sha256/1", KEY_DIGEST: "key-order-sha256/1"}
+DIGESTS = (*AUDITED_DIGESTS, *AUDITED_DIGESTS.values())
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -63,7 +65,9 @@ class ValidationRequest:
     """What the job is asked to compare. Several windows of one partition are allowed.
 
     `generations` are those that the windows cover, for the judgement; the job does not read them. `untimed_topics` are
-    those whose timestamps the target makes anew, so that they are not compared.
+    those whose timestamps the target makes anew, so that they are not compared; `compacted_topics` those of which
+    either side may delete records that have a newer one. `is_uncommitted_copy`: MirrorMaker copied aborted transactions
+    too. `nonce` goes with an audited digest.
     """
 
     migration: str
@@ -74,6 +78,9 @@ class ValidationRequest:
     generations: tuple[int, ...] = ()
     digest: str = POSITION_DIGEST
     untimed_topics: tuple[str, ...] = ()
+    compacted_topics: tuple[str, ...] = ()
+    is_uncommitted_copy: bool = False
+    nonce: str | None = None
 
     def to_document(self) -> dict[str, Any]:
         """Return the request document."""
@@ -87,6 +94,9 @@ class ValidationRequest:
             "isolation_level": self.isolation_level,
             "generations": list(self.generations),
             "untimed_topics": list(self.untimed_topics),
+            "compacted_topics": list(self.compacted_topics),
+            "is_uncommitted_copy": self.is_uncommitted_copy,
+            "nonce": self.nonce,
             "windows": [window.to_document() for window in self.windows],
         }
 
@@ -103,6 +113,9 @@ class ValidationRequest:
             generations=tuple(document["generations"]),
             digest=document["digest"],
             untimed_topics=tuple(document["untimed_topics"]),
+            compacted_topics=tuple(document["compacted_topics"]),
+            is_uncommitted_copy=document["is_uncommitted_copy"],
+            nonce=document["nonce"],
         )
 
 

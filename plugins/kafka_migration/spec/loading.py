@@ -25,7 +25,8 @@ from kafka_migration.core.migration import (
     ValidationSettings,
     WatchSettings,
 )
-from kafka_migration.spec.models import MigrationModel, NightlyModel
+from kafka_migration.core.tolerance import Tolerance
+from kafka_migration.spec.models import MigrationModel, NightlyModel, ValidationModel
 
 MAX_FILE_BYTES = 1_000_000
 
@@ -188,7 +189,7 @@ def _freeze(model: MigrationModel, digest: str) -> Migration:
             properties=dict(mirror.properties),
         ),
         watch=WatchSettings(watch.poll_interval, watch.stall_after, watch.time_limit),
-        validation=ValidationSettings(model.validation.spark_connection, model.validation.block_records),
+        validation=_validation(model.validation),
         cutover=CutoverSettings(
             groups=tuple(cutover.groups),
             near_offsets=cutover.near,
@@ -201,6 +202,17 @@ def _freeze(model: MigrationModel, digest: str) -> Migration:
         ),
         nightly=_nightly(model.nightly),
         digest=digest,
+    )
+
+
+def _validation(model: ValidationModel) -> ValidationSettings:
+    return ValidationSettings(
+        spark_connection=model.spark_connection,
+        block_records=model.block_records,
+        tolerance=Tolerance(duplicates=model.max_duplicates, aborted=model.max_aborted),
+        audit=model.audit,
+        compacted=dict(model.compacted),
+        timestamps=dict(model.timestamps),
     )
 
 

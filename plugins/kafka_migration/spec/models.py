@@ -219,6 +219,26 @@ class ValidationModel(Strict):
 
     spark_connection: ConnectionId = Field(description="Airflow connection of type spark.")
     block_records: int = Field(65536, ge=1024, le=1048576, description="Records of one digest block.")
+    max_duplicates: int = Field(
+        1_000_000,
+        ge=0,
+        description="Records that a killed MirrorMaker may have sent twice, per comparison; more are a failure.",
+    )
+    max_aborted: int = Field(
+        0,
+        ge=0,
+        description="Aborted records that may be on the target, with isolation_level read_uncommitted.",
+    )
+    audit: bool = Field(
+        False, description="Hash with SHA-256 and a secret of the run, against copies that were forged on purpose."
+    )
+    compacted: dict[TopicName, bool] = Field(
+        {},
+        description="Topics that may lose records that have a newer one, or not; else the clusters' cleanup.policy.",
+    )
+    timestamps: dict[TopicName, bool] = Field(
+        {}, description="Topics whose timestamps are compared or not; else the target's message.timestamp.type."
+    )
 
 
 # Console consumers are throw-away, Connect's groups belong to their connectors, MirrorMaker 1's to this package, and
@@ -298,6 +318,14 @@ class MigrationModel(Strict):
     validation: ValidationModel
     cutover: CutoverModel = CutoverModel()
     nightly: NightlyModel | None = Field(None, description="Without it nothing runs by itself.")
+
+    @field_validator("validation")
+    @classmethod
+    def _names_only_its_topics(cls, validation: ValidationModel, info: ValidationInfo) -> ValidationModel:
+        others = sorted({*validation.compacted, *validation.timestamps} - set(info.data.get("topics", ())))
+        if others and "topics" in info.data:
+            raise ValueError(f"topics of this migration in compacted and timestamps, not {', '.join(others)}")
+        return validation
 
     @field_validator("source")
     @classmethod

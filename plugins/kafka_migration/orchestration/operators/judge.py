@@ -12,6 +12,7 @@ from kafka_migration.core.errors import Finding, ValidationFailed
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.intervals import TopicAnswer
 from kafka_migration.core.judging import TopicVerdict, judge_topics, untimed_findings
+from kafka_migration.core.key_judging import Circumstances
 from kafka_migration.core.ledger import Judgement, Ledger
 from kafka_migration.core.migration import Mode
 from kafka_migration.core.occasion import Interval
@@ -38,7 +39,11 @@ class JudgeOperator(MigrationOperator):
         result = ValidationResult.from_document(run.evidence.require(Kind.VALIDATION_RESULT))
         request = _answered_request(run, result)
         ledger = run.ledger.read()
-        topics = judge_topics(result, killed=_killed(ledger, request.generations))
+        topics = judge_topics(
+            result,
+            circumstances=_circumstances(ledger, request.generations),
+            tolerance=run.migration.validation.tolerance,
+        )
         judgement = _judgement(run, request, topics)
         if judgement.generations and judgement.topics:
             hold_reservation(run)
@@ -92,14 +97,16 @@ def _answered_request(run: MigrationRun, result: ValidationResult) -> Validation
     return request
 
 
-def _killed(ledger: Ledger, compared: Collection[int]) -> dict[str, set[int]]:
-    """Return per topic those of the generations compared that ended ungracefully."""
-    killed: dict[str, set[int]] = {}
-    for generation in ledger.generations:
-        if generation.number in compared and generation.stop is not None and not generation.stop.graceful:
-            for topic in generation.topics:
-                killed.setdefault(topic, set()).add(generation.number)
-    return killed
+def _circumstances(ledger: Ledger, compared: Collection[int]) -> dict[str, Circumstances]:
+    """Return per topic what is known of the generations compared."""
+    generations = [g for g in ledger.generations if g.number in compared and g.stop is not None]
+    return {
+        topic: Circumstances(
+            killed={g.number for g in generations if topic in g.topics and g.stop and not g.stop.graceful},
+            grown={g.number for g in generations if topic in g.grown_topics},
+        )
+        for topic in {topic for g in generations for topic in g.topics}
+    }
 
 
 def _judgement(run: MigrationRun, request: ValidationRequest, topics: tuple[TopicVerdict, ...]) -> Judgement:

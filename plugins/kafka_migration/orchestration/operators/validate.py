@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import secrets
 import tempfile
 import zipfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +23,16 @@ from kafka_migration.core.errors import Finding, ValidationFailed
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.lateness import pending_document
 from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.validation import KEY_DIGEST, POSITION_DIGEST, ValidationRequest, Window, empty_result
+from kafka_migration.core.validation import (
+    AUDITED_DIGESTS,
+    KEY_DIGEST,
+    POSITION_DIGEST,
+    ValidationRequest,
+    Window,
+    empty_result,
+)
 from kafka_migration.core.windows import delta_key_windows, delta_windows, whole_windows
+from kafka_migration.orchestration.comparing import compacted_topics, untimed_topics
 from kafka_migration.orchestration.mirroring import every_value
 from kafka_migration.orchestration.operators.base import Summary, reporting
 from kafka_migration.orchestration.run import MigrationRun, connection_config, partitions_of
@@ -115,22 +124,22 @@ def _request(run: MigrationRun) -> ValidationRequest:
     by_key = not run.migration.keeps_partitions
     delta = delta_key_windows if by_key else delta_windows
     windows = delta(generations) if mode.mirrors else _whole_windows(run, ledger)
+    topics = {window.topic for window in windows if not window.is_empty}
+    digest, settings = KEY_DIGEST if by_key else POSITION_DIGEST, run.migration.validation
     return ValidationRequest(
         migration=run.name,
         run=run.identity.holder,
-        block_records=run.migration.validation.block_records,
-        isolation_level=run.migration.mirror.isolation_level,
+        block_records=settings.block_records,
+        # What was aborted is no part of the source, whether MirrorMaker copied it or not.
+        isolation_level="read_committed",
         windows=tuple(replace(w, target_topic=run.migration.target_topic(w.topic)) for w in windows),
         generations=tuple(generation.number for generation in generations),
-        digest=KEY_DIGEST if by_key else POSITION_DIGEST,
-        untimed_topics=_untimed_topics(run, {window.topic for window in windows if not window.is_empty}),
+        digest=AUDITED_DIGESTS[digest] if settings.audit else digest,
+        untimed_topics=untimed_topics(run, topics),
+        compacted_topics=compacted_topics(run, topics),
+        is_uncommitted_copy=run.migration.mirror.isolation_level == "read_uncommitted",
+        nonce=secrets.token_hex(16) if settings.audit else None,
     )
-
-
-def _untimed_topics(run: MigrationRun, topics: Collection[str]) -> tuple[str, ...]:
-    """Return the topics to which the target gives timestamps of its own."""
-    kinds = run.target.effective_configs(topics, "message.timestamp.type") if topics else {}
-    return tuple(sorted(topic for topic, kind in kinds.items() if kind == "LogAppendTime"))
 
 
 def _whole_windows(run: MigrationRun, ledger: Ledger) -> tuple[Window, ...]:
