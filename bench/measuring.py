@@ -12,14 +12,14 @@ from pathlib import Path
 from bench.results import Row
 
 RUNS = 5
-# Others use the machine too when the load is above this before a run begins; elapsed time then tells little.
-_BUSY_LOAD = 2.0
+# So many cores used by others while something runs, and its elapsed time tells little.
+_BUSY_CORES = 0.25
 _TICKS_S = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds of one run, elapsed and of the processor, and whether the machine was busy before it."""
+    """Seconds of one run, elapsed and of the processor, and whether others kept the machine busy meanwhile."""
 
     wall_s: float
     cpu_s: float
@@ -28,10 +28,10 @@ class Cost:
 
 def cost_of(act: Callable[[], object]) -> Cost:
     """Run something and return what it cost."""
-    busy = os.getloadavg()[0] > _BUSY_LOAD
-    cpu, wall = cpu_seconds(), time.perf_counter()
+    machine, cpu, wall = _machine_seconds(), cpu_seconds(), time.perf_counter()
     act()
-    return Cost(time.perf_counter() - wall, cpu_seconds() - cpu, busy)
+    wall, cpu, machine = time.perf_counter() - wall, cpu_seconds() - cpu, _machine_seconds() - machine
+    return Cost(wall, cpu, busy=(machine - cpu) / wall > _BUSY_CORES)
 
 
 def interleaved(arms: Mapping[str, Callable[[], object]], runs: int = RUNS) -> dict[str, Cost]:
@@ -49,13 +49,19 @@ def median_of(costs: Iterable[Cost]) -> Cost:
     """Return the medians of both times."""
     found = list(costs)
     walls, cpus = (statistics.median(values) for values in ([c.wall_s for c in found], [c.cpu_s for c in found]))
-    return Cost(walls, cpus, any(cost.busy for cost in found))
+    return Cost(walls, cpus, sum(cost.busy for cost in found) > len(found) // 2)
 
 
 def ratio(name: str, one: Cost, other: Cost, must: float | None, aim: float | None) -> Row:
     """Return the figure of one cost divided by another, judged by processor time where the machine was busy."""
     wall, cpu = one.wall_s / other.wall_s, one.cpu_s / other.cpu_s
     return Row(name, cpu if one.busy or other.busy else wall, must, aim, wall, cpu)
+
+
+def _machine_seconds() -> float:
+    """Return the processor time of everything that runs on the machine: user, nice, system and both interrupts."""
+    ticks = Path("/proc/stat").read_text().split(maxsplit=9)[1:9]
+    return sum(int(ticks[number]) for number in (0, 1, 2, 5, 6)) / _TICKS_S
 
 
 def cpu_seconds() -> float:

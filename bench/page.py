@@ -16,12 +16,14 @@ from kafka_migration.core.report import table
 MACHINE = Path(__file__).with_name("machine.json")
 HEADS = ("What", "Ratio", "elapsed", "processor", "must", "aim", "")
 INTRODUCTION = """\
-Ratios of one thing to another, measured in one run on one machine, side by side and in turn, so that they mean something on
-other machines too. Both are the median of at least five runs; the first run of each is dropped. Both clusters, Spark and what is
-compared share the machine's cores. Judged is the ratio of elapsed times, or of processor times (of all processes below the
-benchmark: Spark, its Python workers, the brokers) where the load of the machine was above 2. `make bench` measures again and
-writes this page (it takes hours on such a machine; `python -m bench validation --records 1000000` is quicker)."""
-LEGEND = "✓ as good as it must be, ✓✓ as good as we aim at, ✗ worse than it must be. A figure without bounds is only noted."
+Ratios of one thing to another, measured in one run on one machine, side by side and in turn, so that they mean
+something on other machines too. Both are the median of at least five runs; the first run of each is dropped. Both
+clusters, Spark and what is compared share the machine's cores. Judged is the ratio of elapsed times, or of processor
+times (of all processes below the benchmark: Spark, its Python workers, the brokers) where others used the machine
+meanwhile. `make bench` measures again and writes this page; it takes hours on such a machine."""
+LEGEND = (
+    "✓ as good as it must be, ✓✓ as good as we aim at, ✗ worse than it must be. A figure without bounds is only noted."
+)
 
 
 def note_machine() -> None:

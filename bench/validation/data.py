@@ -97,12 +97,17 @@ def _write(queue, side: str, bootstrap: str, topic: Topic) -> None:  # type: ign
     queue.put((side, sizes))
 
 
+def _damage(number: int, one_of: int) -> int | None:
+    """Return how the record of a number is damaged: one of so many that follow each other, at no regular distance."""
+    block, place = divmod(number, one_of)
+    return block % 3 if place == block * 7_919 % one_of else None
+
+
 def _records(topic: Topic, side: str) -> Iterator[tuple[int, bytes]]:
     """Return number and value of the records as one side holds them."""
     for number in range(topic.records):
         value = b"%0*d" % (VALUE_BYTES, number)
-        hit = side == "target" and topic.damage and number % topic.damage == topic.damage // 2
-        kind = number // topic.damage % 3 if hit else None
+        kind = _damage(number, topic.damage) if side == "target" and topic.damage else None
         if kind == 0:
             yield number, value[:-1] + b"?"
         elif kind == 1:

@@ -100,10 +100,12 @@ class AlarmingHost(FakeMirrorHost):
         return replace(super()._reply(*arguments, **more), alarm=self.alarm_line)
 
 
-def set_mirror(world: World, setting: str) -> None:
-    """Add a setting to the section `mirror` of the migration file."""
+def set_mirror(world: World, setting: str, section: str = "mirror") -> None:
+    """Add a setting to a section of the migration file."""
     path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text().replace("mirror:\n", f"mirror:\n  {setting}\n"))
+    text = path.read_text()
+    assert f"\n{section}:\n" in text
+    path.write_text(text.replace(f"\n{section}:\n", f"\n{section}:\n  {setting}\n"))
 
 
 def lossy(world: World, monkeypatch: pytest.MonkeyPatch) -> LossyEngine:

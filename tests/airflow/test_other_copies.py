@@ -8,7 +8,7 @@ from airflow.sdk.exceptions import AirflowFailException
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.validation import KEY_DIGEST
+from kafka_migration.core.validation import AUDITED_DIGESTS, KEY_DIGEST, POSITION_DIGEST, ValidationRequest
 from kafka_migration.core.verdict import Verdict
 from kafka_migration.orchestration import factory
 from kafka_migration.orchestration import run as run_module
@@ -109,6 +109,83 @@ def test_timestamps_that_the_target_makes_are_not_compared(world: World):
     assert "PASS" == do(world, JudgeOperator)["verdict"]
     (warning,) = world.run.evidence.require(Kind.JUDGE)["warnings"]
     assert ("TIMESTAMPS_NOT_COMPARED", "topic orders") == (warning["code"], warning["subject"])
+
+
+@pytest.fixture
+def copied(world: World):
+    """Copy four records of each partition with a setting of the file, and return what Spark is asked for."""
+
+    def copy(setting: str = "", section: str = "validation", **configs: str) -> ValidationRequest:
+        if setting:
+            set_mirror(world, setting, section)
+        world.target.create_topics([NewTopic("orders", 2, 1, configs)])
+        for partition in (0, 1):
+            world.source.produce("orders", partition, *RECORDS)
+        do(world, *BEFORE_START, StartMirrorOperator)
+        mirror(world, {P0: 4, TopicPartition("orders", 1): 4})
+        do(world, StopMirrorOperator)
+        return _request(world.run)
+
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("setting", "configs", "compacted", "untimed"),
+    [
+        ("", {}, (), ()),
+        ("", {"cleanup.policy": "compact,delete"}, ("orders",), ()),
+        ("compacted: {orders: false}", {"cleanup.policy": "compact"}, (), ()),
+        ("compacted: {orders: true}", {}, ("orders",), ()),
+        ("timestamps: {orders: false}", {}, (), ("orders",)),
+        ("timestamps: {orders: true}", {"message.timestamp.type": "LogAppendTime"}, (), ()),
+    ],
+)
+def test_topics_are_compared_as_the_clusters_or_the_file_say(copied, setting, configs, compacted, untimed):
+    """Each topic is compared by its settings on either cluster; what the migration file says goes before them."""
+    request = copied(setting, **configs)
+
+    assert (compacted, untimed) == (request.compacted_topics, request.untimed_topics)
+
+
+def test_policy_of_the_source_counts_too(world: World, copied):
+    """The source may compact what it has copied, whatever the target does."""
+    world.source.topics["orders"].configs["cleanup.policy"] = "compact"
+
+    assert ("orders",) == copied().compacted_topics
+
+
+def test_aborted_records_are_looked_for_where_they_can_be(copied):
+    """Spark reads what is committed, and is told that the target may hold more."""
+    request = copied("isolation_level: read_uncommitted", "mirror")
+
+    assert ("read_committed", True) == (request.isolation_level, request.is_uncommitted_copy)
+
+
+def test_audited_digests_have_a_nonce_of_their_own(world: World, copied):
+    """Each validation draws a nonce; without audit there is none."""
+    request = copied("audit: true")
+
+    assert AUDITED_DIGESTS[POSITION_DIGEST] == request.digest
+    assert 32 == len(request.nonce)
+    assert request.nonce != _request(world.run).nonce
+
+
+def test_sample_is_labelled(world: World, copied):
+    """A topic of which something was left out is at best WARN, and says how much that is."""
+    request = copied("sample_percent: 1")
+    validated(world)
+
+    assert ({"orders": 1}, 1) == (request.left_out, len([w for w in request.windows if not w.is_empty]))
+    assert "WARN" == do(world, JudgeOperator)["verdict"]
+    (warning,) = world.run.evidence.require(Kind.JUDGE)["warnings"]
+    assert ("SAMPLE_ONLY", "windows compared: 1, left out: 1") == (warning["code"], warning["found"])
+
+
+def test_rehearsal_is_no_sample(world: World, copied):
+    """What consumers are moved by is compared as a whole."""
+    world.params["mode"] = "rehearse"
+
+    assert {} == copied("sample_percent: 1").left_out
 
 
 def test_copy_under_other_names_is_spoken_of_by_the_sources(world: World):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -206,13 +206,31 @@ def judge_topics(
     )
 
 
+def with_samples(topics: Iterable[TopicVerdict], request: ValidationRequest) -> tuple[TopicVerdict, ...]:
+    """Return the verdicts with a warning on each topic of which only a sample was compared."""
+    return tuple(
+        _sample(topic, request.left_out[topic.topic]) if topic.topic in request.left_out else topic for topic in topics
+    )
+
+
+def _sample(topic: TopicVerdict, left_out: int) -> TopicVerdict:
+    finding = Finding(
+        Code.SAMPLE_ONLY,
+        f"topic {topic.topic}",
+        f"windows compared: {topic.windows}, left out: {left_out}",
+        "every window, where a verdict is to speak of the whole topic",
+        "This is what validation.sample_percent asks for. Mode `validate` reads everything.",
+    )
+    return replace(topic, verdict=worst([topic.verdict, Verdict.WARN]), warnings=(*topic.warnings, finding))
+
+
 def untimed_findings(request: ValidationRequest) -> list[Finding]:
     """Say which topics were compared without their timestamps."""
     return [
         Finding(
             Code.TIMESTAMPS_NOT_COMPARED,
             f"topic {topic}",
-            "message.timestamp.type=LogAppendTime on the target",
+            "message.timestamp.type=LogAppendTime on the target, or validation.timestamps in the migration file",
             "CreateTime, where timestamps are to be proved too",
             "Keys, values, headers and order were compared. Consumers of the target see the time of the copy.",
         )

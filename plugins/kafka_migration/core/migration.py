@@ -79,6 +79,7 @@ class ValidationSettings:
 
     `audit` makes digests that cannot be forged. `compacted` and `timestamps` say of topics what is otherwise asked of
     the clusters: whether records may be deleted that have a newer one, and whether timestamps are compared.
+    `sample_percent` is the share of partitions that runs compare which copy; `None`: all.
     """
 
     spark_connection: str
@@ -87,6 +88,7 @@ class ValidationSettings:
     audit: bool = False
     compacted: Mapping[str, bool] = field(default_factory=dict)
     timestamps: Mapping[str, bool] = field(default_factory=dict)
+    sample_percent: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

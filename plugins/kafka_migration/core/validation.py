@@ -7,7 +7,7 @@ it. Offsets are *next to read*, so a window `[start, end)` without records has `
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from kafka_migration.core.differences import Differences, FirstDifference
@@ -57,7 +57,7 @@ class Window:
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Window:
         """Read a window out of a document that may hold more than its fields."""
-        return cls(**{field.name: document[field.name] for field in fields(cls)})
+        return cls(**{each.name: document[each.name] for each in fields(cls)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class ValidationRequest:
     `generations` are those that the windows cover, for the judgement; the job does not read them. `untimed_topics` are
     those whose timestamps the target makes anew, so that they are not compared; `compacted_topics` those of which
     either side may delete records that have a newer one. `is_uncommitted_copy`: MirrorMaker copied aborted transactions
-    too. `nonce` goes with an audited digest.
+    too. `nonce` goes with an audited digest. `left_out` is how many windows of a topic a sample does not read.
     """
 
     migration: str
@@ -81,6 +81,7 @@ class ValidationRequest:
     compacted_topics: tuple[str, ...] = ()
     is_uncommitted_copy: bool = False
     nonce: str | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     def to_document(self) -> dict[str, Any]:
         """Return the request document."""
@@ -97,6 +98,7 @@ class ValidationRequest:
             "compacted_topics": list(self.compacted_topics),
             "is_uncommitted_copy": self.is_uncommitted_copy,
             "nonce": self.nonce,
+            "left_out": dict(self.left_out),
             "windows": [window.to_document() for window in self.windows],
         }
 
@@ -116,6 +118,7 @@ class ValidationRequest:
             compacted_topics=tuple(document["compacted_topics"]),
             is_uncommitted_copy=document["is_uncommitted_copy"],
             nonce=document["nonce"],
+            left_out=document["left_out"],
         )
 
 

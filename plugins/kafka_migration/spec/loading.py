@@ -213,6 +213,7 @@ def _validation(model: ValidationModel) -> ValidationSettings:
         audit=model.audit,
         compacted=dict(model.compacted),
         timestamps=dict(model.timestamps),
+        sample_percent=model.sample_percent,
     )
 
 

@@ -232,6 +232,12 @@ class ValidationModel(Strict):
     audit: bool = Field(
         False, description="Hash with SHA-256 and a secret of the run, against copies that were forged on purpose."
     )
+    sample_percent: int | None = Field(
+        None,
+        ge=1,
+        le=99,
+        description="Share of the partitions that sync and nightly runs compare (mirrormaker1: of the topics).",
+    )
     compacted: dict[TopicName, bool] = Field(
         {},
         description="Topics that may lose records that have a newer one, or not; else the clusters' cleanup.policy.",

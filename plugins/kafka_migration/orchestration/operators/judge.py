@@ -11,7 +11,7 @@ from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, ValidationFailed
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.intervals import TopicAnswer
-from kafka_migration.core.judging import TopicVerdict, judge_topics, untimed_findings
+from kafka_migration.core.judging import TopicVerdict, judge_topics, untimed_findings, with_samples
 from kafka_migration.core.key_judging import Circumstances
 from kafka_migration.core.ledger import Judgement, Ledger
 from kafka_migration.core.migration import Mode
@@ -39,11 +39,12 @@ class JudgeOperator(MigrationOperator):
         result = ValidationResult.from_document(run.evidence.require(Kind.VALIDATION_RESULT))
         request = _answered_request(run, result)
         ledger = run.ledger.read()
-        topics = judge_topics(
+        judged = judge_topics(
             result,
             circumstances=_circumstances(ledger, request.generations),
             tolerance=run.migration.validation.tolerance,
         )
+        topics = with_samples(judged, request)
         judgement = _judgement(run, request, topics)
         if judgement.generations and judgement.topics:
             hold_reservation(run)

@@ -23,6 +23,8 @@ from kafka_migration.core.errors import Finding, ValidationFailed
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.lateness import pending_document
 from kafka_migration.core.ledger import Ledger
+from kafka_migration.core.migration import Mode
+from kafka_migration.core.sampling import left_out, sampled
 from kafka_migration.core.validation import (
     AUDITED_DIGESTS,
     KEY_DIGEST,
@@ -123,7 +125,8 @@ def _request(run: MigrationRun) -> ValidationRequest:
     generations = [g for each in unlimited if (g := each.limited_to(run.migration.topics)).topics]
     by_key = not run.migration.keeps_partitions
     delta = delta_key_windows if by_key else delta_windows
-    windows = delta(generations) if mode.mirrors else _whole_windows(run, ledger)
+    every = delta(generations) if mode.mirrors else _whole_windows(run, ledger)
+    windows = _chosen(run, every)
     topics = {window.topic for window in windows if not window.is_empty}
     digest, settings = KEY_DIGEST if by_key else POSITION_DIGEST, run.migration.validation
     return ValidationRequest(
@@ -139,7 +142,16 @@ def _request(run: MigrationRun) -> ValidationRequest:
         compacted_topics=compacted_topics(run, topics),
         is_uncommitted_copy=run.migration.mirror.isolation_level == "read_uncommitted",
         nonce=secrets.token_hex(16) if settings.audit else None,
+        left_out=left_out(every, windows),
     )
+
+
+def _chosen(run: MigrationRun, windows: Sequence[Window]) -> Sequence[Window]:
+    """Return the windows to read: all, unless the file asks for a sample; what consumers are moved by is never one."""
+    percent = run.migration.validation.sample_percent
+    if percent is None or run.request.mode not in {Mode.SYNC, Mode.FOLLOW}:
+        return windows
+    return sampled(windows, percent, seed=run.identity.run_id, by_key=not run.migration.keeps_partitions)
 
 
 def _whole_windows(run: MigrationRun, ledger: Ledger) -> tuple[Window, ...]:
