@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
+from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowException, AirflowSkipException
@@ -50,6 +51,9 @@ class ValidateTopicsOperator(SparkSubmitOperator):
     its windows to the next run. The limit is that of the attempt whose preflight set it; a person who clears this task
     later has none.
 
+    Killing the task stops Spark. In deploy mode `cluster` that is up to the provider's hook, which asks YARN or
+    Kubernetes to do it.
+
     What it does not do: judge. It succeeds when the measurements are written, whatever they say.
     """
 
@@ -59,6 +63,7 @@ class ValidateTopicsOperator(SparkSubmitOperator):
         # Not durable: a retry must measure again, into its own result document.
         super().__init__(durable=False, **{**kwargs, "conf": {**QUIET, **(kwargs.get("conf") or {})}})
         self.migration = migration
+        self._is_killed = False
 
     def execute(self, context: Context) -> Summary:
         """Write the request, run Spark, check that the result is there."""
@@ -73,6 +78,19 @@ class ValidateTopicsOperator(SparkSubmitOperator):
             elif not self._submit_in_time(context, run, request_path, result_path):
                 _leave_pending(run, request)
             return _summary(run, str(result_path), result_path.exists())
+
+    def on_kill(self) -> None:
+        """Stop Spark, or keep it from being started: Airflow calls this, and lets the task go on for some seconds."""
+        self._is_killed = True
+        # The provider would make a hook to stop, without what `_submit` has still to set, and submit with it.
+        if self._hook is not None:
+            super().on_kill()
+
+    def _get_hook(self) -> SparkSubmitHook:
+        hook = super()._get_hook()
+        if self._is_killed:
+            raise AirflowException("The task was stopped before it started Spark.")
+        return hook
 
     def _submit_in_time(self, context: Context, run: MigrationRun, request_path: str, result_path: Any) -> bool:
         """Run Spark until the time for it is over; return whether there was time enough."""
@@ -89,10 +107,9 @@ class ValidateTopicsOperator(SparkSubmitOperator):
         return bool(not is_over.is_set() or result_path.exists())
 
     def _stop(self) -> None:
-        # Before there is a hook `on_kill` would make one, without what `_submit` has still to set.
-        if self._hook is not None:
-            self.log.warning("The time for validating is over: Spark is stopped.")
-            self.on_kill()
+        """Stop Spark in another thread than that which waits for it."""
+        self.log.warning("The time for validating is over: Spark is stopped.")
+        self.on_kill()
 
     def _submit(self, context: Context, run: MigrationRun, request_path: str, result_path: str) -> None:
         with tempfile.TemporaryDirectory(prefix="kafka-migration-") as folder:
