@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions
@@ -11,6 +11,8 @@ from pyspark.sql import functions
 from kafka_digest.errors import naming
 from kafka_digest.kafka_source import read_ranges
 from kafka_digest.log_bounds import read_log_bounds
+from kafka_digest.progress import Workload
+from kafka_digest.rate_limit import limited_options
 from kafka_digest.windows import LogBounds, SideRange, WindowPlan, plan_window, requested_range
 
 if TYPE_CHECKING:
@@ -25,12 +27,16 @@ class Clusters:
 
     :param clients: per side, the options of Spark's Kafka reader
     :param untimed: per side, the topics whose timestamps are not compared
+    :param max_bytes_per_s: the quota that brokers hold the reading to, if any
+    :param workload: counts what is planned and read
     """
 
     session: SparkSession
     clients: Mapping[str, Mapping[str, str]]
     isolation_level: str
     untimed: Mapping[str, Collection[str]]
+    max_bytes_per_s: int | None = None
+    workload: Workload = field(default_factory=Workload)
 
     @property
     def tasks(self) -> int:
@@ -40,7 +46,9 @@ class Clusters:
     def plan(self, windows: Sequence[Mapping[str, Any]]) -> list[WindowPlan]:
         """Return what can be read of each window. Raises `JobError` if a cluster does not answer."""
         source, target = (self._log_bounds(windows, side) for side in SIDES)
-        return [plan_window(window, source, target) for window in windows]
+        plans = [plan_window(window, source, target) for window in windows]
+        self.workload.plan(plans)
+        return plans
 
     def _log_bounds(self, windows: Sequence[Mapping[str, Any]], side: str) -> dict[tuple[str, int], LogBounds]:
         asked = [requested_range(window, side) for window in windows]
@@ -50,7 +58,9 @@ class Clusters:
 
     def read(self, side: str, ranges: Sequence[SideRange]) -> DataFrame | None:
         """Return one frame over these ranges of a side; `None` if all are empty. Raises `JobError`."""
-        frame = read_ranges(self.session, self.clients[side], ranges, self.isolation_level)
+        self.workload.note(side, ranges)
+        client = {**limited_options(self.max_bytes_per_s), **self.clients[side]}
+        frame = read_ranges(self.session, client, ranges, self.isolation_level)
         return None if frame is None else without_timestamps(frame, self.untimed[side])
 
 

@@ -13,7 +13,9 @@ from kafka_digest.difference_file import DifferenceFile
 from kafka_digest.errors import JobError
 from kafka_digest.key_job import KeyJob
 from kafka_digest.position_job import PositionJob
-from kafka_digest.windows import too_long
+from kafka_digest.progress import KafkaScans, telling_progress
+from kafka_digest.rate_limit import reading_at_most
+from kafka_digest.windows import WindowPlan, too_long
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,14 +42,14 @@ def validate(
     started_at = datetime.now(UTC)
     _check_request(request)
     session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", RECORDS_A_BATCH)
-    clusters = Clusters(session, clients, request["isolation_level"], _untimed(request))
+    max_bytes_per_s = request.get("max_bytes_per_s")
+    clusters = Clusters(session, clients, request["isolation_level"], _untimed(request), max_bytes_per_s)
     plans = clusters.plan(request["windows"])
-    topics: list[dict[str, Any]] = []
-    file = DifferenceFile(session, differences)
-    if request["digest"] == key_digest.DIGEST:
-        entries, topics = KeyJob(clusters, file).run(plans)
-    else:
-        entries = PositionJob(clusters, file, request["block_records"]).run(plans)
+    with (
+        reading_at_most(session._jvm, clients, max_bytes_per_s),
+        telling_progress(KafkaScans(session).records, clusters.workload),
+    ):
+        entries, topics = _compared(clusters, plans, request, DifferenceFile(session, differences))
     return {
         "schema": SCHEMA,
         "kind": RESULT_KIND,
@@ -60,6 +62,15 @@ def validate(
         "partitions": entries,
         "topics": topics,
     }
+
+
+def _compared(
+    clusters: Clusters, plans: Sequence[WindowPlan], request: Mapping[str, Any], file: DifferenceFile
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the entries of the result per window, and per topic where the comparison is by key."""
+    if request["digest"] == key_digest.DIGEST:
+        return KeyJob(clusters, file).run(plans)
+    return PositionJob(clusters, file, request["block_records"]).run(plans), []
 
 
 def _untimed(request: Mapping[str, Any]) -> dict[str, frozenset[str]]:
@@ -82,6 +93,8 @@ def _check_request(request: Mapping[str, Any]) -> None:
         raise JobError(f"isolation level {request['isolation_level']!r} is not known")
     if not 1 <= request["block_records"] <= 1 << 24:
         raise JobError(f"block_records is {request['block_records']}; expected 1 to {1 << 24}")
+    if not isinstance(request.get("max_bytes_per_s"), int | None):
+        raise JobError(f"max_bytes_per_s is {request['max_bytes_per_s']!r}; expected a whole number or null")
     mixed = _mixed_names(request["windows"]) if request["digest"] == key_digest.DIGEST else ()
     if mixed:
         raise JobError(f"compared by key, each topic has one target topic of its own; not so {', '.join(mixed)}")

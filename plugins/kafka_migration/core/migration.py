@@ -73,10 +73,14 @@ class WatchSettings:
 
 @dataclass(frozen=True, slots=True)
 class ValidationSettings:
-    """How the copy is compared: the Spark connection and the digest's block size in records."""
+    """How the copy is compared: the Spark connection and the digest's block size in records.
+
+    `max_bytes_per_s` is the most that it reads of each broker of either side; `None` is no limit.
+    """
 
     spark_connection: str
     block_records: int
+    max_bytes_per_s: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,8 @@ class ValidationRequest:
     """What the job is asked to compare. Several windows of one partition are allowed.
 
     `generations` are those that the windows cover, for the judgement; the job does not read them. `untimed_topics` are
-    those whose timestamps the target makes anew, so that they are not compared.
+    those whose timestamps the target makes anew, so that they are not compared. `max_bytes_per_s` is the most that each
+    broker of either side is to send, `None` for as fast as it goes.
     """
 
     migration: str
@@ -74,6 +75,16 @@ class ValidationRequest:
     generations: tuple[int, ...] = ()
     digest: str = POSITION_DIGEST
     untimed_topics: tuple[str, ...] = ()
+    max_bytes_per_s: int | None = None
+
+    @property
+    def client_id(self) -> str:
+        """What the job's consumers are called on both clusters; no migration's name holds a dot.
+
+        A limited job sets a quota on its client id. A job that is killed leaves it there, so it is on an id of its own,
+        where it slows down nobody but the next limited job, which replaces it.
+        """
+        return f"kafka-migration-validation-{self.migration}{'' if self.max_bytes_per_s is None else '.limited'}"
 
     def to_document(self) -> dict[str, Any]:
         """Return the request document."""
@@ -87,6 +98,7 @@ class ValidationRequest:
             "isolation_level": self.isolation_level,
             "generations": list(self.generations),
             "untimed_topics": list(self.untimed_topics),
+            "max_bytes_per_s": self.max_bytes_per_s,
             "windows": [window.to_document() for window in self.windows],
         }
 
@@ -103,6 +115,7 @@ class ValidationRequest:
             generations=tuple(document["generations"]),
             digest=document["digest"],
             untimed_topics=tuple(document["untimed_topics"]),
+            max_bytes_per_s=document.get("max_bytes_per_s"),
         )
 
 

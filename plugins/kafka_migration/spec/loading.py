@@ -188,7 +188,9 @@ def _freeze(model: MigrationModel, digest: str) -> Migration:
             properties=dict(mirror.properties),
         ),
         watch=WatchSettings(watch.poll_interval, watch.stall_after, watch.time_limit),
-        validation=ValidationSettings(model.validation.spark_connection, model.validation.block_records),
+        validation=ValidationSettings(
+            model.validation.spark_connection, model.validation.block_records, model.validation.max_bytes_per_s
+        ),
         cutover=CutoverSettings(
             groups=tuple(cutover.groups),
             near_offsets=cutover.near,

@@ -219,6 +219,11 @@ class ValidationModel(Strict):
 
     spark_connection: ConnectionId = Field(description="Airflow connection of type spark.")
     block_records: int = Field(65536, ge=1024, le=1048576, description="Records of one digest block.")
+    max_bytes_per_s: int | None = Field(
+        None,
+        ge=100_000,
+        description="The most that it reads a second of each broker of either side, by a quota of Kafka's.",
+    )
 
 
 # Console consumers are throw-away, Connect's groups belong to their connectors, MirrorMaker 1's to this package, and

@@ -75,7 +75,7 @@ class ValidateTopicsOperator(SparkSubmitOperator):
             if all(window.is_empty for window in request.windows):
                 self.log.info("Nothing to read: every window is empty.")
                 run.evidence.write(Kind.VALIDATION_RESULT, empty_result(request, run.now()).to_document())
-            elif not self._submit_in_time(context, run, request_path, result_path):
+            elif not self._submit_in_time(context, run, request, request_path, result_path):
                 _leave_pending(run, request)
             return _summary(run, str(result_path), result_path.exists())
 
@@ -92,14 +92,16 @@ class ValidateTopicsOperator(SparkSubmitOperator):
             raise AirflowException("The task was stopped before it started Spark.")
         return hook
 
-    def _submit_in_time(self, context: Context, run: MigrationRun, request_path: str, result_path: Any) -> bool:
+    def _submit_in_time(
+        self, context: Context, run: MigrationRun, request: ValidationRequest, request_path: str, result_path: Any
+    ) -> bool:
         """Run Spark until the time for it is over; return whether there was time enough."""
         left_s = _time_left_s(run)
         if left_s is not None and left_s <= 0:
             return False
         with stopping_after(left_s, self._stop) as is_over:
             try:
-                self._submit(context, run, request_path, str(result_path))
+                self._submit(context, run, request, request_path, str(result_path))
             except Exception:
                 # Spark that was killed fails in many ways, and may have done its work before.
                 if not is_over.is_set():
@@ -111,7 +113,9 @@ class ValidateTopicsOperator(SparkSubmitOperator):
         self.log.warning("The time for validating is over: Spark is stopped.")
         self.on_kill()
 
-    def _submit(self, context: Context, run: MigrationRun, request_path: str, result_path: str) -> None:
+    def _submit(
+        self, context: Context, run: MigrationRun, request: ValidationRequest, request_path: str, result_path: str
+    ) -> None:
         with tempfile.TemporaryDirectory(prefix="kafka-migration-") as folder:
             self._conn_id = run.migration.validation.spark_connection
             self.application = str(settings.spark_jobs_folder() / APPLICATION)
@@ -119,7 +123,7 @@ class ValidateTopicsOperator(SparkSubmitOperator):
             self.name = f"kafka-migration-{run.name}"
             self.jars = settings.spark_jars()
             self.packages = None if self.jars else settings.SPARK_KAFKA_PACKAGE
-            self.files = str(_clients_file(run, Path(folder)))
+            self.files = str(_clients_file(run, request, Path(folder)))
             self.application_args = ["--request", request_path, "--result", result_path, "--clients", CLIENTS_FILE]
             with _transport_errors():
                 super().execute(context)
@@ -141,6 +145,7 @@ def _request(run: MigrationRun) -> ValidationRequest:
         generations=tuple(generation.number for generation in generations),
         digest=KEY_DIGEST if by_key else POSITION_DIGEST,
         untimed_topics=_untimed_topics(run, {window.topic for window in windows if not window.is_empty}),
+        max_bytes_per_s=run.migration.validation.max_bytes_per_s,
     )
 
 
@@ -170,11 +175,15 @@ def _leave_pending(run: MigrationRun, request: ValidationRequest) -> NoReturn:
     raise AirflowSkipException(f"{reason}; the next run does it.")
 
 
-def _clients_file(run: MigrationRun, folder: Path) -> Path:
-    sides = {"source": run.migration.source.connection, "target": run.migration.target.connection}
+def _clients_file(run: MigrationRun, request: ValidationRequest, folder: Path) -> Path:
+    connections = {"source": run.migration.source.connection, "target": run.migration.target.connection}
+    sides = {
+        side: {**spark_options(name, connection_config(name)), "kafka.client.id": request.client_id}
+        for side, name in connections.items()
+    }
     path = folder / CLIENTS_FILE
     path.touch(mode=0o600)
-    path.write_text(json.dumps({side: spark_options(c, connection_config(c)) for side, c in sides.items()}))
+    path.write_text(json.dumps(sides))
     return path
 
 
