@@ -1,4 +1,4 @@
-"""Rules of how the validation is told to run: client ids, limits, and its end."""
+"""Rules of where the validation runs and of how it is told: paths, client ids, limits, and its end."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk.exceptions import AirflowException
 
+from kafka_migration.adapters import settings
 from kafka_migration.core.evidence import Kind
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.operators.stop import StopMirrorOperator
@@ -25,6 +26,7 @@ pytestmark = pytest.mark.airflow
 class Submitted:
     """What was handed to spark-submit."""
 
+    arguments: list[str] = field(default_factory=list)
     clients: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
@@ -34,6 +36,7 @@ def submitted(world: World, monkeypatch: pytest.MonkeyPatch) -> Submitted:
     seen = Submitted()
 
     def submit(operator: Any, context: Any) -> None:
+        seen.arguments = operator.application_args
         seen.clients = json.loads(Path(operator.files).read_text())
         validated(world)
 
@@ -49,6 +52,39 @@ def copied(world: World, more: str = "") -> None:
     do(world, *BEFORE_START, StartMirrorOperator)
     mirror(world, {P0: 1})
     do(world, StopMirrorOperator)
+
+
+def option(submitted: Submitted, name: str) -> str:
+    return submitted.arguments[submitted.arguments.index(name) + 1]
+
+
+def test_spark_gets_its_own_spelling(world: World, submitted: Submitted, monkeypatch: pytest.MonkeyPatch):
+    """Request and result are named as Spark spells the evidence root; Airflow reads the result as it spells it."""
+    monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_EVIDENCE_ROOT", "file:///mnt/evidence/")
+    copied(world)
+
+    do(world, ValidateTopicsOperator)
+    attempt = f"file:///mnt/evidence/shop/{world.run.evidence.folder.parent.name}/attempt-1"
+    request, result = option(submitted, "--request"), option(submitted, "--result")
+
+    assert {attempt} == {place.rpartition("/")[0] for place in (request, result)}
+    assert (world.run.evidence.folder / request.rpartition("/")[2]).exists()
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        ("/srv/evidence", "/srv/evidence/shop/run.json"),
+        ("file:///srv/evidence/", "file:///srv/evidence/shop/run.json"),
+        ("s3://my_conn@bucket/evidence", "s3a://bucket/evidence/shop/run.json"),
+        ("hdfs://name/evidence", "hdfs://name/evidence/shop/run.json"),
+    ],
+)
+def test_airflows_paths_are_translated(setting: str, expected: str, monkeypatch: pytest.MonkeyPatch):
+    """What Airflow's own paths print, which add and leave out parts, becomes what Spark opens."""
+    monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__EVIDENCE_ROOT", setting)
+
+    assert expected == settings.evidence_place().for_spark(str(settings.evidence_root() / "shop" / "run.json"))
 
 
 def test_consumers_bear_the_migrations_name(world: World, submitted: Submitted):

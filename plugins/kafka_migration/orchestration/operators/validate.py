@@ -116,6 +116,7 @@ class ValidateTopicsOperator(SparkSubmitOperator):
     def _submit(
         self, context: Context, run: MigrationRun, request: ValidationRequest, request_path: str, result_path: str
     ) -> None:
+        place = settings.evidence_place()
         with tempfile.TemporaryDirectory(prefix="kafka-migration-") as folder:
             self._conn_id = run.migration.validation.spark_connection
             self.application = str(settings.spark_jobs_folder() / APPLICATION)
@@ -124,7 +125,8 @@ class ValidateTopicsOperator(SparkSubmitOperator):
             self.jars = settings.spark_jars()
             self.packages = None if self.jars else settings.SPARK_KAFKA_PACKAGE
             self.files = str(_clients_file(run, request, Path(folder)))
-            self.application_args = ["--request", request_path, "--result", result_path, "--clients", CLIENTS_FILE]
+            paths = ["--request", place.for_spark(request_path), "--result", place.for_spark(result_path)]
+            self.application_args = [*paths, "--clients", CLIENTS_FILE]
             with _transport_errors():
                 super().execute(context)
 
@@ -208,7 +210,7 @@ def _summary(run: MigrationRun, path: str, is_written: bool) -> Summary:
                     Code.VALIDATION_RESULT_MISSING,
                     "the Spark job",
                     "no result document",
-                    f"a whole document at {path}",
+                    f"a whole document at {path}, for Spark {settings.evidence_place().for_spark(path)}",
                     "Check that Airflow and Spark see the same evidence root, then clear validate_topics.",
                 )
             ]
