@@ -5,8 +5,9 @@ contract is in `kafka_migration/core/validation.py`, docs/validation.md shows on
 shipped with `--files` that holds the Kafka reader options of both sides, with their secrets. What differs is written as
 a Parquet file beside the result, `<RESULT without .json>.differences.parquet`.
 
-Exit code 0: the result was written, whatever it says. 1: it was not; one line that begins with
-`validate_topics:` says why (spark-submit prints the job's stderr on its stdout). 2: usage.
+Exit code 0: the result was written, whatever it says. 1: it was not; the last line that begins with
+`validate_topics:` says why (spark-submit prints the job's stderr on its stdout). Lines before it tell how far the
+reading is. 2: usage.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions
@@ -12,6 +12,8 @@ from kafka_digest.errors import naming
 from kafka_digest.hashing import QUICK, Hashing
 from kafka_digest.kafka_source import read_ranges
 from kafka_digest.log_bounds import read_log_bounds
+from kafka_digest.progress import Workload
+from kafka_digest.rate_limit import limited_options
 from kafka_digest.windows import LogBounds, SideRange, WindowPlan, plan_window, requested_range
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ class Clusters:
     :param untimed: per side, the topics whose timestamps are not compared
     :param compacted: the topics of the source of which either side may delete records that have a newer one
     :param is_uncommitted_copy: whether the target may hold records of transactions that the source aborted
+    :param max_bytes_per_s: the quota that brokers hold the reading to, if any
+    :param workload: counts what is planned and read
     """
 
     session: SparkSession
@@ -38,6 +42,8 @@ class Clusters:
     compacted: Collection[str] = ()
     is_uncommitted_copy: bool = False
     hashing: Hashing = QUICK
+    max_bytes_per_s: int | None = None
+    workload: Workload = field(default_factory=Workload)
 
     @property
     def tasks(self) -> int:
@@ -47,7 +53,9 @@ class Clusters:
     def plan(self, windows: Sequence[Mapping[str, Any]]) -> list[WindowPlan]:
         """Return what can be read of each window. Raises `JobError` if a cluster does not answer."""
         source, target = (self._log_bounds(windows, side) for side in SIDES)
-        return [plan_window(window, source, target) for window in windows]
+        plans = [plan_window(window, source, target) for window in windows]
+        self.workload.plan(plans)
+        return plans
 
     def _log_bounds(self, windows: Sequence[Mapping[str, Any]], side: str) -> dict[tuple[str, int], LogBounds]:
         asked = [requested_range(window, side) for window in windows]
@@ -62,7 +70,9 @@ class Clusters:
         return self._read(side, ranges, self.isolation_level)
 
     def _read(self, side: str, ranges: Sequence[SideRange], isolation_level: str) -> DataFrame | None:
-        frame = read_ranges(self.session, self.clients[side], ranges, isolation_level)
+        self.workload.note(side, ranges)
+        client = {**limited_options(self.max_bytes_per_s), **self.clients[side]}
+        frame = read_ranges(self.session, client, ranges, isolation_level)
         return None if frame is None else without_timestamps(frame, self.untimed[side])
 
     def read_aborted(self, ranges: Sequence[SideRange]) -> DataFrame | None:

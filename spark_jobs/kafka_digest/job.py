@@ -15,7 +15,9 @@ from kafka_digest.errors import JobError
 from kafka_digest.hashing import QUICK, Hashing
 from kafka_digest.key_job import KeyJob
 from kafka_digest.position_job import PositionJob
-from kafka_digest.windows import too_long
+from kafka_digest.progress import KafkaScans, telling_progress
+from kafka_digest.rate_limit import reading_at_most
+from kafka_digest.windows import WindowPlan, too_long
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,23 +51,14 @@ def validate(
     started_at = datetime.now(UTC)
     _check_request(request)
     session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", RECORDS_A_BATCH)
-    by_key, audited = DIGESTS[request["digest"]]
-    clusters = Clusters(
-        session,
-        clients,
-        request["isolation_level"],
-        _untimed(request),
-        compacted=frozenset(request.get("compacted_topics", ())),
-        is_uncommitted_copy=request.get("is_uncommitted_copy", False),
-        hashing=Hashing(request["nonce"]) if audited else QUICK,
-    )
+    max_bytes_per_s = request.get("max_bytes_per_s")
+    clusters = _clusters(session, request, clients)
     plans = clusters.plan(request["windows"])
-    topics: list[dict[str, Any]] = []
-    file = DifferenceFile(session, differences)
-    if by_key:
-        entries, topics = KeyJob(clusters, file).run(plans)
-    else:
-        entries = PositionJob(clusters, file, request["block_records"]).run(plans)
+    with (
+        reading_at_most(session._jvm, clients, max_bytes_per_s),
+        telling_progress(KafkaScans(session).records, clusters.workload),
+    ):
+        entries, topics = _compared(clusters, plans, request, DifferenceFile(session, differences))
     return {
         "schema": SCHEMA,
         "kind": RESULT_KIND,
@@ -78,6 +71,29 @@ def validate(
         "partitions": entries,
         "topics": topics,
     }
+
+
+def _clusters(session: SparkSession, request: Mapping[str, Any], clients: Mapping[str, Mapping[str, str]]) -> Clusters:
+    _, audited = DIGESTS[request["digest"]]
+    return Clusters(
+        session,
+        clients,
+        request["isolation_level"],
+        _untimed(request),
+        compacted=frozenset(request.get("compacted_topics", ())),
+        is_uncommitted_copy=request.get("is_uncommitted_copy", False),
+        hashing=Hashing(request["nonce"]) if audited else QUICK,
+        max_bytes_per_s=request.get("max_bytes_per_s"),
+    )
+
+
+def _compared(
+    clusters: Clusters, plans: Sequence[WindowPlan], request: Mapping[str, Any], file: DifferenceFile
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the entries of the result per window, and per topic where the comparison is by key."""
+    if DIGESTS[request["digest"]][0]:
+        return KeyJob(clusters, file).run(plans)
+    return PositionJob(clusters, file, request["block_records"]).run(plans), []
 
 
 def _untimed(request: Mapping[str, Any]) -> dict[str, frozenset[str]]:
@@ -96,10 +112,16 @@ def _check_request(request: Mapping[str, Any]) -> None:
     lacking += sorted({name for window in request.get("windows", ()) for name in WINDOW_FIELDS - window.keys()})
     if lacking:
         raise JobError(f"the request lacks {', '.join(lacking)}")
+    _check_values(request)
+
+
+def _check_values(request: Mapping[str, Any]) -> None:
     if request["isolation_level"] not in {"read_committed", "read_uncommitted"}:
         raise JobError(f"isolation level {request['isolation_level']!r} is not known")
     if not 1 <= request["block_records"] <= 1 << 24:
         raise JobError(f"block_records is {request['block_records']}; expected 1 to {1 << 24}")
+    if not isinstance(request.get("max_bytes_per_s"), int | None):
+        raise JobError(f"max_bytes_per_s is {request['max_bytes_per_s']!r}; expected a whole number or null")
     by_key, audited = DIGESTS[request["digest"]]
     if audited and not _NONCE.fullmatch(str(request.get("nonce"))):
         raise JobError("the digest needs a nonce of 32 to 64 hexadecimal digits")

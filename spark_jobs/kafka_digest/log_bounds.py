@@ -1,7 +1,4 @@
-"""The real start and end of logs, asked of Kafka's own admin client in Spark's JVM.
-
-Spark's driver need not have a Python Kafka client, but it has the Java one, as a jar of the Kafka source.
-"""
+"""The real start and end of logs, asked of Kafka's own admin client in Spark's JVM."""
 
 from __future__ import annotations
 
@@ -10,11 +7,9 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 
+from kafka_digest.admin import admin_client
 from kafka_digest.errors import is_caused_by
 from kafka_digest.windows import LogBounds
-
-_PREFIX = "kafka."
-_CLOSE_TIMEOUT_S = 10
 
 
 def read_log_bounds(
@@ -26,20 +21,9 @@ def read_log_bounds(
     """
     if not partitions:
         return {}
-    admin = jvm.org.apache.kafka.clients.admin.AdminClient.create(_properties(jvm, client))
-    try:
+    with admin_client(jvm, client) as admin:
         existing = _existing(jvm, admin, partitions)
         return _bounds(jvm, admin, existing, isolation_level) if existing else {}
-    finally:
-        admin.close(jvm.java.time.Duration.ofSeconds(_CLOSE_TIMEOUT_S))
-
-
-def _properties(jvm: Any, client: Mapping[str, str]) -> Any:
-    properties = jvm.java.util.Properties()
-    for name, value in client.items():
-        if name.startswith(_PREFIX):
-            properties.put(name.removeprefix(_PREFIX), value)
-    return properties
 
 
 def _existing(jvm: Any, admin: Any, partitions: Collection[tuple[str, int]]) -> list[tuple[str, int]]:

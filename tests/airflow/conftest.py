@@ -81,6 +81,7 @@ class World:
     target: FakeCluster
     host: FakeMirrorHost
     connections: dict[str, str]
+    deploy_mode: str | None = None
     task_instance: FakeTaskInstance = field(default_factory=FakeTaskInstance)
     dag_run: FakeDagRun = field(default_factory=FakeDagRun)
     params: dict[str, Any] = field(default_factory=lambda: {"mode": "sync", "topics": [], "note": ""})
@@ -154,3 +155,4 @@ def _connect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         preflight_module.AirflowConnections, "connection_type", lambda self, name: world.connections.get(name)
     )
+    monkeypatch.setattr(preflight_module.AirflowConnections, "deploy_mode", lambda self, name: world.deploy_mode)

@@ -72,6 +72,24 @@ def test_preflight_refuses_one_cluster_under_two_names(world: World):
         do(world, PreflightOperator)
 
 
+def test_preflight_refuses_a_driver_that_cannot_see_the_evidence(world: World, monkeypatch: pytest.MonkeyPatch):
+    """A local evidence root does not do for a driver on another machine, unless the setting says that it is shared."""
+    world.deploy_mode = "cluster"
+    with pytest.raises(AirflowFailException, match="EVIDENCE_ROOT_LOCAL · connection spark"):
+        do(world, PreflightOperator)
+
+    monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_EVIDENCE_ROOT", f"file://{world.root}")
+    do(world, PreflightOperator)
+
+
+def test_preflight_refuses_two_evidence_roots(world: World, monkeypatch: pytest.MonkeyPatch):
+    """A place for Spark that cannot be Airflow's is refused before anything is copied."""
+    monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_EVIDENCE_ROOT", "s3a://bucket/evidence")
+
+    with pytest.raises(AirflowFailException, match=r"EVIDENCE_ROOTS_DIFFER .*found s3a://bucket/evidence"):
+        do(world, PreflightOperator)
+
+
 @pytest.mark.parametrize(
     ("params", "field"),
     [

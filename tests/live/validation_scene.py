@@ -136,14 +136,20 @@ class Clusters:
 
 
 def submit(
-    clusters: Clusters, folder: Path, request: object, clients: object
+    clusters: Clusters,
+    folder: Path,
+    request: object,
+    clients: object,
+    master: str = "local[2]",
+    conf: Mapping[str, str] | None = None,
 ) -> tuple[subprocess.CompletedProcess[str], Path]:
     """Run the job; returns how it ended and where its result should be."""
     (folder / "request.json").write_text(json.dumps(request))
     (folder / "clients.json").write_text(json.dumps(clients))
     command = [
-        *(str(Path(sys.executable).parent / "spark-submit"), "--master", "local[2]"),
+        *(str(Path(sys.executable).parent / "spark-submit"), "--master", master),
         *("--conf", "spark.ui.enabled=false", "--conf", "spark.ui.showConsoleProgress=false"),
+        *(word for name, value in (conf or {}).items() for word in ("--conf", f"{name}={value}")),
         *("--jars", ",".join(str(jar) for jar in clusters.jars)),
         *("--files", str(folder / "clients.json")),
         *("--py-files", str(zip_package(JOB.parent / "kafka_digest", folder))),

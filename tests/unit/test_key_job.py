@@ -15,6 +15,7 @@ from kafka_digest.job import _check_request
 from kafka_digest.kafka_source import reader_options
 from kafka_digest.key_job import _rounds, _topics
 from kafka_digest.key_tasks import DIFFERING, PLACE, TOTAL
+from kafka_digest.rate_limit import limited_options, reading_at_most
 from kafka_digest.units import Unit
 from kafka_digest.windows import SideRange, WindowPlan
 from kafka_migration.core.validation import KEY_DIGEST, POSITION_DIGEST, Window
@@ -102,14 +103,43 @@ def test_partition_that_was_read_in_two_pieces_stops_the_job():
 @pytest.mark.parametrize("digest", [POSITION_DIGEST, KEY_DIGEST])
 def test_request_of_the_manual_is_one(digest: str):
     """The manual's example of a request by hand is accepted, with either digest."""
-    (example,) = re.findall(r"```json\n(.*?)```", MANUAL.read_text(), re.DOTALL)
+    _, example = re.findall(r"```json\n(.*?)```", MANUAL.read_text(), re.DOTALL)
 
     _check_request({**json.loads(example), "digest": digest})
 
 
+def test_limit_is_a_number():
+    """A limit that is none is refused before a cluster is asked for it."""
+    _, example = re.findall(r"```json\n(.*?)```", MANUAL.read_text(), re.DOTALL)
+    _check_request({**json.loads(example), "max_bytes_per_s": 1_000_000})
+
+    with pytest.raises(JobError, match="max_bytes_per_s is '1 MB'; expected a whole number or null"):
+        _check_request({**json.loads(example), "max_bytes_per_s": "1 MB"})
+
+
+def test_limit_needs_a_client_id():
+    """A quota is put on a client id; without one on either side nothing is set and nothing read."""
+    clients = {"source": {"kafka.client.id": "mine"}, "target": {}}
+
+    with pytest.raises(JobError, match=r"needs kafka.client.id in the clients file, not given for target"):
+        reading_at_most(None, clients, 1_000_000).__enter__()
+    with reading_at_most(None, clients, None):
+        assert {} == limited_options(None)
+
+
+@pytest.mark.parametrize(("max_bytes_per_s", "expected"), [(200_000, 200_000), (1 << 30, 16 << 20)])
+def test_limited_fetches_are_a_second_of_the_quota(max_bytes_per_s: int, expected: int):
+    """Larger fetches would hold the other readers up for longer than their consumers wait."""
+    client = {**limited_options(max_bytes_per_s), "kafka.bootstrap.servers": "a:1"}
+    options = reader_options(client, [SideRange("orders", 0, 0, 1)], "read_committed")
+
+    assert str(expected) == options["kafka.max.partition.fetch.bytes"]
+    assert int(options["kafkaConsumer.pollTimeoutMs"]) > 120_000
+
+
 def test_topics_that_share_a_target_topic_are_refused():
     """Compared by key, a topic is one with its target topic; anything else would mix two topics up."""
-    (example,) = re.findall(r"```json\n(.*?)```", MANUAL.read_text(), re.DOTALL)
+    _, example = re.findall(r"```json\n(.*?)```", MANUAL.read_text(), re.DOTALL)
     request = {**json.loads(example), "digest": KEY_DIGEST}
     (window,) = request["windows"]
     for other in ({**window, "topic": "audit"}, {**window, "target_topic": "audit"}):

@@ -68,6 +68,15 @@ def test_request_round_trip():
     assert document["windows"][0]["target_topic"] == "orders"
 
 
+def test_limited_request_round_trip():
+    """A limit is read back, and its job has a client id of its own, which no migration's name can give."""
+    limited = replace(REQUEST, max_bytes_per_s=1_000_000)
+
+    assert ValidationRequest.from_document(through_json(limited.to_document())) == limited
+    assert "kafka-migration-validation-demo" == REQUEST.client_id
+    assert "kafka-migration-validation-demo.limited" == limited.client_id
+
+
 def test_result_round_trip():
     """A result is read back as it was written, with and without a difference."""
     result = result_of(

@@ -8,6 +8,7 @@ from typing import Any
 from airflow.sdk import ObjectStoragePath, conf
 
 import kafka_migration
+from kafka_migration.core.evidence_place import EvidencePlace
 
 SECTION = "kafka_migration"
 SPARK_KAFKA_PACKAGE = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
@@ -15,11 +16,21 @@ SPARK_KAFKA_PACKAGE = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
 _PROJECT = Path(kafka_migration.__file__).resolve().parents[2]
 
 
-def evidence_root() -> Any:
-    """Return `evidence_root`: a folder or an object-store URL; by default below `AIRFLOW_HOME`."""
+def _evidence_root_setting() -> str:
     from airflow.configuration import AIRFLOW_HOME
 
-    return folder_at(conf.get(SECTION, "evidence_root", fallback=f"{AIRFLOW_HOME}/kafka_migration"))
+    return str(conf.get(SECTION, "evidence_root", fallback=f"{AIRFLOW_HOME}/kafka_migration"))
+
+
+def evidence_root() -> Any:
+    """Return `evidence_root`: a folder or an object-store URL; by default below `AIRFLOW_HOME`."""
+    return folder_at(_evidence_root_setting())
+
+
+def evidence_place() -> EvidencePlace:
+    """Return the evidence root with Spark's spelling of it: `spark_evidence_root`, by default derived."""
+    stated = conf.get(SECTION, "spark_evidence_root", fallback="") or None
+    return EvidencePlace(str(evidence_root()), _evidence_root_setting(), stated)
 
 
 def folder_at(place: str) -> Any:

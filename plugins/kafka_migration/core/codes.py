@@ -144,6 +144,14 @@ class Code(StrEnum):
         "SPARK_CONNECTION_MISSING",
         "The Spark connection does not exist (Airflow would fall back to YARN).",
     )
+    EVIDENCE_ROOTS_DIFFER = (
+        "EVIDENCE_ROOTS_DIFFER",
+        "The two settings of the evidence root, Airflow's and Spark's, cannot mean one place.",
+    )
+    EVIDENCE_ROOT_LOCAL = (
+        "EVIDENCE_ROOT_LOCAL",
+        "The evidence root is a local folder, and Spark's driver runs on another machine.",
+    )
     VALIDATION_RESULT_MISSING = (
         "VALIDATION_RESULT_MISSING",
         "The Spark job ended without a whole result document.",

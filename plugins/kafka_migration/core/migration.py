@@ -80,6 +80,7 @@ class ValidationSettings:
     `audit` makes digests that cannot be forged. `compacted` and `timestamps` say of topics what is otherwise asked of
     the clusters: whether records may be deleted that have a newer one, and whether timestamps are compared.
     `sample_percent` is the share of partitions that runs compare which copy; `None`: all.
+    `max_bytes_per_s` is the most that it reads of each broker of either side; `None` is no limit.
     """
 
     spark_connection: str
@@ -89,6 +90,7 @@ class ValidationSettings:
     compacted: Mapping[str, bool] = field(default_factory=dict)
     timestamps: Mapping[str, bool] = field(default_factory=dict)
     sample_percent: int | None = None
+    max_bytes_per_s: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,8 @@ class ValidationRequest:
     those whose timestamps the target makes anew, so that they are not compared; `compacted_topics` those of which
     either side may delete records that have a newer one. `is_uncommitted_copy`: MirrorMaker copied aborted transactions
     too. `nonce` goes with an audited digest. `left_out` is how many windows of a topic a sample does not read.
+    those whose timestamps the target makes anew, so that they are not compared. `max_bytes_per_s` is the most that each
+    broker of either side is to send, `None` for as fast as it goes.
     """
 
     migration: str
@@ -82,6 +84,16 @@ class ValidationRequest:
     is_uncommitted_copy: bool = False
     nonce: str | None = None
     left_out: Mapping[str, int] = field(default_factory=dict)
+    max_bytes_per_s: int | None = None
+
+    @property
+    def client_id(self) -> str:
+        """What the job's consumers are called on both clusters; no migration's name holds a dot.
+
+        A limited job sets a quota on its client id. A job that is killed leaves it there, so it is on an id of its own,
+        where it slows down nobody but the next limited job, which replaces it.
+        """
+        return f"kafka-migration-validation-{self.migration}{'' if self.max_bytes_per_s is None else '.limited'}"
 
     def to_document(self) -> dict[str, Any]:
         """Return the request document."""
@@ -99,6 +111,7 @@ class ValidationRequest:
             "is_uncommitted_copy": self.is_uncommitted_copy,
             "nonce": self.nonce,
             "left_out": dict(self.left_out),
+            "max_bytes_per_s": self.max_bytes_per_s,
             "windows": [window.to_document() for window in self.windows],
         }
 
@@ -119,6 +132,7 @@ class ValidationRequest:
             is_uncommitted_copy=document["is_uncommitted_copy"],
             nonce=document["nonce"],
             left_out=document["left_out"],
+            max_bytes_per_s=document.get("max_bytes_per_s"),
         )
 
 

@@ -11,6 +11,7 @@ from typing import Protocol
 from kafka_migration.core.cluster import KafkaCluster, TopicDescription
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused, TransientError
+from kafka_migration.core.evidence_place import EvidencePlace
 from kafka_migration.core.host import MirrorHost
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.migration import Migration, Mode
@@ -22,6 +23,9 @@ class Connections(Protocol):
 
     def connection_type(self, connection_id: str) -> str | None:
         """Return the type of a connection, or `None` when there is no such connection."""
+
+    def deploy_mode(self, connection_id: str) -> str | None:
+        """Return the deploy mode that a Spark connection names, `None` when it names none or does not exist."""
 
 
 @dataclass(eq=False)
@@ -35,6 +39,7 @@ class Subject:
     migration: Migration
     mode: Mode
     connections: Connections
+    evidence_place: EvidencePlace
     ledger: Ledger
     now: datetime
     make_source: Callable[[], KafkaCluster]

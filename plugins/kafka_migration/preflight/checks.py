@@ -5,6 +5,7 @@ from __future__ import annotations
 from kafka_migration.preflight import (
     clusters,
     connections,
+    evidence,
     follow,
     groups,
     host,
@@ -19,6 +20,7 @@ CHECKS = (
     schedule.CHECK,
     overlap.CHECK,
     connections.CHECK,
+    evidence.CHECK,
     phase.CHECK,
     follow.CHECK,
     clusters.CHECK,

@@ -214,6 +214,7 @@ def _validation(model: ValidationModel) -> ValidationSettings:
         compacted=dict(model.compacted),
         timestamps=dict(model.timestamps),
         sample_percent=model.sample_percent,
+        max_bytes_per_s=model.max_bytes_per_s,
     )
 
 

@@ -245,6 +245,11 @@ class ValidationModel(Strict):
     timestamps: dict[TopicName, bool] = Field(
         {}, description="Topics whose timestamps are compared or not; else the target's message.timestamp.type."
     )
+    max_bytes_per_s: int | None = Field(
+        None,
+        ge=100_000,
+        description="The most that it reads a second of each broker of either side, by a quota of Kafka's.",
+    )
 
 
 # Console consumers are throw-away, Connect's groups belong to their connectors, MirrorMaker 1's to this package, and

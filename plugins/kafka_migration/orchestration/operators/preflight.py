@@ -56,12 +56,21 @@ class AirflowConnections:
         except AirflowNotFoundException:
             return None
 
+    def deploy_mode(self, connection_id: str) -> str | None:
+        """Return the deploy mode that a Spark connection names, `None` when it names none or does not exist."""
+        try:
+            mode = BaseHook.get_connection(connection_id).extra_dejson.get("deploy-mode")
+        except AirflowNotFoundException:
+            return None
+        return None if mode is None else str(mode)
+
 
 def _subject(run: MigrationRun, whole: Migration, run_type: RunType) -> Subject:
     return Subject(
         migration=run.migration,
         mode=run.request.mode,
         connections=AirflowConnections(),
+        evidence_place=settings.evidence_place(),
         ledger=run.ledger.read(),
         now=run.clock.now(),
         make_source=lambda: run.source,

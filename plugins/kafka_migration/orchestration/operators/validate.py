@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
+from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowException, AirflowSkipException
@@ -61,6 +62,9 @@ class ValidateTopicsOperator(SparkSubmitOperator):
     its windows to the next run. The limit is that of the attempt whose preflight set it; a person who clears this task
     later has none.
 
+    Killing the task stops Spark. In deploy mode `cluster` that is up to the provider's hook, which asks YARN or
+    Kubernetes to do it.
+
     What it does not do: judge. It succeeds when the measurements are written, whatever they say.
     """
 
@@ -70,6 +74,7 @@ class ValidateTopicsOperator(SparkSubmitOperator):
         # Not durable: a retry must measure again, into its own result document.
         super().__init__(durable=False, **{**kwargs, "conf": {**QUIET, **(kwargs.get("conf") or {})}})
         self.migration = migration
+        self._is_killed = False
 
     def execute(self, context: Context) -> Summary:
         """Write the request, run Spark, check that the result is there."""
@@ -81,18 +86,33 @@ class ValidateTopicsOperator(SparkSubmitOperator):
             if all(window.is_empty for window in request.windows):
                 self.log.info("Nothing to read: every window is empty.")
                 run.evidence.write(Kind.VALIDATION_RESULT, empty_result(request, run.now()).to_document())
-            elif not self._submit_in_time(context, run, request_path, result_path):
+            elif not self._submit_in_time(context, run, request, request_path, result_path):
                 _leave_pending(run, request)
             return _summary(run, str(result_path), result_path.exists())
 
-    def _submit_in_time(self, context: Context, run: MigrationRun, request_path: str, result_path: Any) -> bool:
+    def on_kill(self) -> None:
+        """Stop Spark, or keep it from being started: Airflow calls this, and lets the task go on for some seconds."""
+        self._is_killed = True
+        # The provider would make a hook to stop, without what `_submit` has still to set, and submit with it.
+        if self._hook is not None:
+            super().on_kill()
+
+    def _get_hook(self) -> SparkSubmitHook:
+        hook = super()._get_hook()
+        if self._is_killed:
+            raise AirflowException("The task was stopped before it started Spark.")
+        return hook
+
+    def _submit_in_time(
+        self, context: Context, run: MigrationRun, request: ValidationRequest, request_path: str, result_path: Any
+    ) -> bool:
         """Run Spark until the time for it is over; return whether there was time enough."""
         left_s = _time_left_s(run)
         if left_s is not None and left_s <= 0:
             return False
         with stopping_after(left_s, self._stop) as is_over:
             try:
-                self._submit(context, run, request_path, str(result_path))
+                self._submit(context, run, request, request_path, str(result_path))
             except Exception:
                 # Spark that was killed fails in many ways, and may have done its work before.
                 if not is_over.is_set():
@@ -100,12 +120,14 @@ class ValidateTopicsOperator(SparkSubmitOperator):
         return bool(not is_over.is_set() or result_path.exists())
 
     def _stop(self) -> None:
-        # Before there is a hook `on_kill` would make one, without what `_submit` has still to set.
-        if self._hook is not None:
-            self.log.warning("The time for validating is over: Spark is stopped.")
-            self.on_kill()
+        """Stop Spark in another thread than that which waits for it."""
+        self.log.warning("The time for validating is over: Spark is stopped.")
+        self.on_kill()
 
-    def _submit(self, context: Context, run: MigrationRun, request_path: str, result_path: str) -> None:
+    def _submit(
+        self, context: Context, run: MigrationRun, request: ValidationRequest, request_path: str, result_path: str
+    ) -> None:
+        place = settings.evidence_place()
         with tempfile.TemporaryDirectory(prefix="kafka-migration-") as folder:
             self._conn_id = run.migration.validation.spark_connection
             self.application = str(settings.spark_jobs_folder() / APPLICATION)
@@ -113,8 +135,9 @@ class ValidateTopicsOperator(SparkSubmitOperator):
             self.name = f"kafka-migration-{run.name}"
             self.jars = settings.spark_jars()
             self.packages = None if self.jars else settings.SPARK_KAFKA_PACKAGE
-            self.files = str(_clients_file(run, Path(folder)))
-            self.application_args = ["--request", request_path, "--result", result_path, "--clients", CLIENTS_FILE]
+            self.files = str(_clients_file(run, request, Path(folder)))
+            paths = ["--request", place.for_spark(request_path), "--result", place.for_spark(result_path)]
+            self.application_args = [*paths, "--clients", CLIENTS_FILE]
             with _transport_errors():
                 super().execute(context)
 
@@ -128,21 +151,23 @@ def _request(run: MigrationRun) -> ValidationRequest:
     every = delta(generations) if mode.mirrors else _whole_windows(run, ledger)
     windows = _chosen(run, every)
     topics = {window.topic for window in windows if not window.is_empty}
-    digest, settings = KEY_DIGEST if by_key else POSITION_DIGEST, run.migration.validation
+    digest = KEY_DIGEST if by_key else POSITION_DIGEST
+    wanted = run.migration.validation
     return ValidationRequest(
         migration=run.name,
         run=run.identity.holder,
-        block_records=settings.block_records,
+        block_records=wanted.block_records,
         # What was aborted is no part of the source, whether MirrorMaker copied it or not.
         isolation_level="read_committed",
         windows=tuple(replace(w, target_topic=run.migration.target_topic(w.topic)) for w in windows),
         generations=tuple(generation.number for generation in generations),
-        digest=AUDITED_DIGESTS[digest] if settings.audit else digest,
+        digest=AUDITED_DIGESTS[digest] if wanted.audit else digest,
         untimed_topics=untimed_topics(run, topics),
         compacted_topics=compacted_topics(run, topics),
         is_uncommitted_copy=run.migration.mirror.isolation_level == "read_uncommitted",
-        nonce=secrets.token_hex(16) if settings.audit else None,
+        nonce=secrets.token_hex(16) if wanted.audit else None,
         left_out=left_out(every, windows),
+        max_bytes_per_s=wanted.max_bytes_per_s,
     )
 
 
@@ -174,11 +199,15 @@ def _leave_pending(run: MigrationRun, request: ValidationRequest) -> NoReturn:
     raise AirflowSkipException(f"{reason}; the next run does it.")
 
 
-def _clients_file(run: MigrationRun, folder: Path) -> Path:
-    sides = {"source": run.migration.source.connection, "target": run.migration.target.connection}
+def _clients_file(run: MigrationRun, request: ValidationRequest, folder: Path) -> Path:
+    connections = {"source": run.migration.source.connection, "target": run.migration.target.connection}
+    sides = {
+        side: {**spark_options(name, connection_config(name)), "kafka.client.id": request.client_id}
+        for side, name in connections.items()
+    }
     path = folder / CLIENTS_FILE
     path.touch(mode=0o600)
-    path.write_text(json.dumps({side: spark_options(c, connection_config(c)) for side, c in sides.items()}))
+    path.write_text(json.dumps(sides))
     return path
 
 
@@ -203,7 +232,7 @@ def _summary(run: MigrationRun, path: str, is_written: bool) -> Summary:
                     Code.VALIDATION_RESULT_MISSING,
                     "the Spark job",
                     "no result document",
-                    f"a whole document at {path}",
+                    f"a whole document at {path}, for Spark {settings.evidence_place().for_spark(path)}",
                     "Check that Airflow and Spark see the same evidence root, then clear validate_topics.",
                 )
             ]

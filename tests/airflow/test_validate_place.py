@@ -1,0 +1,119 @@
+"""Rules of where the validation runs and of how it is told: paths, client ids, limits, and its end."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.sdk.exceptions import AirflowException
+
+from kafka_migration.adapters import settings
+from kafka_migration.core.evidence import Kind
+from kafka_migration.orchestration.operators.start import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator
+from tests.airflow.conftest import World
+from tests.airflow.running import BEFORE_START, P0, do, mirror, validated
+
+pytestmark = pytest.mark.airflow
+
+
+@dataclass
+class Submitted:
+    """What was handed to spark-submit."""
+
+    arguments: list[str] = field(default_factory=list)
+    clients: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+@pytest.fixture
+def submitted(world: World, monkeypatch: pytest.MonkeyPatch) -> Submitted:
+    """A spark-submit that notes what it gets, and measures as Spark does."""
+    seen = Submitted()
+
+    def submit(operator: Any, context: Any) -> None:
+        seen.arguments = operator.application_args
+        seen.clients = json.loads(Path(operator.files).read_text())
+        validated(world)
+
+    monkeypatch.setattr(SparkSubmitOperator, "execute", submit)
+    return seen
+
+
+def copied(world: World, more: str = "") -> None:
+    """Copy one record in a run of a file with more in its section `validation`, which is the last."""
+    path = world.migrations / "shop.yaml"
+    path.write_text(path.read_text() + more)
+    world.source.produce("orders", 0, (b"a", b"1"))
+    do(world, *BEFORE_START, StartMirrorOperator)
+    mirror(world, {P0: 1})
+    do(world, StopMirrorOperator)
+
+
+def option(submitted: Submitted, name: str) -> str:
+    return submitted.arguments[submitted.arguments.index(name) + 1]
+
+
+def test_spark_gets_its_own_spelling(world: World, submitted: Submitted, monkeypatch: pytest.MonkeyPatch):
+    """Request and result are named as Spark spells the evidence root; Airflow reads the result as it spells it."""
+    monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_EVIDENCE_ROOT", "file:///mnt/evidence/")
+    copied(world)
+
+    do(world, ValidateTopicsOperator)
+    attempt = f"file:///mnt/evidence/shop/{world.run.evidence.folder.parent.name}/attempt-1"
+    request, result = option(submitted, "--request"), option(submitted, "--result")
+
+    assert {attempt} == {place.rpartition("/")[0] for place in (request, result)}
+    assert (world.run.evidence.folder / request.rpartition("/")[2]).exists()
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        ("/srv/evidence", "/srv/evidence/shop/run.json"),
+        ("file:///srv/evidence/", "file:///srv/evidence/shop/run.json"),
+        ("s3://my_conn@bucket/evidence", "s3a://bucket/evidence/shop/run.json"),
+        ("hdfs://name/evidence", "hdfs://name/evidence/shop/run.json"),
+    ],
+)
+def test_airflows_paths_are_translated(setting: str, expected: str, monkeypatch: pytest.MonkeyPatch):
+    """What Airflow's own paths print, which add and leave out parts, becomes what Spark opens."""
+    monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__EVIDENCE_ROOT", setting)
+
+    assert expected == settings.evidence_place().for_spark(str(settings.evidence_root() / "shop" / "run.json"))
+
+
+def test_consumers_bear_the_migrations_name(world: World, submitted: Submitted):
+    """Both clusters see the validation's consumers under one client id, for their quotas and metrics."""
+    copied(world)
+    do(world, ValidateTopicsOperator)
+
+    assert {"kafka-migration-validation-shop"} == {side["kafka.client.id"] for side in submitted.clients.values()}
+    assert {"source", "target"} == submitted.clients.keys()
+    assert world.run.evidence.require(Kind.VALIDATION_REQUEST)["max_bytes_per_s"] is None
+
+
+def test_limit_reaches_the_job(world: World, submitted: Submitted):
+    """The file's limit is in the request, and its quota will be on a client id that nothing else uses."""
+    copied(world, "  max_bytes_per_s: 2000000\n")
+    do(world, ValidateTopicsOperator)
+
+    assert 2_000_000 == world.run.evidence.require(Kind.VALIDATION_REQUEST)["max_bytes_per_s"]
+    assert "kafka-migration-validation-shop.limited" == submitted.clients["source"]["kafka.client.id"]
+
+
+def test_task_killed_before_spark_starts_none(world: World, monkeypatch: pytest.MonkeyPatch):
+    """Airflow tells a task to stop and lets it go on: Spark that has not begun is not submitted any more."""
+    copied(world)
+    variable = json.dumps({"conn_type": "spark", "host": "local[1]"})
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK", variable)
+    operator = ValidateTopicsOperator(task_id="validate_topics", migration="shop")
+    operator.on_kill()
+
+    with pytest.raises(AirflowException, match="stopped before it started Spark"):
+        operator.execute(world.context())  # type: ignore[arg-type]
+    assert operator._hook is None

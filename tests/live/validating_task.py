@@ -1,0 +1,39 @@
+"""One task `validate_topics` in a process of its own. As in Airflow, SIGTERM calls `on_kill`, and the task goes on.
+
+`python -m tests.live.validating_task FOLDER`, where FOLDER holds `request.json` and `shop.yaml`; settings and
+connections come from the environment.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+from airflow.sdk.api.datamodels._generated import DagRunType
+
+from kafka_migration.core.validation import ValidationRequest
+from kafka_migration.orchestration.operators import validate
+from kafka_migration.orchestration.run import MigrationRun
+from tests.live.spark_cluster import EXECUTOR
+
+NAME = "shop"
+
+
+def main(folder: Path) -> None:
+    """Validate what the request says; the task ends as Spark does."""
+    request = ValidationRequest.from_document(json.loads((folder / "request.json").read_text()))
+    validate._request = lambda run: request
+    dag_run = SimpleNamespace(dag_id="dag", run_id="run", clear_number=0, run_type=DagRunType.MANUAL)
+    context = {"dag_run": dag_run, "params": {"mode": "sync"}}
+    run = MigrationRun.from_context(context, NAME)  # type: ignore[arg-type]
+    run.evidence.freeze_migration((folder / f"{NAME}.yaml").read_text())
+    operator = validate.ValidateTopicsOperator(task_id="validate_topics", migration=NAME, conf=EXECUTOR)
+    signal.signal(signal.SIGTERM, lambda number, frame: operator.on_kill())
+    operator.execute(context)  # type: ignore[arg-type]
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,102 @@
+"""Rules of telling how far the validation's reading is."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from kafka_digest.progress import Workload, progress_line, telling_progress
+from kafka_digest.windows import SideRange, WindowPlan
+
+pytestmark = pytest.mark.unit
+
+MINUTE = 60.0
+
+
+@pytest.mark.parametrize(
+    ("read", "offsets", "elapsed_s", "expected"),
+    [
+        (12_400_000, 40_000_000, 108, "12,400,000 of at most 40,000,000 records read (31 %), about 4 min left"),
+        (1, 3, 10, "1 of at most 3 records read (33 %), less than a minute left"),
+        (10, 100, 15 * MINUTE, "10 of at most 100 records read (10 %), about 2 h 15 min left"),
+        (999, 1_000, MINUTE, "999 of at most 1,000 records read (99 %), less than a minute left"),
+        (100, 100, MINUTE, "100 of at most 100 records read (100 %)"),
+        (0, 100, MINUTE, "0 of at most 100 records read (0 %)"),
+        (0, 0, MINUTE, "0 of at most 0 records read"),
+        # A task that was tried again has read twice.
+        (110, 100, MINUTE, "110 of at most 110 records read (100 %)"),
+    ],
+)
+def test_line(read: int, offsets: int, elapsed_s: float, expected: str):
+    """The rate so far tells what is left; the share is rounded down, so that only all is 100 %."""
+    assert expected == progress_line(read, offsets, elapsed_s)
+
+
+def window(start: int, end: int) -> WindowPlan:
+    """Return a window of one partition, the same on both sides."""
+    piece = SideRange("orders", 0, start, end)
+    return WindowPlan({}, piece, piece)
+
+
+def test_workload_is_the_plan_of_both_sides():
+    """What is planned counts from the beginning on, and reading it for the first time adds nothing."""
+    workload = Workload()
+    workload.plan([window(0, 10), window(10, 30), window(7, 7), window(9, 3)])
+    for piece in (SideRange("orders", 0, 0, 10), SideRange("orders", 0, 10, 30)):
+        for side in ("source", "target"):
+            workload.note(side, [piece])
+
+    assert 60 == workload.offsets
+
+
+def test_workload_grows_by_what_is_read_again():
+    """A second look into a part adds that part, once per look."""
+    workload = Workload()
+    workload.plan([window(0, 30)])
+    workload.note("source", [SideRange("orders", 0, 0, 30)])
+    workload.note("source", [SideRange("orders", 0, 20, 30)])
+    workload.note("source", [SideRange("orders", 0, 0, 30), SideRange("orders", 1, 0, 30)])
+
+    assert 60 + 10 + 30 == workload.offsets
+
+
+class Counter:
+    """Records as they are counted, one number per look; `is_seen` once all have been."""
+
+    def __init__(self, *counts: int | Exception) -> None:
+        self._counts: Iterator[int | Exception] = iter(counts)
+        self.is_seen = threading.Event()
+
+    def __call__(self) -> int:
+        count = next(self._counts, None)
+        if count is None:
+            self.is_seen.set()
+            return 0
+        if isinstance(count, Exception):
+            self.is_seen.set()
+            raise count
+        return count
+
+
+def told(capsys: pytest.CaptureFixture[str], counter: Counter) -> list[str]:
+    """Return the lines that were told until all numbers had been counted."""
+    workload = Workload(planned=100)
+    with telling_progress(counter, workload, every_s=0.001):
+        assert counter.is_seen.wait(30)
+    return [line.partition(" records")[0] for line in capsys.readouterr().err.splitlines()]
+
+
+def test_only_movement_is_told(capsys: pytest.CaptureFixture[str]):
+    """A line comes when more was read than at the last one; what was read before does not count."""
+    lines = told(capsys, Counter(5, 5, 15, 15, 45))
+
+    assert ["validate_topics: 10 of at most 100", "validate_topics: 40 of at most 100"] == lines
+
+
+def test_progress_that_cannot_be_told_fails_nothing(capsys: pytest.CaptureFixture[str]):
+    """Whatever is wrong with the counting, the work goes on, and one line says so."""
+    (line,) = told(capsys, Counter(0, RuntimeError("no such method")))
+
+    assert "validate_topics: how far the reading is cannot be told (RuntimeError)" == line
