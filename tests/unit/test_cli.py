@@ -22,7 +22,8 @@ from kafka_migration.cli.stop import login_name, wait_for_stop
 from kafka_migration.cli.store import MigrationStore
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import GenerationStart, StopCertificate
-from kafka_migration.core.ledger import CutOver, Judgement
+from kafka_migration.core.judgements import Judgement
+from kafka_migration.core.ledger import CutOver
 from kafka_migration.core.migration import Mode, RunIdentity
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.stop_request import StopRequest

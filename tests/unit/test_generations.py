@@ -9,7 +9,8 @@ import pytest
 from kafka_migration.core.codes import Code
 from kafka_migration.core.continuity import continuity_findings
 from kafka_migration.core.generations import GenerationStart, StopCertificate
-from kafka_migration.core.ledger import CutOver, Judgement, Ledger, fold
+from kafka_migration.core.judgements import Judgement
+from kafka_migration.core.ledger import CutOver, Ledger, fold
 from kafka_migration.core.migration import Mode, Phase
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.verdict import Verdict

@@ -23,7 +23,8 @@ from kafka_migration.core.intervals import (
     between_known,
     lacking_bounds,
 )
-from kafka_migration.core.ledger import Judgement, Ledger, fold
+from kafka_migration.core.judgements import Judgement
+from kafka_migration.core.ledger import Ledger, fold
 from kafka_migration.core.occasion import Interval
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.translation import OffsetRange, copies_of, counts_needed, translate

@@ -9,51 +9,11 @@ from typing import Any
 
 from kafka_migration.core.generations import Generation, GenerationStart, StopCertificate
 from kafka_migration.core.intervals import Bounds, BoundsResolved, IntervalAnswer
+from kafka_migration.core.judgements import Judgement
 from kafka_migration.core.migration import Mode, Phase, RunIdentity
 from kafka_migration.core.occasion import Interval
 from kafka_migration.core.offsets import Offsets
 from kafka_migration.core.verdict import Verdict, worst
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """The verdicts of one validation: of some generations' windows, or of the whole copy."""
-
-    run: str
-    at: str
-    whole: bool
-    generations: tuple[int, ...]
-    topics: Mapping[str, Verdict]
-    source_records: Mapping[str, int]
-
-    @property
-    def is_good(self) -> bool:
-        """Whether every topic was found good."""
-        return all(verdict.is_good for verdict in self.topics.values())
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the ledger entry."""
-        return {
-            "kind": "judged",
-            "run": self.run,
-            "at": self.at,
-            "whole": self.whole,
-            "generations": list(self.generations),
-            "topics": {topic: str(verdict) for topic, verdict in self.topics.items()},
-            "source_records": dict(self.source_records),
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> Judgement:
-        """Read the ledger entry back."""
-        return cls(
-            document["run"],
-            document["at"],
-            document["whole"],
-            tuple(document["generations"]),
-            {topic: Verdict(verdict) for topic, verdict in document["topics"].items()},
-            document["source_records"],
-        )
 
 
 @dataclass(frozen=True, slots=True)

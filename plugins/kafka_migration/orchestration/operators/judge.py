@@ -11,8 +11,9 @@ from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, ValidationFailed
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.intervals import TopicAnswer
+from kafka_migration.core.judgements import Judgement, comparisons_of
 from kafka_migration.core.judging import TopicVerdict, judge_topics, untimed_findings
-from kafka_migration.core.ledger import Judgement, Ledger
+from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.migration import Mode
 from kafka_migration.core.occasion import Interval
 from kafka_migration.core.report import record_count
@@ -39,7 +40,7 @@ class JudgeOperator(MigrationOperator):
         request = _answered_request(run, result)
         ledger = run.ledger.read()
         topics = judge_topics(result, killed=_killed(ledger, request.generations))
-        judgement = _judgement(run, request, topics)
+        judgement = _judgement(run, request, result, topics)
         if judgement.generations and judgement.topics:
             hold_reservation(run)
             run.ledger.append(judgement.to_document())
@@ -102,15 +103,20 @@ def _killed(ledger: Ledger, compared: Collection[int]) -> dict[str, set[int]]:
     return killed
 
 
-def _judgement(run: MigrationRun, request: ValidationRequest, topics: tuple[TopicVerdict, ...]) -> Judgement:
+def _judgement(
+    run: MigrationRun, request: ValidationRequest, result: ValidationResult, topics: tuple[TopicVerdict, ...]
+) -> Judgement:
     """Return the judgement of just what was measured, however the ledger went on since."""
+    whole = not run.request.mode.mirrors
     return Judgement(
         run=run.identity.holder,
         at=run.now(),
-        whole=not run.request.mode.mirrors,
+        whole=whole,
         generations=request.generations,
         topics={topic.topic: topic.verdict for topic in topics},
         source_records={topic.topic: topic.source_records for topic in topics},
+        digest=request.digest,
+        comparisons=comparisons_of(result, {topic.topic: topic.verdicts for topic in topics}, whole=whole),
     )
 
 
