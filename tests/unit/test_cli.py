@@ -38,7 +38,8 @@ AT = "2030-01-01T00:00:00+00:00"
 
 
 def start(root: Path, generation: int) -> None:
-    LedgerStore(root, "shop").append(GenerationStart(generation, RUN.holder, AT, {P0: 0}, {P0: 0}).to_document())
+    begin = {P0: 0 if generation == 1 else 5}
+    LedgerStore(root, "shop").append(GenerationStart(generation, RUN.holder, AT, begin, begin).to_document())
 
 
 def end(root: Path, generation: int) -> None:

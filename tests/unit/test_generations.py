@@ -194,6 +194,17 @@ def test_topic_verdict_is_the_worst_since_the_last_whole_reading():
     assert Ledger().topic_verdict("orders") is None
 
 
+def test_newest_judgement_decides_on_a_generation():
+    """What was read again is what it is now; a reading that could not see everything takes nothing back."""
+    again = [*ONE, judged(1, Verdict.FAIL, run="dag/a#1"), *TWO, judged(2, Verdict.FAIL, run="dag/b#1")]
+    ledger = fold([*again, judged(1, Verdict.PASS, run="dag/c#1"), judged(1, Verdict.NOT_VERIFIABLE, run="dag/d#1")])
+    unseen = fold([*ONE, judged(1, Verdict.NOT_VERIFIABLE, run="dag/e#1")])
+
+    deciding = [ledger.judgement_on("orders", 1), ledger.judgement_on("orders", 2), unseen.judgement_on("orders", 1)]
+    assert ["dag/c#1", "dag/b#1", "dag/e#1"] == [judgement and judgement.run for judgement in deciding]
+    assert ledger.judgement_on("orders", 3) is None
+
+
 def test_last_stop_knows_every_partition():
     """A partition keeps its newest certificate when a later generation does not name it."""
     other = TopicPartition("audit", 0)

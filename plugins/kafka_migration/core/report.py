@@ -50,13 +50,31 @@ def _topics(run: Mapping[str, Any]) -> str:
             topic["verdict"],
             record_count(topic["source_records"]),
             record_count(topic["target_records"]),
-            topic["whole_verdict"] or "not yet read",
+            *_whole(topic),
         )
         for topic in run["topics"]
     ]
     verdict_of = "the interval" if run["interval"] else "this run"
-    header = ("Topic", f"Verdict of {verdict_of}", "Source records", "Target records", "Whole topic")
-    return "## Validation\n\n" + table(header, rows)
+    header = ("Topic", f"Verdict of {verdict_of}", "Source records", "Target records", "Whole topic", "Proved in all")
+    return "\n\n".join(["## Validation", table(header, rows), *_whole_topics(run)])
+
+
+def _whole(topic: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what all runs together came to, and how many records they prove, which earlier versions did not tell."""
+    whole = topic.get("whole")
+    if not whole:
+        return topic["whole_verdict"] or "not yet read", "–"
+    return whole["standing"], record_count(whole["target_records"])
+
+
+def _whole_topics(run: Mapping[str, Any]) -> list[str]:
+    """Return one list of what keeps topics from being proved as a whole, with the first reasons of each."""
+    lines = [
+        f"- {topic['topic']} as a whole, {whole['standing']}: {'; '.join(whole['reasons'][:3])}"
+        for topic in run["topics"]
+        if (whole := topic.get("whole")) and whole["reasons"]
+    ]
+    return ["\n".join(lines)] if lines else []
 
 
 def _differences(run: Mapping[str, Any]) -> str:
