@@ -132,7 +132,7 @@ def test_nothing_to_stop_is_refused(root: Path, capsys: pytest.CaptureFixture[st
     assert StopRequestStore(root, "shop").find(2) is None
 
 
-@pytest.mark.parametrize("verb", ["status", "stop"])
+@pytest.mark.parametrize("verb", ["status", "stop", "verdict"])
 @pytest.mark.parametrize("name", ["shp", "..", "shop/ledger"])
 def test_unknown_migration_is_refused(root: Path, capsys: pytest.CaptureFixture[str], verb: str, name: str):
     """A name under which no run left anything is a slip; the known ones are named."""
