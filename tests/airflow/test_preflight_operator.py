@@ -80,6 +80,9 @@ def test_preflight_refuses_one_cluster_under_two_names(world: World):
         ({"topics": "orders"}, "topics"),
         ({"groups": "billing"}, "groups"),
         ({"groups": [""]}, "groups"),
+        ({"mode": "validate", "generations": 3}, "generations"),
+        ({"mode": "validate", "generations": "3,5"}, "generations"),
+        ({"mode": "validate", "generations": "5-3"}, "generations"),
         ({"note": 5}, "note"),
     ],
 )

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.continuity import continuity_findings
-from kafka_migration.core.generations import GenerationStart, StopCertificate
+from kafka_migration.core.generations import (
+    NO_GENERATIONS,
+    GenerationStart,
+    StopCertificate,
+    generations_text,
+    parse_generations,
+)
 from kafka_migration.core.judgements import Judgement
 from kafka_migration.core.ledger import CutOver, Ledger, fold
 from kafka_migration.core.migration import Mode, Phase
@@ -50,6 +57,24 @@ AUDIT = TopicPartition("audit", 0)
 BOTH = [started(1, {P0: 0, AUDIT: 0}, {P0: 0, AUDIT: 0}), stopped(1, {P0: 10, AUDIT: 7}, {P0: 9, AUDIT: 7})]
 ONE = [started(1, {P0: 0}, {P0: 0}), stopped(1, {P0: 10}, {P0: 9})]
 TWO = [started(2, {P0: 10}, {P0: 9}), stopped(2, {P0: 30}, {P0: 27})]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("3", [3]), ("3-5", [3, 4, 5]), ("4-4", [4]), ("10-11", [10, 11])],
+)
+def test_generations_of_a_text(text: str, expected: list[int]):
+    """One generation, or a range with both its ends."""
+    assert expected == list(parse_generations(text))
+    assert expected == list(parse_generations(generations_text(parse_generations(text))))
+
+
+@pytest.mark.parametrize("text", ["", "0", "-3", "3-", "5-3", "3,5", " 3", "three", "03", "³", "3-5-7", "1" * 30])
+def test_text_that_names_no_generations_is_refused(text: str):
+    """What can be misread is not read at all."""
+    with pytest.raises(ValueError, match=re.escape(text) or "^$"):
+        parse_generations(text)
+    assert "" == generations_text(NO_GENERATIONS)
 
 
 def test_new_migration_has_an_empty_ledger():

@@ -19,11 +19,12 @@ def _headline(run: Mapping[str, Any]) -> str:
     verdict = run["verdict"] or "no verdict"
     interval = run["interval"]
     of = f", records of [{interval['start']}, {interval['end']})" if interval else ""
+    mode = f"mode `{run['mode']}`" + (f" of generation {run['generations']}" if run["generations"] else "")
     note = f"\n- Note: {run['note']}" if run["note"] else ""
     reason = f"- Nothing was done: {run['reason']}\n" if run["reason"] else ""
     return (
         f"# {run['migration']}{of}: {verdict} ({run['outcome']})\n\n"
-        f"- Run: `{run['run_id']}` of `{run['dag_id']}`, attempt {run['attempt']}, mode `{run['mode']}`\n"
+        f"- Run: `{run['run_id']}` of `{run['dag_id']}`, attempt {run['attempt']}, {mode}\n"
         f"{reason}- Finished: {run['finished_at']}\n"
         f"- Migration file: SHA-256 `{run['migration_digest']}`, package {run['package_version']}{note}"
     )

@@ -110,7 +110,7 @@ def _judgement(
     run: MigrationRun, request: ValidationRequest, result: ValidationResult, topics: tuple[TopicVerdict, ...]
 ) -> Judgement:
     """Return the judgement of just what was measured, however the ledger went on since."""
-    whole = not run.request.mode.mirrors
+    whole = run.request.reads_whole
     return Judgement(
         run=run.identity.holder,
         at=run.now(),

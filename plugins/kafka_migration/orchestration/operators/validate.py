@@ -20,6 +20,7 @@ from kafka_migration.clients.kafka_properties import spark_options
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, ValidationFailed
 from kafka_migration.core.evidence import Kind
+from kafka_migration.core.generations import Generation
 from kafka_migration.core.lateness import pending_document
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.validation import KEY_DIGEST, POSITION_DIGEST, ValidationRequest, Window, empty_result
@@ -42,7 +43,8 @@ class ValidateTopicsOperator(SparkSubmitOperator):
     :param migration: name of the migration. (templated)
 
     Mode `sync` reads the windows of every stopped generation that no run has judged yet, mode `interval` the same
-    but what an earlier attempt of it found good; mode `validate` reads the whole copy again. The connection is the
+    but what an earlier attempt of it found good; mode `validate` reads the whole copy again, or just the windows of the
+    generations that the run names. The connection is the
     migration file's `validation.spark_connection`. Kafka logins travel in a file shipped with `--files`, never on a
     command line. With nothing to read, Spark is not started.
 
@@ -109,12 +111,11 @@ class ValidateTopicsOperator(SparkSubmitOperator):
 
 
 def _request(run: MigrationRun) -> ValidationRequest:
-    mode, ledger = run.request.mode, run.ledger.read()
-    unlimited = ledger.to_measure(mode, run.identity.holder)
-    generations = [g for each in unlimited if (g := each.limited_to(run.migration.topics)).topics]
+    ledger = run.ledger.read()
+    generations = _generations(run, ledger)
     by_key = not run.migration.keeps_partitions
     delta = delta_key_windows if by_key else delta_windows
-    windows = delta(generations) if mode.mirrors else _whole_windows(run, ledger)
+    windows = _whole_windows(run, ledger) if run.request.reads_whole else delta(generations)
     return ValidationRequest(
         migration=run.name,
         run=run.identity.holder,
@@ -125,6 +126,14 @@ def _request(run: MigrationRun) -> ValidationRequest:
         digest=KEY_DIGEST if by_key else POSITION_DIGEST,
         untimed_topics=_untimed_topics(run, {window.topic for window in windows if not window.is_empty}),
     )
+
+
+def _generations(run: MigrationRun, ledger: Ledger) -> list[Generation]:
+    """Return the generations whose windows the run reads, each with the run's topics."""
+    wanted = run.request.generations
+    unlimited = ledger.to_measure(run.request.mode, run.identity.holder)
+    chosen = (each for each in unlimited if not wanted or each.number in wanted)
+    return [g for each in chosen if (g := each.limited_to(run.migration.topics)).topics]
 
 
 def _untimed_topics(run: MigrationRun, topics: Collection[str]) -> tuple[str, ...]:
