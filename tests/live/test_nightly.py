@@ -56,10 +56,7 @@ def is_paused_between_runs(live: LiveWorld, migration: LiveMigration) -> bool:
 
 
 def test_two_nights_copy_what_each_found(live: LiveWorld):
-    """A schedule fires by itself, the second night copies just what came since, and the ledger adds up to PASS.
-
-    One night's windows can be read again by themselves, and the sum stays what it is.
-    """
+    """The schedule fires, each night copies just what came since, the ledger adds up, and one night is read again."""
     migration = live.migration("nights", nightly=EVERY_MINUTE)
     migration.produce(300)
     with nights(live, migration):

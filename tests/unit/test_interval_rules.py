@@ -240,6 +240,17 @@ def test_whole_reading_judges_all_it_read():
     assert Verdict.FAIL is one(partition.ask(1, 2))[0].verdict
 
 
+def test_generation_that_was_read_again_is_what_it_is_now():
+    """A newer reading of the windows decides for the interval; one that could not see takes nothing back."""
+    partition = Partition([1, 1, 2, 2])
+    partition.copy(Verdict.FAIL, end=2)
+    partition.copy(Verdict.FAIL)
+    partition.judge(Verdict.PASS, 1)
+    partition.judge(Verdict.NOT_VERIFIABLE, 1)
+
+    assert [Verdict.PASS, Verdict.FAIL] == [one(partition.ask(*hours))[0].verdict for hours in ((1, 2), (2, 3))]
+
+
 def test_records_judged_before_they_were_deleted_stay_good():
     """Bounds and judgements of before the deletion answer after it; counts that were kept are kept."""
     partition = Partition([1, None, 1, 2, 2, 3])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Literal
 
 from kafka_migration.core.judgements import Comparison, Judgement
@@ -112,7 +113,7 @@ class PartitionCoverage:
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TopicCoverage:
     """What the ledger proves of a topic.
 
@@ -126,12 +127,12 @@ class TopicCoverage:
     doubts: tuple[Judgement, ...] = ()
     last: Judgement | None = None
 
-    @property
+    @cached_property
     def flaws(self) -> tuple[Flaw, ...]:
         """What keeps offsets from being proved, by partition."""
         return tuple(flaw for _, partition in sorted(self.partitions.items()) for flaw in partition.flaws)
 
-    @property
+    @cached_property
     def verdict(self) -> Verdict | None:
         """The worst of all that was judged, and of what lies between; `None` before anything was.
 
