@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -79,6 +79,15 @@ def drill_range(blocks: Sequence[Block], number: int, block_records: int, ahead_
     if not near:
         return None
     return DrillRange(near[0].number * block_records, near[0].first_offset, near[-1].last_offset + 1)
+
+
+def window_digest(blocks: Iterable[Block]) -> str:
+    """Return the digest of a window, hexadecimal: the sum of the position hashes of all its records, modulo 2^64.
+
+    The same records in the same order have the same digest, into blocks of whatever length they were cut.
+    """
+    total = sum(block.low_sum + (block.high_sum << 32) for block in blocks)
+    return f"{total % (1 << 64):016x}"
 
 
 def side_document(blocks: Sequence[Block]) -> dict[str, int | None]:

@@ -9,6 +9,7 @@ that close up on the target, ranks do not.
 - audited (`partition-position-sha256/1`) `x = xxhash64(rank, SHA-256 of the record's text)`
 - block `b` = the records with `rank div block_records = b`; its digest is (count, sum of the low 32 bits of
   all x, sum of the high 32 bits of all x)
+- digest of a window = the sum of all its x, modulo 2^64; the sums of its blocks give it, however long they are
 
 Two windows are equal if all their blocks are. The rank inside the hash makes order count, and makes equal
 records at two places differ, so that they cannot cancel. Why two halves: 32 bits of up to 2^31 records fit into a

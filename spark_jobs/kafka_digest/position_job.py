@@ -15,6 +15,7 @@ from kafka_digest.blocks import (
     compare_blocks,
     drill_range,
     side_document,
+    window_digest,
 )
 from kafka_digest.classify import Difference
 from kafka_digest.clusters import SIDES, Clusters
@@ -205,5 +206,7 @@ def _entry(one: Measured, difference: Difference | None) -> dict[str, Any]:
         "differing_blocks": comparison.differing_blocks,
         "source_unreadable": plan.source.unreadable,
         "target_unreadable": plan.target.unreadable,
+        "source_digest": window_digest(one.source),
+        "target_digest": window_digest(one.target),
         "first_difference": None if difference is None else difference.to_document(),
     }

@@ -70,6 +70,8 @@ def validated(world: World, equal: bool = True) -> None:
             "differing_blocks": int(not equal),
             "source_unreadable": None,
             "target_unreadable": None,
+            "source_digest": "0a",
+            "target_digest": "0a" if equal else "0b",
             "first_difference": None,
             "differences": None,
         }

@@ -107,7 +107,7 @@ def test_form_offers_the_modes_and_topics_of_the_file(dag: DAG):
 def test_form_does_nothing_irreversible_by_default(dag: DAG):
     """A run triggered without a word rehearses, over all topics and groups."""
     fields = [dag.params[name] for name in RunRequest.MANUAL_FIELDS]
-    assert ["rehearse", None, None, None, None] == fields
+    assert ["rehearse", None, None, None, None, None] == fields
 
 
 def test_moving_is_one_line_below_judge(dag: DAG):
@@ -136,7 +136,7 @@ def test_approval_has_no_default_answer(dag: DAG):
 
 def test_form_can_be_sent_as_it_opens(dag: DAG):
     """Regression: an empty field that may not be null counts as missing, and the form's button stays grey."""
-    for name in ("topics", "groups", "follow_until", "note"):
+    for name in ("topics", "groups", "generations", "follow_until", "note"):
         field = dag.params.get_param(name)
 
         assert (None, "null") == (field.value, field.schema["type"][0])

@@ -12,6 +12,7 @@ from kafka_migration.core.errors import TransientError
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.validation import POSITION_DIGEST, Window
 from kafka_migration.core.verdict import Verdict
 from kafka_migration.orchestration.operators.base import MigrationOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
@@ -241,6 +242,25 @@ def test_judge_passes_equal_windows_and_adds_them_to_the_ledger(world: World):
     assert do(world, JudgeOperator)["verdict"] == "PASS"
     assert () == ledger(world).pending_for("dag/next#1")
     assert ledger(world).topic_verdict("orders") is Verdict.PASS
+
+
+def test_judgement_says_which_offsets_it_is_about(world: World):
+    """The ledger has the windows that were read, with the digests of both sides; idle partitions are left out."""
+    _mirrored(world)
+    validated(world)
+    do(world, JudgeOperator)
+
+    (judgement,) = ledger(world).judgements
+    assert (POSITION_DIGEST, {"audit", "orders"}) == (judgement.digest, set(judgement.comparisons))
+    assert () == judgement.comparisons["audit"]
+    (found,) = judgement.comparisons["orders"]
+    assert (Verdict.PASS, 1, "0a", "0a") == (
+        found.verdict,
+        found.target_records,
+        found.source_digest,
+        found.target_digest,
+    )
+    assert (Window(1, "orders", "orders", 0, 0, 1, 0, 1),) == found.windows
 
 
 def test_judge_fails_what_differs_and_still_records_it(world: World):

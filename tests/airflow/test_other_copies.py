@@ -171,7 +171,7 @@ def test_audited_digests_have_a_nonce_of_their_own(world: World, copied):
 
 
 def test_sample_is_labelled(world: World, copied):
-    """A topic of which something was left out is at best WARN, and says how much that is."""
+    """A topic of which something was left out is at best WARN, says how much that is, and stays to be judged."""
     request = copied("sample_percent: 1")
     validated(world)
 
@@ -179,6 +179,7 @@ def test_sample_is_labelled(world: World, copied):
     assert "WARN" == do(world, JudgeOperator)["verdict"]
     (warning,) = world.run.evidence.require(Kind.JUDGE)["warnings"]
     assert ("SAMPLE_ONLY", "windows compared: 1, left out: 1") == (warning["code"], warning["found"])
+    assert world.run.ledger.read().topic_verdict("orders") is None
 
 
 def test_rehearsal_is_no_sample(world: World, copied):

@@ -98,6 +98,9 @@ def test_preflight_refuses_two_evidence_roots(world: World, monkeypatch: pytest.
         ({"topics": "orders"}, "topics"),
         ({"groups": "billing"}, "groups"),
         ({"groups": [""]}, "groups"),
+        ({"mode": "validate", "generations": 3}, "generations"),
+        ({"mode": "validate", "generations": "3,5"}, "generations"),
+        ({"mode": "validate", "generations": "5-3"}, "generations"),
         ({"note": 5}, "note"),
     ],
 )

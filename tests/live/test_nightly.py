@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import subprocess
@@ -55,7 +56,7 @@ def is_paused_between_runs(live: LiveWorld, migration: LiveMigration) -> bool:
 
 
 def test_two_nights_copy_what_each_found(live: LiveWorld):
-    """A schedule fires by itself, the second night copies just what came since, and the ledger adds up to PASS."""
+    """The schedule fires, each night copies just what came since, the ledger adds up, and one night is read again."""
     migration = live.migration("nights", nightly=EVERY_MINUTE)
     migration.produce(300)
     with nights(live, migration):
@@ -68,6 +69,24 @@ def test_two_nights_copy_what_each_found(live: LiveWorld):
     assert [1, 2] == [generation.number for generation in migration.ledger.generations]
     assert [300, 40] == [j.source_records["nights"] for j in migration.ledger.judgements if j.source_records]
     assert ([], None) == (migration.mirror_pids(), migration.reservation)
+    assert (0, ("PASS", 340, 340)) == proved(migration)
+
+    again = migration.finished(migration.trigger("validate", generations="1")).run_id
+
+    assert ("PASS", {"nights": {"source": 300, "target": 300}}) == (
+        migration.document(again)["verdict"],
+        migration.document(again)["records"],
+    )
+    last = migration.ledger.judgements[-1]
+    assert (False, (1,)) == (last.whole, last.generations)
+    assert (0, ("PASS", 340, 340)) == proved(migration)
+
+
+def proved(migration: LiveMigration) -> tuple[int, tuple[object, ...]]:
+    """Return the exit code of `kafka-migration verdict`, and what it says of the topic: no record is read for it."""
+    done = migration.cli("verdict", "--json")
+    topic = json.loads(done.stdout)["topics"][migration.name]
+    return done.returncode, tuple(topic[name] for name in ("standing", "source_offsets", "target_records"))
 
 
 def copied(migration: LiveMigration) -> int:

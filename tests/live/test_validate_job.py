@@ -186,6 +186,8 @@ def test_equal_partitions_pass(result):
     whole, first, second, empty, _ = of_topic(result, "equal")
 
     assert all(p.equal for p in of_topic(result, "equal"))
+    assert all(p.source_digest == p.target_digest for p in of_topic(result, "equal"))
+    assert (empty.source_digest, len({p.source_digest for p in (whole, first, second)})) == ("0" * 16, 3)
     assert (whole.source.records, whole.blocks, whole.source.first_offset, whole.source.last_offset) == (35, 4, 0, 34)
     assert (first.target.records, first.target.first_offset, first.target.last_offset) == (12, 2, 13)
     assert (second.source.records, second.source.first_offset, second.target.first_offset) == (23, 12, 14)
@@ -215,6 +217,7 @@ def test_damage_is_named_at_its_place(result, number):
         difference.target_offset,
     )
     assert fields == difference.fields
+    assert partition.source_digest != partition.target_digest
     assert kind in (partition.differences.damage if partition.differences else {DifferenceKind.REORDERED})
     assert judge_partition(partition)[0] is Verdict.FAIL
 

@@ -78,7 +78,7 @@ def clients_of(clusters: Clusters, request: ValidationRequest) -> dict[str, dict
 def verdicts(path: Path) -> dict[str, Verdict]:
     """Return the verdict on each topic of a result."""
     result = ValidationResult.from_document(json.loads(path.read_text()))
-    return {topic.topic: topic.verdict for topic in judge_topics(result, killed={})}
+    return {topic.topic: topic.verdict for topic in judge_topics(result)}
 
 
 def documented(language: str) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from kafka_digest.blocks import compare_blocks
+from kafka_digest.blocks import compare_blocks, window_digest
 from kafka_digest.clusters import without_timestamps
 from kafka_digest.digest import block_rows
 from kafka_digest.hashing import QUICK, RECORD, Hashing
@@ -24,8 +24,8 @@ PLAIN = [KafkaRecord(key=b"%d" % n, value=b"v%d" % n, timestamp_ms=n) for n in r
 def blocks(kafka_frame):
     """Return the blocks of records, three to a block."""
 
-    def digest(records: Sequence[KafkaRecord], **kwargs):
-        rows = block_rows(kafka_frame(records, **kwargs), "source", 3, tasks=1).collect()
+    def digest(records: Sequence[KafkaRecord], block_records: int = 3, **kwargs):
+        rows = block_rows(kafka_frame(records, **kwargs), "source", block_records, tasks=1).collect()
         return sorted((_block(row) for row in rows), key=lambda block: block.number)
 
     return digest
@@ -48,6 +48,16 @@ def test_blocks_count_ranks_not_offsets(blocks):
     assert [b.content for b in ours] == [b.content for b in theirs]
     assert [b.records for b in ours] == [3, 3, 1]
     assert [(b.first_offset, b.last_offset) for b in theirs] == [(100, 107), (108, 121), (150, 150)]
+
+
+def test_digest_of_a_window_depends_on_its_records_and_their_order_alone(blocks):
+    """Neither the length of the blocks nor the offsets make a difference; two records exchanged do."""
+    swapped = [PLAIN[1], PLAIN[0], *PLAIN[2:]]
+    digest = window_digest(blocks(PLAIN))
+
+    assert {digest} == {window_digest(blocks(PLAIN, length)) for length in (1, 2, 100)}
+    assert digest == window_digest(blocks(PLAIN, offsets=[100, 102, 107, 108, 120, 121, 150]))
+    assert digest != window_digest(blocks(swapped))
 
 
 def test_blocks_count_the_bytes_of_keys_and_values(blocks):

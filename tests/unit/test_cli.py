@@ -22,7 +22,8 @@ from kafka_migration.cli.stop import login_name, wait_for_stop
 from kafka_migration.cli.store import MigrationStore
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import GenerationStart, StopCertificate
-from kafka_migration.core.ledger import CutOver, Judgement
+from kafka_migration.core.judgements import Judgement
+from kafka_migration.core.ledger import CutOver
 from kafka_migration.core.migration import Mode, RunIdentity
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.stop_request import StopRequest
@@ -37,7 +38,8 @@ AT = "2030-01-01T00:00:00+00:00"
 
 
 def start(root: Path, generation: int) -> None:
-    LedgerStore(root, "shop").append(GenerationStart(generation, RUN.holder, AT, {P0: 0}, {P0: 0}).to_document())
+    begin = {P0: 0 if generation == 1 else 5}
+    LedgerStore(root, "shop").append(GenerationStart(generation, RUN.holder, AT, begin, begin).to_document())
 
 
 def end(root: Path, generation: int) -> None:
@@ -130,7 +132,7 @@ def test_nothing_to_stop_is_refused(root: Path, capsys: pytest.CaptureFixture[st
     assert StopRequestStore(root, "shop").find(2) is None
 
 
-@pytest.mark.parametrize("verb", ["status", "stop"])
+@pytest.mark.parametrize("verb", ["status", "stop", "verdict"])
 @pytest.mark.parametrize("name", ["shp", "..", "shop/ledger"])
 def test_unknown_migration_is_refused(root: Path, capsys: pytest.CaptureFixture[str], verb: str, name: str):
     """A name under which no run left anything is a slip; the known ones are named."""

@@ -165,8 +165,22 @@ def test_report_begins_with_the_verdict():
     report = render_report(_run_document(documents={Kind.JUDGE: {"verdict": "PASS", "topics": topics}}))
 
     assert report.startswith("# shop: PASS (success)\n")
-    assert "| orders | PASS | 5 | 5 | PASS |" in report
+    assert "| orders | PASS | 5 | 5 | PASS | – |" in report
     assert "| judge | not run |" in report
+
+
+def test_report_tells_what_all_runs_together_prove():
+    """Beside the verdict of the run stand that of the whole topic, the records proved so far, and the first reasons."""
+    row = {"verdict": "PASS", "source_records": 40, "target_records": 40, "whole_verdict": "PASS", "differences": None}
+    proved = {"standing": "PASS", "target_records": 1_340, "reasons": []}
+    open_ = {"standing": "FAIL", "target_records": None, "reasons": ["generation 3: not judged yet", "a", "b", "c"]}
+    topics = [{"topic": "orders", **row, "whole": proved}, {"topic": "audit", **row, "whole": open_}]
+    report = render_report(_run_document(documents={Kind.JUDGE: {"verdict": "PASS", "topics": topics}}))
+
+    assert "| orders | PASS | 40 | 40 | PASS | 1,340 |" in report
+    assert "| audit | PASS | 40 | 40 | FAIL | not known |" in report
+    assert "- audit as a whole, FAIL: generation 3: not judged yet; a; b\n" in report
+    assert "orders as a whole" not in report
 
 
 def test_report_shows_differences_with_their_commands():

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.continuity import continuity_findings
-from kafka_migration.core.generations import GenerationStart, StopCertificate
-from kafka_migration.core.ledger import CutOver, Judgement, Ledger, fold
+from kafka_migration.core.generations import (
+    NO_GENERATIONS,
+    GenerationStart,
+    StopCertificate,
+    generations_text,
+    parse_generations,
+)
+from kafka_migration.core.judgements import Judgement
+from kafka_migration.core.ledger import CutOver, Ledger, fold
 from kafka_migration.core.migration import Mode, Phase
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.verdict import Verdict
@@ -49,6 +57,24 @@ AUDIT = TopicPartition("audit", 0)
 BOTH = [started(1, {P0: 0, AUDIT: 0}, {P0: 0, AUDIT: 0}), stopped(1, {P0: 10, AUDIT: 7}, {P0: 9, AUDIT: 7})]
 ONE = [started(1, {P0: 0}, {P0: 0}), stopped(1, {P0: 10}, {P0: 9})]
 TWO = [started(2, {P0: 10}, {P0: 9}), stopped(2, {P0: 30}, {P0: 27})]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("3", [3]), ("3-5", [3, 4, 5]), ("4-4", [4]), ("10-11", [10, 11])],
+)
+def test_generations_of_a_text(text: str, expected: list[int]):
+    """One generation, or a range with both its ends."""
+    assert expected == list(parse_generations(text))
+    assert expected == list(parse_generations(generations_text(parse_generations(text))))
+
+
+@pytest.mark.parametrize("text", ["", "0", "-3", "3-", "5-3", "3,5", " 3", "three", "03", "³", "3-5-7", "1" * 30])
+def test_text_that_names_no_generations_is_refused(text: str):
+    """What can be misread is not read at all."""
+    with pytest.raises(ValueError, match=re.escape(text) or "^$"):
+        parse_generations(text)
+    assert "" == generations_text(NO_GENERATIONS)
 
 
 def test_new_migration_has_an_empty_ledger():
@@ -191,6 +217,17 @@ def test_topic_verdict_is_the_worst_since_the_last_whole_reading():
     assert fold(deltas).topic_verdict("orders") is Verdict.FAIL
     assert fold([*deltas, judged(2, Verdict.PASS, whole=True)]).topic_verdict("orders") is Verdict.PASS
     assert Ledger().topic_verdict("orders") is None
+
+
+def test_newest_judgement_decides_on_a_generation():
+    """What was read again is what it is now; a reading that could not see everything takes nothing back."""
+    again = [*ONE, judged(1, Verdict.FAIL, run="dag/a#1"), *TWO, judged(2, Verdict.FAIL, run="dag/b#1")]
+    ledger = fold([*again, judged(1, Verdict.PASS, run="dag/c#1"), judged(1, Verdict.NOT_VERIFIABLE, run="dag/d#1")])
+    unseen = fold([*ONE, judged(1, Verdict.NOT_VERIFIABLE, run="dag/e#1")])
+
+    deciding = [ledger.judgement_on("orders", 1), ledger.judgement_on("orders", 2), unseen.judgement_on("orders", 1)]
+    assert ["dag/c#1", "dag/b#1", "dag/e#1"] == [judgement and judgement.run for judgement in deciding]
+    assert ledger.judgement_on("orders", 3) is None
 
 
 def test_last_stop_knows_every_partition():

@@ -23,7 +23,8 @@ from kafka_migration.core.intervals import (
     between_known,
     lacking_bounds,
 )
-from kafka_migration.core.ledger import Judgement, Ledger, fold
+from kafka_migration.core.judgements import Judgement
+from kafka_migration.core.ledger import Ledger, fold
 from kafka_migration.core.occasion import Interval
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.translation import OffsetRange, copies_of, counts_needed, translate
@@ -237,6 +238,17 @@ def test_whole_reading_judges_all_it_read():
     assert Verdict.PASS is one(partition.ask(1, 2))[0].verdict
     partition.judge(Verdict.FAIL, 1, whole=True)
     assert Verdict.FAIL is one(partition.ask(1, 2))[0].verdict
+
+
+def test_generation_that_was_read_again_is_what_it_is_now():
+    """A newer reading of the windows decides for the interval; one that could not see takes nothing back."""
+    partition = Partition([1, 1, 2, 2])
+    partition.copy(Verdict.FAIL, end=2)
+    partition.copy(Verdict.FAIL)
+    partition.judge(Verdict.PASS, 1)
+    partition.judge(Verdict.NOT_VERIFIABLE, 1)
+
+    assert [Verdict.PASS, Verdict.FAIL] == [one(partition.ask(*hours))[0].verdict for hours in ((1, 2), (2, 3))]
 
 
 def test_records_judged_before_they_were_deleted_stay_good():

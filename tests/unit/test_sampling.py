@@ -53,6 +53,13 @@ def test_sample_is_never_nothing(by_key):
         assert partitions(chosen, "orders")
 
 
+def test_topic_that_is_left_out_is_left_out_whole():
+    """Regression: by key the empty windows of a topic were compared, and the topic taken for judged."""
+    windows = [Window(1, topic, topic, p, 0, 10 * p, 0, 10 * p) for topic in "abc" for p in (0, 1)]
+
+    assert 1 == len({w.topic for w in sampled(windows, 1, seed="run", by_key=True)})
+
+
 def test_what_is_left_out_is_counted():
     """Windows without offsets are kept, since they cost nothing, and are not counted."""
     windows = [*WINDOWS, EMPTY]

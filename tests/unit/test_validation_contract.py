@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 
 import pytest
 
-from kafka_digest.blocks import Block, SplitInput, check_blocks, compare_blocks, drill_range
+from kafka_digest.blocks import Block, SplitInput, check_blocks, compare_blocks, drill_range, window_digest
 from kafka_digest.windows import LogBounds, SideRange, in_rounds, plan_window, readable_range, too_long
 from kafka_migration.core.codes import Code
 from kafka_migration.core.differences import Difference, DifferenceKind, Differences, FirstDifference
@@ -32,7 +32,14 @@ pytestmark = pytest.mark.unit
 
 WINDOW = Window(3, "orders", "orders", 0, 0, 10, 5, 15)
 COUNT = SideCount(10, 800, 0, 9)
-EQUAL = PartitionResult(WINDOW, COUNT, SideCount(10, 800, 5, 14), equal=True, blocks=1, differing_blocks=0)
+EQUAL = PartitionResult(
+    *(WINDOW, COUNT, SideCount(10, 800, 5, 14)),
+    equal=True,
+    blocks=1,
+    differing_blocks=0,
+    source_digest="0b",
+    target_digest="0b",
+)
 REQUEST = ValidationRequest("demo", "dag/run#1", 65_536, "read_committed", (WINDOW,), untimed_topics=("orders",))
 
 
@@ -384,6 +391,24 @@ def test_blocks_are_compared_by_number():
     assert compare_blocks(ours, [block(0), block(1, low_sum=7)]).differing_blocks == 2
     assert compare_blocks([], []).blocks == 0
     assert compare_blocks([], ours[:1]).first_differing == 0
+
+
+def test_digest_of_a_window_is_that_of_all_its_records():
+    """It adds up the hashes of all blocks, wraps at 64 bits, and is zero for no records."""
+    hashes = [0xFFFF_FFFF_0000_0001, 0x0000_0001_FFFF_FFFF, 7]
+    blocks = [replace(block(n), low_sum=x & 0xFFFF_FFFF, high_sum=x >> 32) for n, x in enumerate(hashes)]
+    one = replace(block(0), low_sum=sum(b.low_sum for b in blocks), high_sum=sum(b.high_sum for b in blocks))
+
+    assert window_digest(blocks) == window_digest([one]) == f"{sum(hashes) % 2**64:016x}"
+    assert window_digest([]) == "0" * 16
+
+
+def test_result_without_digests_of_windows_is_read():
+    """A result that an earlier version of the job wrote has no digests per window."""
+    document = EQUAL.to_document()
+    del document["source_digest"], document["target_digest"]
+
+    assert PartitionResult.from_document(document) == replace(EQUAL, source_digest=None, target_digest=None)
 
 
 def test_the_drill_reads_around_the_block():

@@ -14,6 +14,7 @@ from kafka_migration import __version__
 from kafka_migration.cli.output import ExitCode
 from kafka_migration.cli.status import status
 from kafka_migration.cli.stop import stop
+from kafka_migration.cli.verdict import verdict
 from kafka_migration.core.errors import MigrationError, Refused
 from kafka_migration.spec.models import Duration
 
@@ -48,14 +49,25 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     verbs = made.add_subparsers(title="verbs", metavar="VERB", required=True)
     _add_status(verbs)
+    _add_verdict(verbs)
     _add_stop(verbs)
     return made
 
 
 def _add_status(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = _verb(verbs, "status", "tell where a migration stands, from its ledger")
-    verb.add_argument("--json", action="store_true", help="one JSON document instead of lines")
+    _add_json(verb)
     verb.set_defaults(run=status)
+
+
+def _add_verdict(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    verb = _verb(verbs, "verdict", "tell what all runs together prove of each topic, from the ledger")
+    _add_json(verb)
+    verb.set_defaults(run=verdict)
+
+
+def _add_json(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--json", action="store_true", help="one JSON document instead of lines")
 
 
 def _add_stop(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 from kafka_migration.cli.output import ExitCode, aligned, say
 from kafka_migration.cli.store import MigrationStore
 from kafka_migration.core.generations import Generation
-from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.stop_request import StopRequest
 
 STATUS_SCHEMA = 1
@@ -26,6 +25,7 @@ def status(arguments: Namespace) -> int:
 def status_document(store: MigrationStore) -> dict[str, Any]:
     """Return what is known of the migration as plain JSON values; `None` is *nothing yet*."""
     ledger = store.ledger.read()
+    covered = ledger.coverage()
     last = ledger.last_generation
     asked = None if last is None else store.stop_requests.find(last.number)
     return {
@@ -35,7 +35,10 @@ def status_document(store: MigrationStore) -> dict[str, Any]:
         "cut_over": ledger.cut_over and ledger.cut_over.to_document(),
         "last_generation": last and _generation(last, asked),
         "pending_generations": [generation.number for generation in ledger.pending_generations],
-        "topics": {topic: _text(ledger.topic_verdict(topic)) for topic in _topics(ledger)},
+        "topics": {
+            topic: _text(covered[topic].verdict if topic in covered else None)
+            for topic in sorted({*ledger.topics, *covered})
+        },
     }
 
 
@@ -82,12 +85,6 @@ def stopped_words(stop: Mapping[str, Any]) -> str:
     manner = "gracefully" if stop["graceful"] else "not gracefully"
     exit_code = "not known" if stop["exit_code"] is None else stop["exit_code"]
     return f"{stop['at']}, {stop['reason']}, {manner} (exit code {exit_code})"
-
-
-def _topics(ledger: Ledger) -> list[str]:
-    judged = {topic for judgement in ledger.judgements for topic in judgement.topics}
-    mirrored = {p.topic for generation in ledger.generations for p in generation.start.mirror_positions}
-    return sorted({*ledger.topics, *judged, *mirrored})
 
 
 def _text(value: object | None) -> str | None:

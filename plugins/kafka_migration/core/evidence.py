@@ -82,10 +82,12 @@ def assemble_run(
     refusals: Sequence[Mapping[str, Any]],
     warnings: Sequence[Mapping[str, str]] = (),
     reason: str = "",
+    generations: str = "",
 ) -> dict[str, Any]:
     """Assemble `run.json` from the newest document of each kind and all refusals of the attempt.
 
-    `warnings` are added to those of the documents; `reason` says why a run had nothing to do.
+    `warnings` are added to those of the documents; `reason` says why a run had nothing to do; `generations` are those
+    that it was to read again.
     """
     judged = documents.get(Kind.JUDGE, {})
     planned, written = documents.get(Kind.OFFSETS_PLAN, {}), documents.get(Kind.OFFSETS_RESULT)
@@ -97,6 +99,7 @@ def assemble_run(
         "run_id": run_id,
         "attempt": attempt,
         "mode": mode,
+        "generations": generations,
         "note": note,
         "package_version": package_version,
         "finished_at": finished_at,

@@ -8,6 +8,7 @@ same-partition copy, source [P, P') against target [E, E'). What a later start m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
@@ -21,6 +22,24 @@ from kafka_migration.core.offsets import (
     ranges_to_document,
     to_document,
 )
+
+NO_GENERATIONS = range(0)
+_GENERATIONS = re.compile(r"(?P<first>[1-9][0-9]{0,8})(?:-(?P<last>[1-9][0-9]{0,8}))?", re.ASCII)
+
+
+def parse_generations(text: str) -> range:
+    """Return the generations of a text such as `3` or `3-5`, both ends included; `ValueError` for any other."""
+    found = _GENERATIONS.fullmatch(text)
+    if found is None or int(found["last"] or found["first"]) < int(found["first"]):
+        raise ValueError(text)
+    return range(int(found["first"]), int(found["last"] or found["first"]) + 1)
+
+
+def generations_text(generations: range) -> str:
+    """Return the text of a range of generations, as `parse_generations` reads it; empty for none."""
+    if len(generations) < 2:
+        return "".join(map(str, generations))
+    return f"{generations[0]}-{generations[-1]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kafka_migration.core.cluster import CommittedOffset, GroupDescription
 from kafka_migration.core.codes import Code
+from kafka_migration.core.coverage import TopicCoverage
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.group_offsets import CommittedGroup, GroupPlan, PlannedOffset, Proof, group_subject
 from kafka_migration.core.ledger import Ledger
@@ -195,24 +196,18 @@ def unproved_copy_findings(ledger: Ledger, topics: Iterable[str]) -> tuple[Findi
 
     A rank is only as good as the windows before it, whichever run copied them.
     """
-    pending = {p.topic for g in ledger.pending_generations if g.stop is not None for p in g.stop.mirror_positions}
-    copied = {p.topic for g in ledger.generations for p in g.start.mirror_positions}
+    covered = ledger.coverage()
     return tuple(
-        _unproved_copy(topic, None if topic in pending else ledger.topic_verdict(topic))
-        for topic in topics
-        if topic in pending or (topic in copied and not _is_good(ledger.topic_verdict(topic)))
+        _unproved_copy(covered[topic]) for topic in topics if topic in covered and not covered[topic].is_proved
     )
 
 
-def _is_good(verdict: Verdict | None) -> bool:
-    return verdict is not None and verdict.is_good
-
-
-def _unproved_copy(topic: str, verdict: Verdict | None) -> Finding:
+def _unproved_copy(covered: TopicCoverage) -> Finding:
+    reason = next(covered.reasons(), "nothing was validated")
     return Finding(
-        Code.COPY_DIFFERS if verdict is Verdict.FAIL else Code.RECORDS_NOT_VERIFIABLE,
-        f"topic {topic}",
-        f"verdict {verdict} on the whole topic" if verdict else "records that were copied and not validated",
+        Code.COPY_DIFFERS if covered.verdict is Verdict.FAIL else Code.RECORDS_NOT_VERIFIABLE,
+        f"topic {covered.topic}",
+        f"verdict {covered.standing} on the whole topic ({reason})",
         "verdict PASS on everything that was ever copied of the topic",
         "Offsets can only be translated over a copy that is proved. Run mode validate over the topic; if the verdict "
         "stays, copy the topic anew, or leave it out of the run.",

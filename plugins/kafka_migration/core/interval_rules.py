@@ -17,7 +17,8 @@ from itertools import groupby, pairwise
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.intervals import Bound, IntervalBounds, OffsetSpan, PartitionAnswer, TopicAnswer
-from kafka_migration.core.ledger import Judgement, Ledger
+from kafka_migration.core.judgements import Judgement
+from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.translation import OffsetRange, PartitionCopy, Position, Translation
 from kafka_migration.core.validation import Window

@@ -151,7 +151,8 @@ def _kcat_commands(window: Window, difference: FirstDifference) -> str:
 class TopicVerdict:
     """The verdict on all windows of one topic, its counts, one finding per comparison not passed, and warnings.
 
-    `differences` are those within keys.
+    `differences` are those within keys. `verdicts` are those of the comparisons: by position one per window, ordered by
+    partition and source offset, by key one per generation, in order.
     """
 
     topic: str
@@ -165,6 +166,7 @@ class TopicVerdict:
     findings: tuple[Finding, ...]
     warnings: tuple[Finding, ...]
     differences: Differences
+    verdicts: tuple[Verdict, ...]
 
     def to_document(self) -> dict[str, Any]:
         """Return the verdict as plain JSON values."""
@@ -286,4 +288,5 @@ def _topic_verdict(
         findings=tuple(f for verdict, f in judged if f is not None and not verdict.is_good),
         warnings=tuple(f for verdict, f in judged if f is not None and verdict.is_good),
         differences=differences,
+        verdicts=tuple(verdicts),
     )

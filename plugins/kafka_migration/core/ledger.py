@@ -7,53 +7,15 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
+from kafka_migration.core.coverage import TopicCoverage
+from kafka_migration.core.coverage_rules import coverage_of
 from kafka_migration.core.generations import Generation, GenerationStart, StopCertificate
 from kafka_migration.core.intervals import Bounds, BoundsResolved, IntervalAnswer
+from kafka_migration.core.judgements import Judgement
 from kafka_migration.core.migration import Mode, Phase, RunIdentity
 from kafka_migration.core.occasion import Interval
 from kafka_migration.core.offsets import Offsets
-from kafka_migration.core.verdict import Verdict, worst
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """The verdicts of one validation: of some generations' windows, or of the whole copy."""
-
-    run: str
-    at: str
-    whole: bool
-    generations: tuple[int, ...]
-    topics: Mapping[str, Verdict]
-    source_records: Mapping[str, int]
-
-    @property
-    def is_good(self) -> bool:
-        """Whether every topic was found good."""
-        return all(verdict.is_good for verdict in self.topics.values())
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the ledger entry."""
-        return {
-            "kind": "judged",
-            "run": self.run,
-            "at": self.at,
-            "whole": self.whole,
-            "generations": list(self.generations),
-            "topics": {topic: str(verdict) for topic, verdict in self.topics.items()},
-            "source_records": dict(self.source_records),
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> Judgement:
-        """Read the ledger entry back."""
-        return cls(
-            document["run"],
-            document["at"],
-            document["whole"],
-            tuple(document["generations"]),
-            {topic: Verdict(verdict) for topic, verdict in document["topics"].items()},
-            document["source_records"],
-        )
+from kafka_migration.core.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,33 +132,27 @@ class Ledger:
         rest = (g.limited_to([t for t in g.topics if (g.number, t) not in judged]) for g in self.generations)
         return tuple(g for g in rest if g.topics)
 
+    def coverage(self) -> dict[str, TopicCoverage]:
+        """Return what is proved of each topic that was ever copied or judged, and what is wrong or open."""
+        return coverage_of(self.generations, self.judgements)
+
     def topic_verdict(self, topic: str) -> Verdict | None:
-        """The verdict on the whole topic: the worst since the last whole reading; `None` before any."""
-        verdicts: list[Verdict] = []
-        for judgement in self.judgements:
-            if topic in judgement.topics:
-                verdicts = [] if judgement.whole else verdicts
-                verdicts.append(judgement.topics[topic])
-        return worst(verdicts) if verdicts else None
+        """The verdict on all that was judged of a topic (see `core.coverage_rules`); `None` before any.
+
+        For more than one topic ask `coverage` once.
+        """
+        covered = self.coverage().get(topic)
+        return None if covered is None else covered.verdict
 
     def judgement_on(self, topic: str, generation: int) -> Judgement | None:
         """Return the judgement that decides on what a generation copied of a topic; `None` before any.
 
-        That is the worst since the last whole reading. A whole reading that could not see everything, because the
-        source has deleted records since, takes nothing back.
+        That is the newest. One that could not see everything, because the source has deleted records since, takes
+        nothing back.
         """
-        decides: Judgement | None = None
-        for judgement in self.judgements:
-            if generation in judgement.generations and topic in judgement.topics:
-                decides = judgement if decides is None else _deciding(decides, judgement, topic)
-        return decides
-
-
-def _deciding(earlier: Judgement, later: Judgement, topic: str) -> Judgement:
-    verdict = later.topics[topic]
-    if later.whole:
-        return earlier if verdict is Verdict.NOT_VERIFIABLE else later
-    return later if verdict.severity >= earlier.topics[topic].severity else earlier
+        judgements = [j for j in self.judgements if generation in j.generations and topic in j.topics]
+        seeing = [j for j in judgements if j.topics[topic] is not Verdict.NOT_VERIFIABLE]
+        return next(reversed(seeing or judgements), None)
 
 
 def _is_same_run(one: str, other: str) -> bool:

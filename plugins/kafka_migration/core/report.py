@@ -19,11 +19,12 @@ def _headline(run: Mapping[str, Any]) -> str:
     verdict = run["verdict"] or "no verdict"
     interval = run["interval"]
     of = f", records of [{interval['start']}, {interval['end']})" if interval else ""
+    mode = f"mode `{run['mode']}`" + (f" of generation {run['generations']}" if run["generations"] else "")
     note = f"\n- Note: {run['note']}" if run["note"] else ""
     reason = f"- Nothing was done: {run['reason']}\n" if run["reason"] else ""
     return (
         f"# {run['migration']}{of}: {verdict} ({run['outcome']})\n\n"
-        f"- Run: `{run['run_id']}` of `{run['dag_id']}`, attempt {run['attempt']}, mode `{run['mode']}`\n"
+        f"- Run: `{run['run_id']}` of `{run['dag_id']}`, attempt {run['attempt']}, {mode}\n"
         f"{reason}- Finished: {run['finished_at']}\n"
         f"- Migration file: SHA-256 `{run['migration_digest']}`, package {run['package_version']}{note}"
     )
@@ -50,13 +51,31 @@ def _topics(run: Mapping[str, Any]) -> str:
             topic["verdict"],
             record_count(topic["source_records"]),
             record_count(topic["target_records"]),
-            topic["whole_verdict"] or "not yet read",
+            *_whole(topic),
         )
         for topic in run["topics"]
     ]
     verdict_of = "the interval" if run["interval"] else "this run"
-    header = ("Topic", f"Verdict of {verdict_of}", "Source records", "Target records", "Whole topic")
-    return "## Validation\n\n" + table(header, rows)
+    header = ("Topic", f"Verdict of {verdict_of}", "Source records", "Target records", "Whole topic", "Proved in all")
+    return "\n\n".join(["## Validation", table(header, rows), *_whole_topics(run)])
+
+
+def _whole(topic: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what all runs together came to, and how many records they prove, which earlier versions did not tell."""
+    whole = topic.get("whole")
+    if not whole:
+        return topic["whole_verdict"] or "not yet read", "–"
+    return whole["standing"], record_count(whole["target_records"])
+
+
+def _whole_topics(run: Mapping[str, Any]) -> list[str]:
+    """Return one list of what keeps topics from being proved as a whole, with the first reasons of each."""
+    lines = [
+        f"- {topic['topic']} as a whole, {whole['standing']}: {'; '.join(whole['reasons'][:3])}"
+        for topic in run["topics"]
+        if (whole := topic.get("whole")) and whole["reasons"]
+    ]
+    return ["\n".join(lines)] if lines else []
 
 
 def _differences(run: Mapping[str, Any]) -> str:

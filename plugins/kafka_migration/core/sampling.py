@@ -23,7 +23,8 @@ def sampled(windows: Sequence[Window], percent: int, *, seed: str, by_key: bool)
     for comparison in sorted(draws, key=lambda one: (draws[one], one), reverse=True):
         luckiest["" if by_key else comparison[0]] = comparison
     chosen = {one for one, draw in draws.items() if draw % 100 < percent} | set(luckiest.values())
-    return tuple(w for w in windows if w.is_empty or _comparison(w, by_key=by_key) in chosen)
+    # A comparison without anything to read was not drawn, and costs nothing.
+    return tuple(w for w in windows if (one := _comparison(w, by_key=by_key)) in chosen or one not in draws)
 
 
 def left_out(windows: Sequence[Window], chosen: Sequence[Window]) -> dict[str, int]:

@@ -150,7 +150,8 @@ class SideCount:
 class PartitionResult:
     """What the comparison of one window found.
 
-    Compared by key, `equal` speaks of all that its topic was compared with, and there are no blocks.
+    Compared by key, `equal` speaks of all that its topic was compared with, and there are no blocks and no digests.
+    Digests are hexadecimal and of what was read.
     `source_unreadable` and `target_unreadable` say in words which part of the window could not be read.
     `differences` are those within keys; there may be none where only records of different keys changed places.
     """
@@ -165,6 +166,8 @@ class PartitionResult:
     target_unreadable: str | None = None
     first_difference: FirstDifference | None = None
     differences: Differences | None = None
+    source_digest: str | None = None
+    target_digest: str | None = None
 
     @property
     def unreadable(self) -> tuple[str, ...]:
@@ -184,6 +187,8 @@ class PartitionResult:
             "differing_blocks": self.differing_blocks,
             "source_unreadable": self.source_unreadable,
             "target_unreadable": self.target_unreadable,
+            "source_digest": self.source_digest,
+            "target_digest": self.target_digest,
             "first_difference": None if difference is None else difference.to_document(),
             "differences": self.differences and self.differences.to_document(),
         }
@@ -203,6 +208,8 @@ class PartitionResult:
             target_unreadable=document["target_unreadable"],
             first_difference=None if difference is None else FirstDifference.from_document(difference),
             differences=differences and Differences.from_document(differences),
+            source_digest=document.get("source_digest"),
+            target_digest=document.get("target_digest"),
         )
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from kafka_migration.core.generations import Generation
-from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.migration import Phase
 from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.core.validation import Window
+
+if TYPE_CHECKING:
+    from kafka_migration.core.ledger import Ledger
 
 
 def delta_windows(generations: Iterable[Generation]) -> tuple[Window, ...]:
@@ -22,7 +25,7 @@ def delta_windows(generations: Iterable[Generation]) -> tuple[Window, ...]:
     may_grow: dict[TopicPartition, bool] = {}
     for generation in generations:
         graceful = generation.stop is not None and generation.stop.graceful
-        for window in _generation_windows(generation):
+        for window in copied_windows(generation):
             partition = TopicPartition(window.topic, window.partition)
             mine = windows.setdefault(partition, [])
             if mine and graceful and may_grow[partition] and _touches(mine[-1], window):
@@ -41,7 +44,7 @@ def delta_key_windows(generations: Iterable[Generation]) -> tuple[Window, ...]:
     topics: dict[str, list[list[Window]]] = {}
     for generation in generations:
         for topic in sorted(generation.topics):
-            windows = [w for w in _generation_windows(generation, by_key=True) if w.topic == topic]
+            windows = [w for w in copied_windows(generation, by_key=True) if w.topic == topic]
             mine = topics.setdefault(topic, [])
             if mine and _continues(mine[-1], windows):
                 mine[-1] = _extended(mine[-1], windows)
@@ -73,10 +76,10 @@ def _has_source(window: Window) -> bool:
 
 def _extended(earlier: Iterable[Window], later: Iterable[Window]) -> list[Window]:
     known = {w.partition: w for w in earlier}
-    return [_from(known[w.partition], w) if w.partition in known else w for w in later]
+    return [from_start_of(known[w.partition], w) if w.partition in known else w for w in later]
 
 
-def _from(earlier: Window, later: Window) -> Window:
+def from_start_of(earlier: Window, later: Window) -> Window:
     """Return the later window from the beginning of the earlier one on."""
     source_start = earlier.source_start if _has_source(earlier) else later.source_start
     return replace(later, source_start=source_start, target_start=earlier.target_start)
@@ -93,9 +96,9 @@ def whole_windows(
     wanted = set(topics)
     first: dict[TopicPartition, Window] = {}
     for generation in ledger.generations:
-        for window in _generation_windows(generation, by_key=by_key):
+        for window in copied_windows(generation, by_key=by_key):
             partition = TopicPartition(window.topic, window.partition)
-            first[partition] = _from(first.get(partition, window), window)
+            first[partition] = from_start_of(first.get(partition, window), window)
     ends = {} if ledger.phase is Phase.CUT_OVER else target_end_offsets
     if by_key:
         first = _of_whole_topics(first, ends)
@@ -120,7 +123,7 @@ def _of_whole_topics(windows: Mapping[TopicPartition, Window], ends: Offsets) ->
     return {**unknown, **known}
 
 
-def _generation_windows(generation: Generation, *, by_key: bool = False) -> Iterable[Window]:
+def copied_windows(generation: Generation, *, by_key: bool = False) -> Iterable[Window]:
     """Return what a generation copied, per partition; by key also of partitions that only the target has.
 
     One that was killed has copied further than its position tells, in the order of the source: what the next one sends

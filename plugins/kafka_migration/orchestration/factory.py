@@ -51,7 +51,7 @@ _MODES = {
     Mode.REHEARSE: "mirror, stop, validate, and show where each group would go on; no group is touched",
     Mode.SYNC: "mirror what is new, stop, validate it",
     Mode.FOLLOW: "mirror until the time given or until told to stop, then stop and validate",
-    Mode.VALIDATE: "read the whole copy again, start no MirrorMaker",
+    Mode.VALIDATE: "read the whole copy again, or what some generations copied; start no MirrorMaker",
     Mode.CUTOVER: "the same to the end, after the producers stopped; on approval, move the groups",
 }
 
@@ -223,6 +223,14 @@ def _form(migration: Migration | None) -> dict[str, Param]:
             items={"type": "string"},
             title="Consumer groups",
             description="Only these groups (rehearse and cutover); none given means all that cutover.groups names.",
+        ),
+        "generations": Param(
+            None,
+            type=["null", "string"],
+            pattern=r"^([1-9][0-9]*(-[1-9][0-9]*)?)?$",
+            title="Generations",
+            description='Mode validate reads what these generations of MirrorMaker copied, as "3" or "3-5"; none given '
+            "means the whole copy.",
         ),
         "follow_until": Param(
             None,

@@ -23,6 +23,7 @@ from kafka_migration.core.conf import conf_finding
 from kafka_migration.core.engine import MirrorEngine
 from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.evidence import Kind
+from kafka_migration.core.generations import NO_GENERATIONS, parse_generations
 from kafka_migration.core.host import MirrorHost
 from kafka_migration.core.migration import Migration, Mode, RunIdentity
 from kafka_migration.core.occasion import Occasion, RunType
@@ -47,7 +48,8 @@ class RunRequest:
     """What a run was asked for: by a person on the form or in `conf`, or by the schedule or a backfill.
 
     `follow_until` is when mode `follow` ends by itself, `None` when it waits to be told. `mirror_outside_window`
-    lets a backfill mirror what it lacks at any time of the day.
+    lets a backfill mirror what it lacks at any time of the day. `generations` are those whose windows mode `validate`
+    reads again; none means the whole copy.
     """
 
     mode: Mode = DEFAULT_MODE
@@ -56,9 +58,15 @@ class RunRequest:
     note: str = ""
     follow_until: datetime | None = None
     mirror_outside_window: bool = False
+    generations: range = NO_GENERATIONS
 
-    MANUAL_FIELDS = ("mode", "topics", "groups", "follow_until", "note")
+    MANUAL_FIELDS = ("mode", "topics", "groups", "generations", "follow_until", "note")
     NIGHTLY_FIELDS = ("mirror_outside_window", "note")
+
+    @property
+    def reads_whole(self) -> bool:
+        """Whether the run reads the whole copy."""
+        return self.mode is Mode.VALIDATE and not self.generations
 
     @classmethod
     def from_params(cls, params: Mapping[str, Any], nightly_mode: Mode | None = None) -> RunRequest:
@@ -78,11 +86,12 @@ class RunRequest:
             findings.append(conf_finding("mode", repr(mode), f"one of {', '.join(offered)}"))
         topics, groups = (_names(params, field, findings) for field in ("topics", "groups"))
         follow_until = _moment(params, "follow_until", findings)
+        generations = _generations(params, findings)
         outside = _of_type(params, "mirror_outside_window", False, "true or false", findings)
         note = _of_type(params, "note", "", "a text", findings)
         if findings:
             raise Refused(findings)
-        return cls(Mode(mode), topics, groups, note, follow_until, outside)
+        return cls(Mode(mode), topics, groups, note, follow_until, outside, generations)
 
 
 T = TypeVar("T")
@@ -112,6 +121,18 @@ def _moment(params: Mapping[str, Any], field: str, findings: list[Finding]) -> d
         findings.append(conf_finding(field, repr(text), 'a date and time with a zone, as "2030-01-31T05:30:00+01:00"'))
         return None
     return moment
+
+
+def _generations(params: Mapping[str, Any], findings: list[Finding]) -> range:
+    """Return the generations given in a field of the conf; what is no number or range of them is a finding."""
+    text = params.get("generations")
+    if text is None or text == "":
+        return NO_GENERATIONS
+    try:
+        return parse_generations(text)
+    except (TypeError, ValueError):
+        findings.append(conf_finding("generations", repr(text), 'a generation, or a range as "3-5"'))
+        return NO_GENERATIONS
 
 
 def _names(params: Mapping[str, Any], field: str, findings: list[Finding]) -> tuple[str, ...]:

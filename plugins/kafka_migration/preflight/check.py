@@ -12,6 +12,7 @@ from kafka_migration.core.cluster import KafkaCluster, TopicDescription
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused, TransientError
 from kafka_migration.core.evidence_place import EvidencePlace
+from kafka_migration.core.generations import NO_GENERATIONS
 from kafka_migration.core.host import MirrorHost
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.migration import Migration, Mode
@@ -49,6 +50,7 @@ class Subject:
     requested_groups: tuple[str, ...] = field(default=())
     file_topics: tuple[str, ...] = field(default=())
     follow_until: datetime | None = None
+    generations: range = NO_GENERATIONS
     others: tuple[Migration, ...] = field(default=())
     run_type: RunType = RunType.MANUAL
     is_nightly: bool = False

@@ -14,6 +14,7 @@ from kafka_migration.adapters.evidence import to_json
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, FindingsError, Refused, TransientError
 from kafka_migration.core.evidence import Kind, assemble_run
+from kafka_migration.core.generations import generations_text
 from kafka_migration.core.lateness import late_findings
 from kafka_migration.core.migration import RunIdentity
 from kafka_migration.core.report import render_report
@@ -94,6 +95,7 @@ class FinishOperator(MigrationOperator):
             attempt=run.identity.attempt,
             mode=request["mode"],
             note=request["note"],
+            generations=request["generations"],
             package_version=kafka_migration.__version__,
             finished_at=run.now(),
             outcome=outcome,
@@ -168,9 +170,10 @@ _LATE_OUTCOMES = {Code.BEHIND: "behind", Code.VALIDATION_PENDING: "validation pe
 
 def _requested(run: MigrationRun) -> dict[str, Any]:
     try:
-        return {"mode": str(run.request.mode), "note": run.request.note}
+        asked = run.request
+        return {"mode": str(asked.mode), "note": asked.note, "generations": generations_text(asked.generations)}
     except Refused:
-        return {"mode": str(run.params.get("mode")), "note": ""}
+        return {"mode": str(run.params.get("mode")), "note": "", "generations": ""}
 
 
 def _digest(run: MigrationRun) -> str:

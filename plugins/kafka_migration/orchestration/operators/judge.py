@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from airflow.sdk import Context
 
 from kafka_migration.core.codes import Code
+from kafka_migration.core.coverage import TopicCoverage
 from kafka_migration.core.errors import Finding, ValidationFailed
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.intervals import TopicAnswer
+from kafka_migration.core.judgements import Judgement, comparisons_of
 from kafka_migration.core.judging import TopicVerdict, judge_topics, untimed_findings, with_samples
 from kafka_migration.core.key_judging import Circumstances
-from kafka_migration.core.ledger import Judgement, Ledger
+from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.migration import Mode
 from kafka_migration.core.occasion import Interval
 from kafka_migration.core.report import record_count
@@ -22,6 +24,8 @@ from kafka_migration.core.verdict import Verdict, worst
 from kafka_migration.orchestration.intervals import Answered, answer_interval
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, hold_reservation
 from kafka_migration.orchestration.run import MigrationRun
+
+Covered = Mapping[str, TopicCoverage]
 
 
 class JudgeOperator(MigrationOperator):
@@ -45,14 +49,14 @@ class JudgeOperator(MigrationOperator):
             tolerance=run.migration.validation.tolerance,
         )
         topics = with_samples(judged, request)
-        judgement = _judgement(run, request, topics)
+        judgement = _judgement(run, request, result, topics)
         if judgement.generations and judgement.topics:
             hold_reservation(run)
             run.ledger.append(judgement.to_document())
             ledger = run.ledger.read()
-        answered = self._answer(run, ledger)
-        verdict = _verdict(run, topics, answered, ledger)
-        document = _document(run, verdict, topics, answered, ledger)
+        answered, covered = self._answer(run, ledger), ledger.coverage()
+        verdict = _verdict(run, topics, answered, covered)
+        document = _document(run, verdict, topics, answered, covered)
         document["warnings"] += [finding.to_document() for finding in untimed_findings(request)]
         run.evidence.write(Kind.JUDGE, document)
         for row in document["topics"]:
@@ -110,21 +114,32 @@ def _circumstances(ledger: Ledger, compared: Collection[int]) -> dict[str, Circu
     }
 
 
-def _judgement(run: MigrationRun, request: ValidationRequest, topics: tuple[TopicVerdict, ...]) -> Judgement:
-    """Return the judgement of just what was measured, however the ledger went on since."""
+def _judgement(
+    run: MigrationRun, request: ValidationRequest, result: ValidationResult, topics: tuple[TopicVerdict, ...]
+) -> Judgement:
+    """Return the judgement of just what was measured, however the ledger went on since.
+
+    A sample is a hint and no proof: topics of which something was left out stay to be judged.
+    """
+    whole = run.request.reads_whole
+    topics = tuple(topic for topic in topics if topic.topic not in request.left_out)
     return Judgement(
         run=run.identity.holder,
         at=run.now(),
-        whole=not run.request.mode.mirrors,
+        whole=whole,
         generations=request.generations,
         topics={topic.topic: topic.verdict for topic in topics},
         source_records={topic.topic: topic.source_records for topic in topics},
+        digest=request.digest,
+        comparisons=comparisons_of(result, {topic.topic: topic.verdicts for topic in topics}, whole=whole),
     )
 
 
-def _verdict(run: MigrationRun, topics: tuple[TopicVerdict, ...], answered: Answered | None, ledger: Ledger) -> Verdict:
+def _verdict(
+    run: MigrationRun, topics: tuple[TopicVerdict, ...], answered: Answered | None, covered: Covered
+) -> Verdict:
     """Return the worst of the interval's and of what was measured; good over a copy known to be bad is a warning."""
-    whole = [ledger.topic_verdict(topic) for topic in run.migration.topics]
+    whole = [covered[topic].verdict for topic in run.migration.topics if topic in covered]
     is_known_bad = any(verdict is not None and not verdict.is_good for verdict in whole)
     interval = answered.answer.verdict if answered else Verdict.PASS
     return worst([interval, *(t.verdict for t in topics), Verdict.WARN if is_known_bad else Verdict.PASS])
@@ -135,10 +150,10 @@ def _document(
     verdict: Verdict,
     topics: tuple[TopicVerdict, ...],
     answered: Answered | None,
-    ledger: Ledger,
+    covered: Covered,
 ) -> dict[str, Any]:
     measured = {topic.topic: topic for topic in topics}
-    rows = [_topic(topic, measured.get(topic), answered, ledger) for topic in run.migration.topics]
+    rows = [_topic(topic, measured.get(topic), answered, covered.get(topic)) for topic in run.migration.topics]
     counted = rows if answered else [row for row in rows if row["topic"] in measured]
     return {
         "at": run.now(),
@@ -150,13 +165,16 @@ def _document(
     }
 
 
-def _topic(name: str, measured: TopicVerdict | None, answered: Answered | None, ledger: Ledger) -> dict[str, Any]:
-    """Return what is known of one topic: the verdict of this run, and the whole topic's."""
+def _topic(
+    name: str, measured: TopicVerdict | None, answered: Answered | None, covered: TopicCoverage | None
+) -> dict[str, Any]:
+    """Return what is known of one topic: the verdict of this run, and what all runs together prove."""
     findings = [*(measured.findings if measured else ()), *(answered.findings.get(name, ()) if answered else ())]
     return {
         "topic": name,
         **(_answered_counts(answered.answer.topics.get(name)) if answered else _measured_counts(measured)),
-        "whole_verdict": _text(ledger.topic_verdict(name)),
+        "whole_verdict": None if covered is None or covered.verdict is None else str(covered.verdict),
+        "whole": covered and covered.summary(),
         "findings": [finding.to_document() for finding in findings],
         "differences": measured and {"target_topic": measured.target_topic, **measured.differences.to_document()},
     }
@@ -181,7 +199,3 @@ def _answered_counts(answer: TopicAnswer | None) -> dict[str, Any]:
         "source_records": answer.records,
         "target_records": answer.records if answer.verdict.is_good else None,
     }
-
-
-def _text(verdict: Verdict | None) -> str | None:
-    return None if verdict is None else str(verdict)

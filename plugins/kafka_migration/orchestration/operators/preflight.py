@@ -80,6 +80,7 @@ def _subject(run: MigrationRun, whole: Migration, run_type: RunType) -> Subject:
         requested_groups=run.request.groups,
         file_topics=whole.topics,
         follow_until=run.request.follow_until,
+        generations=run.request.generations,
         others=_other_migrations(whole),
         run_type=run_type,
         is_nightly=run.identity.is_nightly,

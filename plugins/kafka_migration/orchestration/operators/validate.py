@@ -22,6 +22,7 @@ from kafka_migration.clients.kafka_properties import spark_options
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, ValidationFailed
 from kafka_migration.core.evidence import Kind
+from kafka_migration.core.generations import Generation
 from kafka_migration.core.lateness import pending_document
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.migration import Mode
@@ -54,7 +55,8 @@ class ValidateTopicsOperator(SparkSubmitOperator):
     :param migration: name of the migration. (templated)
 
     Mode `sync` reads the windows of every stopped generation that no run has judged yet, mode `interval` the same
-    but what an earlier attempt of it found good; mode `validate` reads the whole copy again. The connection is the
+    but what an earlier attempt of it found good; mode `validate` reads the whole copy again, or just the windows of the
+    generations that the run names. The connection is the
     migration file's `validation.spark_connection`. Kafka logins travel in a file shipped with `--files`, never on a
     command line. With nothing to read, Spark is not started.
 
@@ -143,12 +145,11 @@ class ValidateTopicsOperator(SparkSubmitOperator):
 
 
 def _request(run: MigrationRun) -> ValidationRequest:
-    mode, ledger = run.request.mode, run.ledger.read()
-    unlimited = ledger.to_measure(mode, run.identity.holder)
-    generations = [g for each in unlimited if (g := each.limited_to(run.migration.topics)).topics]
+    ledger = run.ledger.read()
+    generations = _generations(run, ledger)
     by_key = not run.migration.keeps_partitions
     delta = delta_key_windows if by_key else delta_windows
-    every = delta(generations) if mode.mirrors else _whole_windows(run, ledger)
+    every = _whole_windows(run, ledger) if run.request.reads_whole else delta(generations)
     windows = _chosen(run, every)
     topics = {window.topic for window in windows if not window.is_empty}
     digest = KEY_DIGEST if by_key else POSITION_DIGEST
@@ -177,6 +178,14 @@ def _chosen(run: MigrationRun, windows: Sequence[Window]) -> Sequence[Window]:
     if percent is None or run.request.mode not in {Mode.SYNC, Mode.FOLLOW}:
         return windows
     return sampled(windows, percent, seed=run.identity.run_id, by_key=not run.migration.keeps_partitions)
+
+
+def _generations(run: MigrationRun, ledger: Ledger) -> list[Generation]:
+    """Return the generations whose windows the run reads, each with the run's topics."""
+    wanted = run.request.generations
+    unlimited = ledger.to_measure(run.request.mode, run.identity.holder)
+    chosen = (each for each in unlimited if not wanted or each.number in wanted)
+    return [g for each in chosen if (g := each.limited_to(run.migration.topics)).topics]
 
 
 def _whole_windows(run: MigrationRun, ledger: Ledger) -> tuple[Window, ...]:

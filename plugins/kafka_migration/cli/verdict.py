@@ -1,0 +1,79 @@
+"""`kafka-migration verdict`: what all runs together prove of each topic, from the ledger alone."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kafka_migration.cli.output import ExitCode, aligned, say
+from kafka_migration.cli.store import MigrationStore
+from kafka_migration.core.coverage import TopicCoverage
+from kafka_migration.core.ledger import Ledger
+from kafka_migration.core.report import record_count
+
+VERDICT_SCHEMA = 1
+# From worst to best: the first that a topic has is that of the migration.
+_STANDINGS = ("FAIL", "NOT_VERIFIABLE", "nothing copied", "pending", "WARN", "PASS")
+_EXIT_CODES = {
+    "FAIL": ExitCode.FAILED,
+    "NOT_VERIFIABLE": ExitCode.FAILED,
+    "nothing copied": ExitCode.NOT_READY,
+    "pending": ExitCode.NOT_READY,
+}
+
+
+def verdict(arguments: Namespace) -> int:
+    """Print the verdicts as lines, or as one JSON document; the exit code says whether everything is proved."""
+    document = verdict_document(MigrationStore.open(arguments.evidence_root, arguments.name))
+    say([json.dumps(document, indent=1, ensure_ascii=False)] if arguments.json else verdict_lines(document))
+    return _EXIT_CODES.get(document["standing"], ExitCode.DONE)
+
+
+def verdict_document(store: MigrationStore) -> dict[str, Any]:
+    """Return what the ledger proves as plain JSON values."""
+    ledger = store.ledger.read()
+    covered = {**{topic: TopicCoverage(topic) for topic in ledger.topics}, **ledger.coverage()}
+    standings = {topic.standing for topic in covered.values()} or {"nothing copied"}
+    return {
+        "schema": VERDICT_SCHEMA,
+        "migration": store.name,
+        "as_of": _newest_time(ledger),
+        "standing": next(standing for standing in _STANDINGS if standing in standings),
+        "topics": {topic: covered[topic].to_document() for topic in sorted(covered)},
+    }
+
+
+def verdict_lines(document: Mapping[str, Any]) -> list[str]:
+    """Return the verdicts for a person."""
+    as_of = f"{document['as_of']}, by the ledger; the clusters were not asked" if document["as_of"] else "no run yet"
+    head = [("Migration", document["migration"]), ("As of", as_of), ("Verdict", document["standing"])]
+    topics = document["topics"]
+    rows = [(topic, *_cells(found)) for topic, found in topics.items()]
+    reasons = [f"{topic}: {reason}" for topic, found in topics.items() for reason in _reasons(found)]
+    return [
+        *aligned(head),
+        *(["", *aligned([_COLUMNS, *rows])] if rows else []),
+        *(["", *reasons] if reasons else []),
+    ]
+
+
+_COLUMNS = ("TOPIC", "VERDICT", "SOURCE OFFSETS", "TARGET RECORDS", "LAST JUDGED")
+
+
+def _cells(found: Mapping[str, Any]) -> tuple[str, ...]:
+    judged = f"{found['judged_at']} by {found['judged_by']}" if found["judged_at"] else "never"
+    return found["standing"], f"{found['source_offsets']:,}", record_count(found["target_records"]), judged
+
+
+def _reasons(found: Mapping[str, Any]) -> Iterator[str]:
+    yield from found["reasons"]
+    if found["further_reasons"]:
+        yield f"and {found['further_reasons']:,} more; --json has all"
+
+
+def _newest_time(ledger: Ledger) -> str | None:
+    """Return when a run last said anything of the copy."""
+    generations = [moment.at for g in ledger.generations for moment in (g.start, g.stop) if moment is not None]
+    return max([*generations, *(judgement.at for judgement in ledger.judgements)], default=None)

@@ -1,0 +1,47 @@
+"""The generations to read again belong to mode `validate`, were stopped, and copied a topic that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kafka_migration.core.conf import conf_finding
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.generations import Generation, generations_text
+from kafka_migration.core.migration import Mode
+from kafka_migration.preflight.check import Check, Subject
+
+
+def _check(subject: Subject) -> Iterable[Finding]:
+    if not subject.generations:
+        return
+    asked = generations_text(subject.generations)
+    if subject.mode is not Mode.VALIDATE:
+        yield conf_finding("generations", f"{asked} in mode {subject.mode}", f"mode {Mode.VALIDATE}, or no such field")
+    elif problem := _not_readable(subject):
+        yield conf_finding("generations", f"{asked}: {problem}", f"stopped generations{_known(subject)}")
+    elif not any(g.limited_to(subject.migration.topics).topics for g in _chosen(subject)):
+        topics = ", ".join(subject.migration.topics)
+        yield conf_finding("generations", f"{asked}, which copied none of {topics}", "generations that copied a topic")
+
+
+def _not_readable(subject: Subject) -> str:
+    """Return what is wrong with the first generation that cannot be read; empty if all can."""
+    known = {g.number: g for g in subject.ledger.generations}
+    for number in subject.generations:
+        if number not in known:
+            return f"there is no generation {number}"
+        if known[number].stop is None:
+            return f"generation {number} has no stop certificate yet"
+    return ""
+
+
+def _chosen(subject: Subject) -> Iterable[Generation]:
+    return (g for g in subject.ledger.generations if g.number in subject.generations)
+
+
+def _known(subject: Subject) -> str:
+    numbers = [g.number for g in subject.ledger.generations]
+    return f", of {numbers[0]} to {numbers[-1]}" if numbers else "; MirrorMaker was never started"
+
+
+CHECK = Check("generations", _check)

@@ -1,0 +1,209 @@
+"""Rules of mode `validate` over some generations: what is read, what is refused, what it proves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from airflow.sdk.exceptions import AirflowFailException
+
+from kafka_migration.core.cluster import NewTopic
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.ledger import Ledger
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.validation import KEY_DIGEST
+from kafka_migration.core.verdict import Verdict
+from kafka_migration.orchestration.operators.judge import JudgeOperator
+from kafka_migration.orchestration.operators.preflight import PreflightOperator
+from kafka_migration.orchestration.operators.start import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from tests.airflow.conftest import World
+from tests.airflow.engines import lossy
+from tests.airflow.running import BEFORE_START, do, finish, mirror, next_run, validated
+
+pytestmark = pytest.mark.airflow
+
+P0, AUDIT = TopicPartition("orders", 0), TopicPartition("audit", 0)
+RECORD = (b"k", b"v")
+
+
+def ledger(world: World) -> Ledger:
+    return world.run.ledger.read()
+
+
+def copy(world: World, records: int = 2) -> None:
+    """Copy so many new records of one partition in a generation of its own, and stop."""
+    world.source.produce("orders", 0, *[RECORD] * records)
+    do(world, *BEFORE_START, StartMirrorOperator)
+    mirror(world, {P0: records})
+    do(world, StopMirrorOperator)
+
+
+def judge(world: World, equal: bool = True) -> None:
+    validated(world, equal)
+    if equal:
+        do(world, JudgeOperator)
+        return
+    with pytest.raises(AirflowFailException, match="COPY_DIFFERS"):
+        do(world, JudgeOperator)
+
+
+def three_nights(world: World, *equal: bool) -> None:
+    """Copy and judge in three runs."""
+    for number, is_equal in enumerate(equal, start=1):
+        copy(world)
+        judge(world, is_equal)
+        next_run(world, number + 1)
+
+
+def read_again(world: World, generations: str, equal: bool = True, **params: Any) -> None:
+    world.params = {"mode": "validate", "generations": generations, **params}
+    do(world, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
+    judge(world, equal)
+
+
+def windows(world: World) -> list[Any]:
+    """Return source and target offsets of each window that was asked for and holds any."""
+    request = world.run.evidence.require(Kind.VALIDATION_REQUEST)
+    ranges = [(w["source_start"], w["source_end"], w["target_start"], w["target_end"]) for w in request["windows"]]
+    return [span for span in ranges if span != (span[0], span[0], span[2], span[2])]
+
+
+@pytest.mark.parametrize(
+    ("generations", "expected"), [("1", [(0, 2, 0, 2)]), ("2-3", [(2, 6, 2, 6)]), ("1-3", [(0, 6, 0, 6)])]
+)
+def test_only_the_windows_of_these_generations_are_read(world: World, generations: str, expected: list[Any]):
+    """What the named generations copied is read again, in one piece where they continue each other, and no more."""
+    three_nights(world, True, True, True)
+    world.target.produce("orders", 0, RECORD)
+    read_again(world, generations)
+
+    assert expected == windows(world)
+    judgement = ledger(world).judgements[-1]
+    assert (False, Verdict.PASS) == (judgement.whole, judgement.topics["orders"])
+    assert [1, 2, 3] == [g.number for g in ledger(world).generations]
+
+
+def test_good_reading_again_mends_the_verdict_of_what_it_read(world: World):
+    """A FAIL gives way to a newer good reading of the same windows; that of another night stays."""
+    three_nights(world, False, True, False)
+    read_again(world, "1")
+    assert (Verdict.FAIL, 4) == (
+        ledger(world).topic_verdict("orders"),
+        ledger(world).coverage()["orders"].source_offsets,
+    )
+
+    next_run(world, 5)
+    read_again(world, "3")
+    assert (Verdict.PASS, 6) == (
+        ledger(world).topic_verdict("orders"),
+        ledger(world).coverage()["orders"].source_offsets,
+    )
+
+
+def test_bad_reading_again_is_believed(world: World):
+    """What was good when it was copied and differs now is not proved any more."""
+    three_nights(world, True, True, True)
+    read_again(world, "2", equal=False)
+
+    assert Verdict.FAIL is ledger(world).topic_verdict("orders")
+
+
+def test_reading_again_replaces_what_the_same_run_said_before(world: World):
+    """Cleared, the run reads and judges the same windows once more, and that counts."""
+    three_nights(world, True, True, True)
+    read_again(world, "2", equal=False)
+    world.dag_run.clear_number = 1
+    read_again(world, "2")
+
+    assert [(1,), (2,), (3,), (2,)] == [judgement.generations for judgement in ledger(world).judgements]
+    assert Verdict.PASS is ledger(world).topic_verdict("orders")
+
+
+def test_reading_again_judges_what_is_pending(world: World):
+    """A generation that no run has judged is no longer pending once its windows were read."""
+    copy(world)
+    next_run(world)
+    read_again(world, "1")
+
+    assert ((), True) == (ledger(world).pending_generations, ledger(world).coverage()["orders"].is_proved)
+
+
+def test_reading_again_can_be_limited_to_topics(world: World):
+    """The windows of the other topics are left alone."""
+    world.source.produce("audit", 0, RECORD)
+    copy(world)
+    judge(world)
+    next_run(world)
+    read_again(world, "1", topics=["audit"])
+
+    assert [{"audit"}] == [set(j.topics) for j in ledger(world).judgements[1:]]
+
+
+def test_report_says_which_generations_were_read_again(world: World):
+    """Who reads the report knows that it is not about the whole copy."""
+    three_nights(world, True, True, True)
+    read_again(world, "2-3")
+    finish(world, preflight="success", judge="success")
+    report = (world.run.evidence.folder / "report.md").read_text()
+
+    assert "mode `validate` of generation 2-3\n" in report
+    assert "| orders | PASS | 2 | 2 | PASS |" in report
+
+
+def test_copy_by_key_is_read_again_by_key(world: World, monkeypatch: pytest.MonkeyPatch):
+    """Where keys may be anywhere, all partitions of the generation's windows are one comparison again."""
+    engine = lossy(world, monkeypatch)
+    world.target.create_topics([NewTopic("orders", 3, 1, {}), NewTopic("audit", 1, 1, {})])
+    for number in (1, 2):
+        world.source.produce("orders", 0, RECORD)
+        do(world, *BEFORE_START, StartMirrorOperator)
+        world.target.produce("orders", 2, RECORD)
+        engine.positions[P0] = number
+        do(world, StopMirrorOperator)
+        judge(world)
+        next_run(world, number + 1)
+    read_again(world, "2")
+
+    assert KEY_DIGEST == ledger(world).judgements[-1].digest
+    assert [(1, 2, 0, 0), (0, 0, 1, 2)] == windows(world)
+    assert ledger(world).coverage()["orders"].is_proved
+
+
+@pytest.mark.parametrize(
+    ("params", "found"),
+    [
+        ({"mode": "sync", "generations": "1"}, "1 in mode sync; expected mode validate, or no such field"),
+        ({"generations": "2"}, "2: there is no generation 2; expected stopped generations, of 1 to 1"),
+        ({"generations": "1-999999999"}, "1-999999999: there is no generation 2"),
+        ({"generations": "1", "topics": ["audit"]}, "1, which copied none of audit"),
+    ],
+)
+def test_generations_that_cannot_be_read_are_refused(world: World, params: dict[str, Any], found: str):
+    """Which generations there are is told before anything is reserved or read."""
+    world.params["topics"] = ["orders"]
+    copy(world)
+    next_run(world)
+    world.params = {"mode": "validate", **params}
+
+    with pytest.raises(AirflowFailException, match=f"RUN_CONF_INVALID · run conf field generations: found {found}"):
+        do(world, PreflightOperator)
+
+
+def test_generation_that_runs_cannot_be_read(world: World):
+    """A generation without a stop certificate has no windows yet."""
+    world.source.produce("orders", 0, RECORD)
+    do(world, *BEFORE_START, StartMirrorOperator)
+    next_run(world)
+    world.params = {"mode": "validate", "generations": "1"}
+
+    with pytest.raises(AirflowFailException, match="1: generation 1 has no stop certificate yet"):
+        do(world, PreflightOperator)
+
+
+def test_no_generation_at_all_is_told(world: World):
+    """Before the first start there is nothing to read again."""
+    world.params = {"mode": "validate", "generations": "1"}
+
+    with pytest.raises(AirflowFailException, match="expected stopped generations; MirrorMaker was never started"):
+        do(world, PreflightOperator)

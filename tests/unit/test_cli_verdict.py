@@ -1,0 +1,111 @@
+"""Rules of `kafka-migration verdict`, over an evidence root of its own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_migration.adapters.evidence import LedgerStore
+from kafka_migration.cli.main import main
+from kafka_migration.cli.store import MigrationStore
+from kafka_migration.cli.verdict import verdict_document, verdict_lines
+from kafka_migration.core.verdict import Verdict
+from tests.unit.test_coverage import FIRST, SECOND, box, read
+from tests.unit.test_generations import ONE, P0, TWO, started, stopped
+
+pytestmark = pytest.mark.unit
+
+CREATED = {"kind": "topics-created", "topics": {"audit": {"topic_id": "x", "frozen_configs": {}}}}
+BOTH_JUDGED = [*ONE, read((1,), box(*FIRST)), *TWO, read((2,), box(*SECOND, generation=2), run="dag/second#1")]
+
+
+def kept(root: Path, *entries: dict[str, Any]) -> MigrationStore:
+    """Return the store of a migration whose ledger has these entries."""
+    for entry in entries:
+        LedgerStore(root, "shop").append(entry)
+    return MigrationStore(root, "shop")
+
+
+def exit_code(root: Path, *entries: dict[str, Any]) -> int:
+    kept(root, *entries)
+    return main(["verdict", "shop", "--evidence-root", str(root)])
+
+
+def test_verdict_adds_up_what_the_runs_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """A line per topic: the verdict, how much is proved in all, and which run judged last; nothing else is read."""
+    assert 0 == exit_code(tmp_path, *BOTH_JUDGED)
+    assert [
+        "Migration  shop",
+        "As of      t, by the ledger; the clusters were not asked",
+        "Verdict    PASS",
+        "",
+        "TOPIC   VERDICT  SOURCE OFFSETS  TARGET RECORDS  LAST JUDGED",
+        "orders  PASS     30              27              t by dag/second#1",
+    ] == capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("entries", "code", "standing"),
+    [
+        pytest.param(BOTH_JUDGED, 0, "PASS", id="proved"),
+        pytest.param([*ONE, read((1,), box(*FIRST, Verdict.WARN))], 0, "WARN", id="with a warning"),
+        pytest.param([*ONE, read((1,), box(*FIRST, Verdict.FAIL)), *TWO], 1, "FAIL", id="wrong"),
+        pytest.param([*ONE, read((1,), box(*FIRST, Verdict.NOT_VERIFIABLE))], 1, "NOT_VERIFIABLE", id="not known"),
+        pytest.param([*BOTH_JUDGED, started(3, {P0: 30}, {P0: 27})], 5, "pending", id="under way"),
+        pytest.param([*BOTH_JUDGED, CREATED], 5, "nothing copied", id="a topic that was created only"),
+        pytest.param(ONE, 5, "pending", id="not judged"),
+        pytest.param([CREATED], 5, "nothing copied", id="before the first start"),
+    ],
+)
+def test_exit_code_says_whether_everything_is_proved(tmp_path: Path, entries: list[Any], code: int, standing: str):
+    """0 is for proved alone: what is wrong is 1, and what nobody has judged is never taken for good."""
+    assert code == exit_code(tmp_path, *entries)
+    assert standing == verdict_document(MigrationStore(tmp_path, "shop"))["standing"]
+
+
+def test_verdict_names_what_is_not_proved(tmp_path: Path):
+    """Below the table stands each place, with the reason."""
+    later = [started(2, {P0: 12}, {P0: 9}), stopped(2, {P0: 30}, {P0: 27})]
+    lines = verdict_lines(verdict_document(kept(tmp_path, *ONE, read((1,), box(*FIRST)), *later)))
+
+    assert [
+        "orders: generation 2: not judged yet",
+        "orders: source partition 0, offsets [10, 12): copied neither by generation 1 nor by 2",
+    ] == lines[-2:]
+
+
+def test_many_reasons_are_cut(tmp_path: Path):
+    """A person sees the first twenty of a topic, and how many more there are; the document has all."""
+    seams = [e for n in range(30) for e in (started(n + 1, {P0: 2 * n + 1}, {}), stopped(n + 1, {P0: 2 * n + 2}, {}))]
+    document = verdict_document(kept(tmp_path, *seams))
+    lines = verdict_lines(document)
+
+    assert ("orders: and 10 more; --json has all", 21) == (lines[-1], sum(line.startswith("orders:") for line in lines))
+    assert 29 == len(document["topics"]["orders"]["flaws"])
+
+
+def test_verdict_of_a_migration_that_never_mirrored(tmp_path: Path):
+    """A run that was refused leaves nothing that could be proved."""
+    (tmp_path / "shop").mkdir()
+
+    assert ["Migration  shop", "As of      no run yet", "Verdict    nothing copied"] == verdict_lines(
+        verdict_document(MigrationStore(tmp_path, "shop"))
+    )
+
+
+def test_verdict_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """With `--json` the document also has each stretch of each side, with the run that judged it."""
+    kept(tmp_path, *BOTH_JUDGED)
+    assert 0 == main(["verdict", "shop", "--json", "--evidence-root", str(tmp_path)])
+    document = json.loads(capsys.readouterr().out)
+    orders = document["topics"]["orders"]
+
+    assert (1, "shop", "t", "PASS") == tuple(document[name] for name in ("schema", "migration", "as_of", "standing"))
+    assert (True, 30, 27, [], []) == tuple(
+        orders[name] for name in ("proved", "source_offsets", "target_records", "pending_generations", "flaws")
+    )
+    assert [10, 30, "PASS", "dag/second#1"] == orders["partitions"]["0"]["source"][1]
+    assert [[0, 9], [9, 27]] == [stretch[:2] for stretch in orders["partitions"]["0"]["target"]]

@@ -1,0 +1,307 @@
+"""Rules of what a ledger proves, offset by offset."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_migration.core.coverage import FlawKind, TopicCoverage
+from kafka_migration.core.judgements import Comparison, Judgement
+from kafka_migration.core.ledger import Ledger, fold
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.spans import joined, without
+from kafka_migration.core.validation import KEY_DIGEST, POSITION_DIGEST, Window
+from kafka_migration.core.verdict import Verdict
+from tests.unit.coverage_model import Life, SingleOffsets, flaws_of, lives, proved_by
+from tests.unit.test_generations import BOTH, ONE, P0, P1, TWO, judged, started, stopped
+
+pytestmark = pytest.mark.unit
+
+SPANS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), max_size=6)
+
+
+def offsets(spans: Any) -> set[int]:
+    return {offset for span in spans for offset in range(*span)}
+
+
+@given(SPANS, SPANS)
+def test_spans_are_their_offsets(spans: list[tuple[int, int]], others: list[tuple[int, int]]):
+    """Joined and cut spans hold just the right offsets, ascending, apart from each other."""
+    for found, expected in (
+        (joined(spans), offsets(spans)),
+        (without(spans, others), offsets(spans) - offsets(others)),
+    ):
+        assert expected == offsets(found)
+        assert found == sorted(found)
+        assert all(start < end for start, end in found)
+    assert all(one[1] < other[0] for one, other in zip(joined(spans), joined(spans)[1:], strict=False))
+
+
+@given(lives)
+def test_coverage_is_that_of_single_offsets(rounds: list[Any]):
+    """Whatever was copied, lost, sent again, and judged in whatever order, each offset is told for what it is."""
+    life = Life(rounds)
+    expected = SingleOffsets(life)
+    covered = life.ledger.coverage().get("orders", TopicCoverage("orders"))
+
+    assert expected.proved == proved_by(covered)
+    assert expected.flaws() == flaws_of(covered)
+    assert expected.verdict() == covered.verdict
+    assert expected.doubts == [judgement.topics["orders"] for judgement in covered.doubts]
+    assert [g.number for g in life.ledger.pending_generations] == list(covered.pending)
+    assert len({o for o in expected.proved if o[0] == "source"}) == covered.source_offsets
+
+
+def covered(*entries: dict[str, Any], topic: str = "orders") -> TopicCoverage:
+    return fold(entries).coverage()[topic]
+
+
+def read(
+    generations: tuple[int, ...],
+    *comparisons: Comparison,
+    whole: bool = False,
+    run: str = "",
+    digest: str = POSITION_DIGEST,
+) -> dict[str, Any]:
+    """Return the entry of a judgement that tells what it read."""
+    verdicts = {"orders": max((c.verdict for c in comparisons), key=lambda v: v.severity)}
+    name = run or f"dag/{'whole' if whole else 'run'}{generations}{verdicts}#1"
+    return Judgement(name, "t", whole, generations, verdicts, {}, digest, {"orders": comparisons}).to_document()
+
+
+def box(
+    source: tuple[int, int],
+    target: tuple[int, int],
+    verdict: Verdict = Verdict.PASS,
+    generation: int = 1,
+    **more: Any,
+) -> Comparison:
+    """Return a comparison of one window of partition 0; each target offset is a record, unless told otherwise."""
+    records = target[1] - target[0]
+    window = Window(generation, "orders", "orders", 0, *source, *target)
+    return replace(Comparison(verdict, (window,), records, records, "0a", "0a"), **more)
+
+
+FIRST, SECOND, MERGED = ((0, 10), (0, 9)), ((10, 30), (9, 27)), ((0, 30), (0, 27))
+
+
+def test_windows_of_two_nights_add_up():
+    """Each night proves its own windows; together they are the whole topic."""
+    whole = covered(*ONE, read((1,), box(*FIRST)), *TWO, read((2,), box(*SECOND, generation=2)))
+
+    assert (True, Verdict.PASS, "PASS") == (whole.is_proved, whole.verdict, whole.standing)
+    assert (30, 27, ()) == (whole.source_offsets, whole.target_records, whole.flaws)
+    assert [(0, 30)] == whole.partitions[0].proved("source")
+    assert [(0, 27)] == whole.partitions[0].proved("target")
+    assert ["dag/run(1,)", "dag/run(2,)"] == [s.judgement.run.partition("{")[0] for s in whole.partitions[0].source]
+
+
+def test_what_nobody_judged_is_pending():
+    """A generation without a judgement is never counted as proved, nor as wrong."""
+    half = covered(*ONE, read((1,), box(*FIRST)), *TWO)
+    running = covered(*ONE, read((1,), box(*FIRST)), TWO[0])
+
+    assert ("pending", (2,), Verdict.PASS, 10) == (half.standing, half.pending, half.verdict, half.source_offsets)
+    assert ("pending", (2,)) == (running.standing, running.pending)
+    assert ("pending", None, 0) == ((new := covered(*ONE)).standing, new.verdict, new.source_offsets)
+
+
+def test_verdict_that_is_bad_is_not_called_pending():
+    """What is known to be wrong is told at once, whatever is still to be judged."""
+    assert "FAIL" == covered(*ONE, read((1,), box(*FIRST, Verdict.FAIL)), *TWO).standing
+
+
+def test_topic_without_a_record_is_proved():
+    """Where nothing was to copy, a judgement that had nothing to read proves it."""
+    nothing = [started(1, {P0: 0}, {P0: 0}), stopped(1, {P0: 0}, {P0: 0})]
+    entry = Judgement("dag/a#1", "t", False, (1,), {"orders": Verdict.PASS}, {}, POSITION_DIGEST, {"orders": ()})
+    empty = covered(*nothing, entry.to_document())
+
+    assert (True, 0, 0) == (empty.is_proved, empty.source_offsets, empty.target_records)
+
+
+@pytest.mark.parametrize("earlier", [Verdict.NOT_VERIFIABLE, Verdict.FAIL])
+def test_good_reading_of_the_same_windows_takes_the_place_of_a_bad_one(earlier: Verdict):
+    """What was read again, all of it and later, is what it is now."""
+    bad = [*ONE, read((1,), box(*FIRST, earlier)), *TWO, read((2,), box(*SECOND, generation=2))]
+
+    assert earlier is covered(*bad).verdict
+    assert covered(*bad, read((1,), box(*FIRST))).is_proved
+
+
+def test_fail_stands_until_all_that_it_read_was_read_again():
+    """A part that is good hides nothing of the rest; both parts together are the whole."""
+    failed = [*ONE, *TWO, read((1, 2), box(*MERGED, Verdict.FAIL))]
+    half = covered(*failed, read((1,), box(*FIRST)))
+
+    assert (Verdict.FAIL, 10) == (half.verdict, half.source_offsets)
+    assert [("source", 10, 30), ("target", 9, 27)] == [(f.side, f.start, f.end) for f in half.flaws]
+    assert {FlawKind.DIFFERS} == {flaw.kind for flaw in half.flaws}
+    assert covered(*failed, read((1,), box(*FIRST)), read((2,), box(*SECOND, generation=2))).is_proved
+
+
+def test_fail_of_a_whole_reading_is_not_hidden_by_its_generations():
+    """What stands on the target behind the copy was read by the whole reading alone, so it decides."""
+    strange = [*ONE, read((1,), box((0, 10), (0, 12), Verdict.FAIL), whole=True), read((1,), box(*FIRST))]
+
+    assert Verdict.FAIL is covered(*strange).verdict
+    assert ["target partition 0, offsets [9, 12)"] == [str(f).partition(":")[0] for f in covered(*strange).flaws]
+    assert covered(*strange, read((1,), box((0, 10), (0, 9)), whole=True, run="dag/later#1")).is_proved
+
+
+def test_newer_fail_takes_the_place_of_a_good_reading():
+    """A copy that was damaged since is not proved by what it was."""
+    damaged = covered(*ONE, read((1,), box(*FIRST)), read((1,), box(*FIRST, Verdict.FAIL)))
+
+    assert (Verdict.FAIL, 0) == (damaged.verdict, damaged.source_offsets)
+
+
+@pytest.mark.parametrize(
+    ("unreadable", "verdict"),
+    [(("source",), Verdict.PASS), (("target",), Verdict.NOT_VERIFIABLE), ((), Verdict.NOT_VERIFIABLE)],
+)
+@pytest.mark.parametrize("whole", [True, False])
+def test_source_that_has_deleted_its_records_takes_nothing_back(unreadable: Any, verdict: Verdict, whole: bool):
+    """Copied right stays copied right when only the source cannot be read; a target that cannot is another thing."""
+    later = read((1,), box(*FIRST, Verdict.NOT_VERIFIABLE, unreadable=unreadable), whole=whole)
+
+    assert verdict is covered(*ONE, read((1,), box(*FIRST)), later).verdict
+    assert Verdict.FAIL is covered(*ONE, read((1,), box(*FIRST, Verdict.FAIL)), later).verdict
+    assert Verdict.NOT_VERIFIABLE is covered(*ONE, later).verdict
+
+
+def test_replay_after_a_kill_is_no_overlap():
+    """What the next generation sends again was read in the windows of both, and counts once on the source."""
+    stop = stopped(1, {P0: 10}, {P0: 15}, graceful=False)
+    killed = [started(1, {P0: 0}, {P0: 0}), {**stop, "ahead_records": {"orders": {"0": 5}}}]
+    after = [started(2, {P0: 10}, {P0: 15}), stopped(2, {P0: 30}, {P0: 35})]
+    twice = read((1, 2), box((0, 15), (0, 15)), box((10, 30), (15, 35), generation=2))
+    whole = covered(*killed, *after, twice)
+
+    assert (True, (), 30, 35) == (whole.is_proved, whole.flaws, whole.source_offsets, whole.target_records)
+
+
+def test_offsets_that_no_generation_copied_are_found():
+    """Offsets between two windows were passed over, however good the windows are."""
+    later = [started(2, {P0: 12}, {P0: 9}), stopped(2, {P0: 30}, {P0: 27})]
+    passed = [*ONE, *later, read((1, 2), box(*FIRST), box((12, 30), (9, 27), generation=2))]
+    whole = covered(*passed)
+
+    assert (Verdict.NOT_VERIFIABLE, False) == (whole.verdict, whole.is_proved)
+    assert ["source partition 0, offsets [10, 12): copied neither by generation 1 nor by 2"] == list(whole.reasons())
+    assert covered(*passed, read((1, 2), box(*MERGED), whole=True)).is_proved
+
+
+def test_offsets_that_were_lost_are_a_gap():
+    """What the source deleted before it was copied stays missing, whoever judges the rest as good."""
+    lost = {**ONE[1], "gaps": {"from": {"orders": {"0": 4}}, "to": {"orders": {"0": 6}}}}
+    whole = covered(ONE[0], lost, read((1,), box(*FIRST)))
+
+    assert (Verdict.FAIL, [FlawKind.GAP]) == (whole.verdict, [flaw.kind for flaw in whole.flaws])
+    assert ["source partition 0, offsets [4, 6): deleted by the source before generation 1 copied them"] == list(
+        whole.reasons()
+    )
+
+
+def test_offsets_that_two_generations_copied_are_an_overlap():
+    """The same source offsets against two target ranges stand on the target twice."""
+    later = [started(2, {P0: 7}, {P0: 9}), stopped(2, {P0: 30}, {P0: 30})]
+    twice = [*ONE, *later, read((1, 2), box(*FIRST), box((7, 30), (9, 30), generation=2))]
+    (flaw,) = covered(*twice).flaws
+
+    assert (FlawKind.OVERLAP, "source", 7, 10) == (flaw.kind, flaw.side, flaw.start, flaw.end)
+    assert Verdict.FAIL is covered(*twice).verdict
+    assert covered(*twice, read((1, 2), box((0, 30), (0, 30)), whole=True)).is_proved
+
+
+@pytest.mark.parametrize(("began", "span"), [(12, (9, 12)), (5, (5, 9))])
+def test_target_that_changed_between_two_windows_is_found(began: int, span: tuple[int, int]):
+    """Where the target did not stand still between a stop and the next start, what lies there is nobody's copy."""
+    later = [started(2, {P0: 10}, {P0: began}), stopped(2, {P0: 30}, {P0: began + 18})]
+    changed = [*ONE, *later, read((1, 2), box(*FIRST), box((10, 30), (began, began + 18), generation=2))]
+    (flaw,) = covered(*changed).flaws
+
+    assert (FlawKind.WRITTEN_BY_OTHERS, "target", span) == (flaw.kind, flaw.side, (flaw.start, flaw.end))
+    assert f"ended at 9 when generation 1 stopped, and at {began} when generation 2 started" in str(flaw)
+    assert Verdict.NOT_VERIFIABLE is covered(*changed).verdict
+
+
+def test_part_that_a_judgement_left_out_is_not_judged():
+    """A judgement that names a generation and did not read all of it proves no more than it read."""
+    both = [started(1, {P0: 0, P1: 0}, {P0: 0, P1: 0}), stopped(1, {P0: 10, P1: 4}, {P0: 9, P1: 4})]
+    whole = covered(*both, read((1,), box((0, 8), (0, 9))))
+
+    assert [(0, "source", 8, 10), (1, "source", 0, 4), (1, "target", 0, 4)] == [
+        (f.partition, f.side, f.start, f.end) for f in whole.flaws
+    ]
+    assert {FlawKind.NOT_JUDGED} == {flaw.kind for flaw in whole.flaws}
+
+
+def test_topics_are_covered_apart():
+    """What was judged of one topic proves nothing of another."""
+    ledger = fold([*BOTH, judged(1, Verdict.PASS, topics=("orders",))])
+
+    assert ["audit", "orders"] == list(ledger.coverage())
+    assert ("pending", "PASS") == tuple(topic.standing for topic in ledger.coverage().values())
+    assert {} == Ledger().coverage()
+
+
+def test_entries_without_comparisons_speak_of_their_generations():
+    """A ledger of before goes on: old entries and new ones add up."""
+    mixed = covered(*ONE, judged(1, Verdict.PASS), *TWO, read((2,), box(*SECOND, generation=2)))
+    bad = [*ONE, judged(1, Verdict.FAIL), *TWO, judged(2, Verdict.PASS)]
+
+    assert (True, 30) == (mixed.is_proved, mixed.source_offsets)
+    assert [(0, 10)] == [(f.start, f.end) for f in covered(*bad).flaws if f.side == "source"]
+    assert covered(*bad, read((1,), box(*FIRST))).is_proved
+
+
+def test_bad_whole_reading_of_before_stands_until_the_next():
+    """It read up to an end that nobody knows any more, so that only a whole reading can have read all of it."""
+    bad = [*ONE, judged(1, Verdict.FAIL, whole=True), read((1,), box(*FIRST))]
+
+    assert ["FAIL, judged at t by dag/run1True#1; the next whole reading decides"] == list(covered(*bad).reasons())
+    assert covered(*bad, read((1,), box(*FIRST), whole=True, run="dag/later#1")).is_proved
+
+
+def test_comparison_by_key_covers_partitions_that_only_the_target_has():
+    """By key each partition of the target is a part of the copy, and what was not read of one is told."""
+    p1 = TopicPartition("orders", 1)
+    keyed = [started(1, {P0: 0}, {P0: 0, p1: 0}), stopped(1, {P0: 10}, {P0: 4, p1: 6})]
+    windows = (Window(1, "orders", "orders", 0, 0, 10, 0, 4), Window(1, "orders", "orders", 1, 0, 0, 0, 6))
+    whole = Comparison(Verdict.PASS, windows, 10, 10, "0a", "0a")
+    part = replace(whole, windows=windows[:1])
+
+    assert (True, 10, 10) == (
+        (found := covered(*keyed, read((1,), whole, digest=KEY_DIGEST))).is_proved,
+        found.source_offsets,
+        found.target_records,
+    )
+    assert [(1, "target", 0, 6)] == [
+        (f.partition, f.side, f.start, f.end) for f in covered(*keyed, read((1,), part, digest=KEY_DIGEST)).flaws
+    ]
+
+
+def test_partition_that_the_source_gets_later_begins_anywhere():
+    """By key the target's partition was there before; that the source's begins above zero is no gap."""
+    p1 = TopicPartition("orders", 1)
+    first = [started(1, {P0: 0}, {P0: 0, p1: 0}), stopped(1, {P0: 10}, {P0: 4, p1: 6})]
+    then = [started(2, {P0: 10, p1: 7}, {P0: 4, p1: 6}), stopped(2, {P0: 10, p1: 9}, {P0: 5, p1: 7})]
+    windows = (Window(2, "orders", "orders", 0, 0, 10, 0, 5), Window(2, "orders", "orders", 1, 7, 9, 0, 7))
+    comparison = Comparison(Verdict.PASS, windows, 12, 12, "0a", "0a")
+
+    assert covered(*first, *then, read((1, 2), comparison, digest=KEY_DIGEST)).is_proved
+
+
+def test_records_are_counted_where_they_can_be():
+    """A part of a comparison is counted where each of its offsets is a record; else the number is not known."""
+    night = [*ONE, *TWO, read((1, 2), box(*MERGED)), read((1,), box(*FIRST))]
+    holey = [*ONE, *TWO, read((1, 2), box(*MERGED, target_records=20)), read((1,), box(*FIRST, target_records=7))]
+
+    assert 27 == covered(*night).target_records
+    assert covered(*holey).target_records is None
+    assert 20 == covered(*holey, read((1, 2), box(*MERGED, target_records=20), whole=True)).target_records

@@ -1,0 +1,128 @@
+"""Rules of what the ledger keeps of a validation: its comparisons with windows, records, digests and verdicts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kafka_migration.core.judgements import Comparison, Judgement, comparisons_of
+from kafka_migration.core.judging import judge_topics
+from kafka_migration.core.validation import (
+    PartitionResult,
+    SideCount,
+    TopicResult,
+    ValidationResult,
+    Window,
+)
+from kafka_migration.core.verdict import Verdict
+
+pytestmark = pytest.mark.unit
+
+
+def window(partition: int = 0, generation: int = 1, start: int = 0, end: int = 10, topic: str = "orders") -> Window:
+    return Window(generation, topic, f"new.{topic}", partition, start, end, start + 5, end + 5)
+
+
+def measured(of: Window, equal: bool = True, **more: Any) -> PartitionResult:
+    side = SideCount(of.source_end - of.source_start, 80, None, None)
+    digests = {"source_digest": "0a", "target_digest": "0a" if equal else "0b"}
+    return PartitionResult(of, side, side, equal, 1, int(not equal), **{**digests, **more})
+
+
+def compared(*partitions: PartitionResult, topics: tuple[TopicResult, ...] = (), whole: bool = False) -> Any:
+    result = ValidationResult("4", "t", "t", partitions, topics)
+    verdicts = {topic.topic: topic.verdicts for topic in judge_topics(result)}
+    return comparisons_of(result, verdicts, whole=whole)
+
+
+def judgement(**changes: Any) -> Judgement:
+    found = compared(measured(window()), measured(window(1), equal=False))
+    made = Judgement("dag/run#1", "t", False, (1,), {"orders": Verdict.FAIL}, {"orders": 20}, "digest/1", found)
+    return replace(made, **changes)
+
+
+def test_judgement_round_trip():
+    """An entry is read back as it was written, its windows by partition."""
+    document = json.loads(json.dumps(judgement().to_document()))
+    first = document["comparisons"]["orders"][0]
+
+    assert judgement() == Judgement.from_document(document)
+    assert ("PASS", 10, 10, "0a", "0a", []) == tuple(first[name] for name in list(first)[:6])
+    assert {"0": [1, 0, 10, 5, 15]} == first["windows"]
+
+
+def test_entry_of_an_earlier_version_is_read():
+    """A ledger lives for weeks: what was judged before comparisons were kept has none, and stays a judgement."""
+    document = judgement().to_document()
+    del document["comparisons"], document["digest"]
+
+    assert judgement(comparisons=None, digest=None) == Judgement.from_document(document)
+
+
+def test_each_window_has_its_own_verdict():
+    """By position one bad window makes no other bad, in whatever order the job answered."""
+    later, earlier, other = window(start=10, end=20), window(), window(1)
+    found = compared(measured(other), measured(later, equal=False), measured(earlier))["orders"]
+
+    assert [(0, 0, Verdict.PASS), (0, 10, Verdict.FAIL), (1, 0, Verdict.PASS)] == [
+        (c.windows[0].partition, c.windows[0].source_start, c.verdict) for c in found
+    ]
+    assert [("0a", "0a"), ("0a", "0b"), ("0a", "0a")] == [(c.source_digest, c.target_digest) for c in found]
+    assert {"orders"} == {w.target_topic for c in found for w in c.windows}
+
+
+def test_comparison_by_key_has_all_windows_of_its_generation():
+    """By key a topic is compared as a whole: one verdict, one digest, one window per partition."""
+    results = [measured(window(p, g), source_digest=None, target_digest=None) for g in (2, 1) for p in (0, 1)]
+    topics = tuple(TopicResult(g, "orders", "new.orders", True, 0, 20, 20, f"0{g}", f"0{g}") for g in (2, 1))
+    found = compared(*results, topics=topics)["orders"]
+
+    assert [(1, [0, 1], 20, "01"), (2, [0, 1], 20, "02")] == [
+        (c.windows[0].generation, [w.partition for w in c.windows], c.target_records, c.source_digest) for c in found
+    ]
+
+
+def test_windows_without_anything_to_read_are_left_out_but_of_a_whole_reading():
+    """An idle partition costs the ledger nothing; a whole reading says that there is nothing any more."""
+    idle = window(1, start=10, end=10)
+    idle = replace(idle, target_end=idle.target_start)
+
+    assert [0] == [w.partition for c in compared(measured(window()), measured(idle))["orders"] for w in c.windows]
+    assert {"orders": ()} == compared(measured(idle))
+    assert [0, 1] == [
+        w.partition for c in compared(measured(window()), measured(idle), whole=True)["orders"] for w in c.windows
+    ]
+
+
+@pytest.mark.parametrize(
+    ("unreadable", "verdict", "sides", "is_blind"),
+    [
+        ({"source_unreadable": "deleted"}, Verdict.NOT_VERIFIABLE, ("source",), True),
+        ({"target_unreadable": "deleted"}, Verdict.NOT_VERIFIABLE, ("target",), False),
+        (
+            dict.fromkeys(("source_unreadable", "target_unreadable"), "x"),
+            Verdict.NOT_VERIFIABLE,
+            ("source", "target"),
+            False,
+        ),
+        ({}, Verdict.FAIL, (), False),
+    ],
+)
+def test_comparison_knows_which_side_could_not_be_read(
+    unreadable: dict[str, str], verdict: Verdict, sides: tuple[str, ...], is_blind: bool
+):
+    """A reading is blind where the source alone is the reason that nothing is known."""
+    (found,) = compared(measured(window(), equal=False, **unreadable))["orders"]
+
+    assert (verdict, sides, is_blind) == (found.verdict, found.unreadable, found.is_blind)
+
+
+def test_digest_that_is_not_known_is_kept_as_that():
+    """A result without digests gives an entry without, not one of equal digests."""
+    (found,) = compared(measured(window(), source_digest=None, target_digest=None))["orders"]
+
+    assert found == Comparison.from_document("orders", found.to_document())
+    assert (None, None) == (found.source_digest, found.target_digest)
