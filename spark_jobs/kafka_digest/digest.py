@@ -10,6 +10,11 @@ that close up on the target, ranks do not.
 - block `b` = the records with `rank div block_records = b`; its digest is (count, sum of the low 32 bits of
   all x, sum of the high 32 bits of all x)
 
+`xxhash64` of several arguments is XXH64 of the bytes of each, seeded with the hash of the one before it, and first with
+42. Nulls are passed over; a list is its elements in their order. Truth values (1 or 0), numbers of headers and of bytes
+have four bytes, a rank and a timestamp (in µs) eight, all of them little-endian; text is UTF-8. The digest by key takes
+two hashes of a record: of its key `xxhash64(key, key is null)`, and of the rest, the arguments of h from value on.
+
 Two windows are equal if all their blocks are. The rank inside the hash makes order count, and makes equal
 records at two places differ, so that they cannot cancel. What the extra arguments are for: `xxhash64` skips
 nulls, so that a null key would equal an absent argument and `[(a, null), (b, c)]` would equal
