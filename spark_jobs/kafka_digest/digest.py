@@ -11,6 +11,11 @@ that close up on the target, ranks do not.
   all x, sum of the high 32 bits of all x)
 - digest of a window = the sum of all its x, modulo 2^64; the sums of its blocks give it, however long they are
 
+`xxhash64` of several arguments is XXH64 of the bytes of each, seeded with the hash of the one before it, and first with
+42. Nulls are passed over; a list is its elements in their order. Truth values (1 or 0), numbers of headers and of bytes
+have four bytes, a rank and a timestamp (in µs) eight, all of them little-endian; text is UTF-8. The digest by key takes
+two hashes of a record: of its key `xxhash64(key, key is null)`, and of the rest, the arguments of h from value on.
+
 Two windows are equal if all their blocks are. The rank inside the hash makes order count, and makes equal
 records at two places differ, so that they cannot cancel. Why two halves: 32 bits of up to 2^31 records fit into a
 `bigint`, so that the sums cannot overflow (Spark 4 raises on overflow). A changed window escapes with probability

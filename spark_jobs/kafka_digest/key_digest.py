@@ -3,10 +3,11 @@
 Input is one Kafka partition's range in log order, as two 64-bit hashes per record: of its key and of all the rest
 (`digest.py` defines both). A *run* is what one key has in one such range: `n` records with the hashes h_0 … h_n-1.
 
-- position hash of a record `fmix64(h_i + i * PHI)`; digest of a run `H` = the sum of these
+- position hash of a record `fmix64(h_i + i * PHI)`, with PHI = 0x9E3779B97F4A7C15; digest of a run `H` = their sum
 - digest of a bucket = the sum of `fmix64(fmix64(key + n * PHI) + H)` over the runs whose key hash begins with the
   bucket's 16 bits; it comes with the number of records
-- records whose key hash is `NULL_KEY` have no order: their bucket is `NULL_BUCKET`, its digest the sum of `fmix64(h)`
+- records without a key have the key hash `NULL_KEY`, and no order: their bucket is `NULL_BUCKET`, its digest the sum
+  of `fmix64(h)`
 
 All sums are modulo 2^64. Buckets of different ranges add up, so the digest of several partitions is the sum of
 theirs; where every key lives in one partition, it does not depend on how many partitions there are. A changed

@@ -19,10 +19,10 @@ from kafka_digest.hashing import PAYLOAD, QUICK, Hashing
 from kafka_digest.key_digest import BUCKET_BITS, NULL_BUCKET
 from kafka_digest.key_frames import KeyedSide, key_hash
 
-# Which parts of the two records of a group are not the same; the key of a record without one is none.
+# Which parts of the two records of a group are not the same; two records without a key have the same.
 _DIFFERING = "filter(array({}), name -> name is not null)".format(
     ", ".join(
-        f"if(min({name}) <> max({name}){' and not any(keyless)' if name == 'key' else ''}, '{name}', null)"
+        f"if(min({name}) <> max({name}){' and not every(keyless)' if name == 'key' else ''}, '{name}', null)"
         for name in ("key", *FIELDS)
     )
 )
@@ -111,12 +111,13 @@ def explained_buckets(aligned: DataFrame) -> dict[int, set[int]]:
 def reconciled(found: DataFrame) -> DataFrame:
     """Put together what is missing in one place and extra in another: it moved, or it was altered.
 
-    A record without a key has nothing that ties it to another but what it holds: its value, else its timestamp.
+    A record without a key has nothing that ties it to another but what it holds: all of it, where its key was lost or
+    made up, else its value, else its timestamp.
     """
     keyless = functions.col("keyless")
     for label, by, among in (
         (MOVED, ["topic", "key", "record"], ~keyless),
-        (ALTERED, ["topic", "record"], ~keyless),
+        (ALTERED, ["topic", "record"], functions.lit(True)),
         (ALTERED, ["topic", "value"], keyless),
         (ALTERED, ["topic", "timestamp"], keyless),
     ):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession, functions
 
 from sandbox.spark import local_session
 
@@ -17,6 +17,7 @@ SCHEMA = (
 )
 START = datetime(2026, 1, 1, tzinfo=UTC)
 Header = tuple[str, bytes | None]
+Place = tuple[str, int]  # topic, partition
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,27 @@ def kafka_frame(spark: SparkSession) -> FrameMaker:
         topic: str = "orders",
         partition: int = 0,
     ) -> DataFrame:
-        rows = [
-            (topic, partition, offset, START + timedelta(milliseconds=r.timestamp_ms), r.key, r.value, r.headers)
-            for offset, r in zip(offsets or range(len(records)), records, strict=True)
-        ]
+        rows = _rows((topic, partition), records, offsets or range(len(records)))
         return spark.createDataFrame(rows, SCHEMA).coalesce(1)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def kafka_frames(spark: SparkSession) -> Callable[[Mapping[Place, Sequence[KafkaRecord]]], DataFrame]:
+    """Make one frame of many Kafka partitions, each read in a task of its own; those without records have none."""
+
+    def make(partitions: Mapping[Place, Sequence[KafkaRecord]]) -> DataFrame:
+        parts = [_rows(place, records, range(len(records))) for place, records in partitions.items() if records]
+        tasks = spark.range(0, len(parts), 1, max(1, len(parts)))
+        rows = spark.createDataFrame(list(enumerate(parts)), f"id bigint, rows array<struct<{SCHEMA}>>")
+        return tasks.join(functions.broadcast(rows), "id").selectExpr("inline(rows)")
+
+    return make
+
+
+def _rows(place: Place, records: Sequence[KafkaRecord], offsets: Sequence[int]) -> list[tuple[object, ...]]:
+    return [
+        (*place, offset, START + timedelta(milliseconds=r.timestamp_ms), r.key, r.value, r.headers)
+        for offset, r in zip(offsets, records, strict=True)
+    ]

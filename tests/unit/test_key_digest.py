@@ -92,6 +92,20 @@ def test_digests_of_ranges_add_up(ranges):
     assert of(together) == of(sums)
 
 
+@given(rows=ROWS, partitions=st.integers(1, 5), data=st.data())
+def test_digest_is_the_same_for_any_number_of_partitions(rows, partitions, data):
+    """Merge law: where every key lives in one of them, the sums of the partitions are those of the whole."""
+    parts = [[row for row in rows if row[0] % partitions == number] for number in range(partitions)]
+    merged = BucketSums()
+    for part in data.draw(st.permutations(parts)):
+        alone, runs = BucketSums(), KeyRuns(1_000)
+        runs.add(*columns(part))
+        runs.roll_up(alone)
+        merged.add_sums(alone.filled, alone.records[alone.filled], alone.digests[alone.filled])
+
+    assert (of(merged), []) == digest(rows)
+
+
 @given(rows=ROWS, max_keys=st.integers(0, 4), cut=st.integers(0, 60))
 def test_keys_beyond_the_bound_are_left_out_whole(rows, max_keys, cut):
     """A key is kept with all its records or left out with all of them, in log order; nothing is lost."""
