@@ -69,7 +69,7 @@ def _type(field: Schema) -> str:
         return f"list of {_type(field['items'])}"
     if field.get("format") in {"duration", "HH:MM"}:
         return str(field["format"])
-    return {"integer": "number", "boolean": "`true` or `false`"}.get(field["type"], "text")
+    return {"integer": "number", "boolean": "`true` or `false`", "object": "mapping"}.get(field["type"], "text")
 
 
 def _default(field: Schema) -> str:

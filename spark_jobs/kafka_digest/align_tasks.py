@@ -14,7 +14,7 @@ from kafka_digest.alignment import FIELDS, UNCLASSIFIED, Difference, Known, Reco
 from kafka_digest.arrow_columns import schema_of
 
 # Where a row comes from: the ranges compared; aborted transactions in those of the source; what logs hold before and
-# behind them, of which one row per key is enough.
+# behind them, of each key only the newest.
 SOURCE, TARGET, ABORTED, SOURCE_BEFORE, TARGET_BEFORE, SOURCE_BEHIND, TARGET_BEHIND = range(7)
 # Rows of one key are together, sorted by side, partition and offset.
 HASHED = ("unit", "key", "side", "partition", "offset", "record", *FIELDS, "tombstone", "keyless")
@@ -35,9 +35,9 @@ Columns = list[NDArray[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What is known of whole units; `expired` per side, source and target."""
+    """Of which units the source and the target are compacted, and of which they have deleted the beginning."""
 
-    compacted: frozenset[int] = frozenset()
+    compacted: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
     expired: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
 
 
@@ -59,12 +59,13 @@ def differences(
 
 
 def _known(columns: Columns, unit: int, circumstances: Circumstances) -> Known:
-    seen = set(columns[2].tolist())
+    tombstones = dict(zip(columns[2].tolist(), columns[-2].tolist(), strict=True))
     return Known(
-        compacted=unit in circumstances.compacted,
+        compacted=(unit in circumstances.compacted[0], unit in circumstances.compacted[1]),
         expired=(unit in circumstances.expired[0], unit in circumstances.expired[1]),
-        before=(SOURCE_BEFORE in seen, TARGET_BEFORE in seen),
-        behind=(SOURCE_BEHIND in seen, TARGET_BEHIND in seen),
+        before=(SOURCE_BEFORE in tombstones, TARGET_BEFORE in tombstones),
+        behind=(SOURCE_BEHIND in tombstones, TARGET_BEHIND in tombstones),
+        deleted_behind=(tombstones.get(SOURCE_BEHIND, False), tombstones.get(TARGET_BEHIND, False)),
         aborted=tuple(columns[5][_rows_of(columns, ABORTED)].tolist()),
     )
 

@@ -6,16 +6,18 @@ added. What stays outside is labelled, in this order of precedence:
 1. **moved**: the record is there, but in another target partition than the rest of its key
 2. **reordered**: the record is on both sides, before or after others than it should be
 3. **aborted**: a target record more, which the source holds in an aborted transaction
-4. **compacted**, **expired**: only one side has records between two aligned neighbours, and the other may have deleted
-   them: because the key goes on there (or ended with a tombstone and is gone), or before everything else it has
+4. **compacted**, **expired**: only one side has records before the first aligned one, and the other may have deleted
+   them: because it has newer ones of the key (or the key ended with a tombstone and is gone), or by their age
 5. **stale**, **duplicate**: a target record more, which the source has, and the target has it already; stale where it
-   stands behind the last record of its key and is not that one, so that the key ends with an old record
+   stands behind the last record of its key and is not that one, so that the key ends with an old record. If records
+   appear on the target for the first time in another order than on the source, that is no replay, and they are *extra*
 6. **altered**: a source and a target record between the same aligned neighbours, with some of their fields alike; or
    as many on both sides
 7. **missing**, **extra**: a source record, a target record
 
-Why a deletion never leaves records of both sides between the same neighbours: of the records before one that stays,
-compaction leaves the newest ones or none, so what one side has left there the other has too, or lacks alone.
+Why only there: of a key in one partition, compaction leaves at most the newest record of what it has cleaned, and all
+that came after, so it takes a beginning, as retention does. Of a key in several source partitions nothing is explained
+by compaction.
 
 A key that several source partitions hold is **interleaved**, which is no damage: the order of its records is compared
 within each of them. Records that are identical in every field are one as good as the other; then one of several equal
@@ -78,17 +80,19 @@ class Records:
 class Known:
     """What is known of a key beside its records in the ranges compared; pairs are of source and target.
 
-    :param compacted: whether records of the key may have been deleted because it has newer ones
+    :param compacted: whether a side deletes records of the key that have newer ones
     :param expired: whether records may have been deleted from the beginning of the ranges
     :param before: whether the log holds the key before the ranges; asked of compacted topics only
     :param behind: the same behind the ranges
+    :param deleted_behind: whether the newest of these is a tombstone
     :param aborted: hashes of the key's records in aborted transactions of the source
     """
 
-    compacted: bool = False
+    compacted: tuple[bool, bool] = (False, False)
     expired: tuple[bool, bool] = (False, False)
     before: tuple[bool, bool] = (False, False)
     behind: tuple[bool, bool] = (False, False)
+    deleted_behind: tuple[bool, bool] = (False, False)
     aborted: tuple[int, ...] = ()
 
 
@@ -142,7 +146,7 @@ class _Key:
             yield Difference(INTERLEAVED, 0, 0 if len(self.target) else None)
         for places in several:
             ours, theirs = places[self.left_source[places]], home[self.left_target[home]]
-            self._match(ours, theirs, *common_subsequence(self.source.records[ours], self.target.records[theirs]))
+            self._match(ours, theirs, *self._aligned(self.source.records[ours], self.target.records[theirs]))
         aligned = ~self.left_source, ~self.left_target
         elsewhere = ~np.isin(np.arange(len(self.target)), home)
         yield from self._identical(MOVED, elsewhere)
@@ -151,6 +155,13 @@ class _Key:
         yield from self._deleted(*aligned)
         yield from self._duplicates(home)
         yield from self._rest(*aligned)
+
+    def _aligned(self, source: Hashes, target: Hashes) -> tuple[Hashes, Hashes]:
+        """Return a longest common subsequence; of identical records that of a compacted key has the last ones."""
+        if not any(self.known.compacted):
+            return common_subsequence(source, target)
+        ours, theirs = common_subsequence(source[::-1], target[::-1])
+        return len(source) - 1 - ours[::-1], len(target) - 1 - theirs[::-1]
 
     def _match(self, sources: Hashes, targets: Hashes, ours: Hashes, theirs: Hashes) -> None:
         self.left_source[sources[ours]] = self.left_target[targets[theirs]] = False
@@ -188,32 +199,50 @@ class _Key:
     def _deleted(self, aligned_source: NDArray[np.bool_], aligned_target: NDArray[np.bool_]) -> Iterator[Difference]:
         """Label what the other side may have deleted since it was copied."""
         gaps = _gaps((self.left_source, aligned_source), (self.left_target, aligned_target))
-        last = int(aligned_source.sum())
-        for gap, (ours, theirs) in sorted(gaps.items()):
-            label = self._deletion(gap, last, by=1 if ours else 0) if not (ours and theirs) else None
-            if label is not None:
-                self.left_source[ours] = self.left_target[theirs] = False
-                yield from (Difference(label, place, None) for place in ours)
-                yield from (Difference(label, None, place) for place in theirs)
+        ours, theirs = gaps.get(0, ([], []))
+        others = [place for place in theirs if self.target.records[place] not in self.source.records]
+        label = None
+        if ours and not others:
+            label, theirs = self._deletion(by=1, is_last=not aligned_source.any()), []
+        elif theirs and not ours:
+            label = self._deletion(by=0, is_last=not aligned_source.any())
+        if label is not None:
+            self.left_source[ours] = self.left_target[theirs] = False
+            yield from (Difference(label, place, None) for place in ours)
+            yield from (Difference(label, None, place) for place in theirs)
 
-    def _deletion(self, gap: int, last: int, *, by: int) -> str | None:
-        """Return why a side may have deleted its records of a gap, of which `last` is that behind all aligned ones."""
-        if self.known.compacted and (gap < last or self.known.behind[by] or self._is_gone(by)):
+    def _deletion(self, *, by: int, is_last: bool) -> str | None:
+        """Return why a side may have deleted the first records of the key; `is_last`: it has nothing else of them."""
+        has_newer = not is_last or self.known.behind[by] or self._is_gone(by)
+        if self.known.compacted[by] and has_newer and len(self.source.by_partition) <= 1:
             return COMPACTED
-        return EXPIRED if gap == 0 and self.known.expired[by] else None
+        return EXPIRED if self.known.expired[by] else None
 
     def _is_gone(self, side: int) -> bool:
-        """Whether a side has nothing of the key any more, and the other's last record of it is a tombstone."""
-        sides = self.source, self.target
-        other = sides[1 - side]
-        return not len(sides[side]) and not self.known.before[side] and bool(other.tombstones[-1])
+        """Whether a side has nothing of the key any more, and the other's newest record of it is a tombstone."""
+        sides, other = (self.source, self.target), 1 - side
+        if len(sides[side]) or self.known.before[side]:
+            return False
+        return self.known.deleted_behind[other] if self.known.behind[other] else bool(sides[other].tombstones[-1])
 
     def _duplicates(self, home: Hashes) -> Iterator[Difference]:
         again = self.left_target & np.isin(self.target.records, self.source.records)
+        if not self._is_replay(home):
+            again[:] = False
         stale = self._behind_the_last(again, home)
         self.left_target &= ~again
         for place in np.flatnonzero(again).tolist():
             yield Difference(STALE if place in stale else DUPLICATE, None, place)
+
+    def _is_replay(self, home: Hashes) -> bool:
+        """Whether records appear on the target for the first time in the source's order: a replay only goes back.
+
+        Of several source partitions the order is not known, and of a compacted target not what came first.
+        """
+        if len(self.source.by_partition) > 1 or self.known.compacted[1]:
+            return True
+        source, target = _firsts(self.source.records), _firsts(self.target.records[home])
+        return np.array_equal(source[np.isin(source, target)], target[np.isin(target, source)])
 
     def _behind_the_last(self, again: NDArray[np.bool_], home: Hashes) -> frozenset[int]:
         """Return the records again that end the key on the target, unless its last one ends it on the source too."""
@@ -254,6 +283,11 @@ class _Key:
     def _differing(self, one: int, other: int) -> tuple[str, ...]:
         columns = zip(FIELDS, self.source.fields, self.target.fields, strict=True)
         return tuple(name for name, ours, theirs in columns if ours[one] != theirs[other])
+
+
+def _firsts(records: Hashes) -> Hashes:
+    """Return each record once, in the order in which they appear."""
+    return records[np.sort(np.unique(records, return_index=True)[1])]
 
 
 def _gaps(*sides: tuple[NDArray[np.bool_], NDArray[np.bool_]]) -> dict[int, tuple[list[int], list[int]]]:

@@ -29,7 +29,7 @@ class Clusters:
 
     :param clients: per side, the options of Spark's Kafka reader
     :param untimed: per side, the topics whose timestamps are not compared
-    :param compacted: the topics of the source of which either side may delete records that have a newer one
+    :param compacted: per side, the topics (by the source's names) of which it deletes records that have a newer one
     :param is_uncommitted_copy: whether the target may hold records of transactions that the source aborted
     :param max_bytes_per_s: the quota that brokers hold the reading to, if any
     :param workload: counts what is planned and read
@@ -39,7 +39,7 @@ class Clusters:
     clients: Mapping[str, Mapping[str, str]]
     isolation_level: str
     untimed: Mapping[str, Collection[str]]
-    compacted: Collection[str] = ()
+    compacted: Mapping[str, Collection[str]] = field(default_factory=lambda: dict.fromkeys(SIDES, ()))
     is_uncommitted_copy: bool = False
     hashing: Hashing = QUICK
     max_bytes_per_s: int | None = None
@@ -87,7 +87,7 @@ class Clusters:
         bounds = self._bounds_of(side, {piece.place for piece in ranges})
         there = [(piece, bounds[piece.place]) for piece in ranges if piece.place in bounds]
         return (
-            [SideRange(*piece.place, found.log_start, piece.start) for piece, found in there],
+            [SideRange(*p.place, found.log_start, min(p.start, found.readable_end)) for p, found in there],
             [SideRange(*piece.place, max(piece.end, found.log_start), found.readable_end) for piece, found in there],
         )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Window, functions
 
 from kafka_digest.align_tasks import PLACES
-from kafka_digest.alignment import UNCLASSIFIED
+from kafka_digest.alignment import ABORTED, COMPACTED, EXPIRED, INTERLEAVED, UNCLASSIFIED
 from kafka_digest.errors import naming
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ class DifferenceFile:
 
 
 def _first(rows: DataFrame) -> DataFrame:
-    order = ("partition", "offset", *PLACES)
+    # Damage first: of what is explained there may be very much.
+    order = (functions.col("label").isin(ABORTED, COMPACTED, EXPIRED, INTERLEAVED), "partition", "offset", *PLACES)
     placed = rows.withColumns(
         {name: functions.coalesce(f"source_{name}", f"target_{name}") for name in ("partition", "offset")}
     )

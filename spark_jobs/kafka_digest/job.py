@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from kafka_digest import digest, key_digest
-from kafka_digest.clusters import Clusters
+from kafka_digest.clusters import SIDES, Clusters
 from kafka_digest.difference_file import DifferenceFile
 from kafka_digest.errors import JobError
 from kafka_digest.hashing import QUICK, Hashing
@@ -80,7 +80,7 @@ def _clusters(session: SparkSession, request: Mapping[str, Any], clients: Mappin
         clients,
         request["isolation_level"],
         _untimed(request),
-        compacted=frozenset(request.get("compacted_topics", ())),
+        compacted={side: frozenset(request.get("compacted_topics", {}).get(side, ())) for side in SIDES},
         is_uncommitted_copy=request.get("is_uncommitted_copy", False),
         hashing=Hashing(request["nonce"]) if audited else QUICK,
         max_bytes_per_s=request.get("max_bytes_per_s"),

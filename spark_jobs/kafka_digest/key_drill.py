@@ -87,7 +87,13 @@ def _hashed(
         "value is null as tombstone",
         f"{keyless} as keyless",
     )
-    return hashed if side.number < SOURCE_BEFORE else hashed.dropDuplicates(["unit", "key"])
+    return hashed if side.number < SOURCE_BEFORE else _newest(hashed)
+
+
+def _newest(rows: DataFrame) -> DataFrame:
+    """Return the newest record of each key."""
+    row = functions.max_by(functions.struct(*rows.columns), "offset").alias("row")
+    return rows.groupBy("unit", "key").agg(row).select("row.*")
 
 
 def _bucket(key: str, keyless: str) -> str:

@@ -67,9 +67,9 @@ class PositionJob:
             differences = self._differences(measured)
             for number, one in enumerate(measured):
                 entries[id(one.plan)] = _entry(one, differences.get(number))
-            units = [_differing(one, numbers[id(one.plan)], topics) for one in measured if one.differs]
             expired = [plan for plan in together if plan.is_expired]
-            units += [_whole(plan, numbers[id(plan)], topics) for plan in expired]
+            by_keys = [*(one.plan for one in measured if one.differs), *expired]
+            units = [_unit(plan, numbers[id(plan)], topics) for plan in by_keys]
             if units:
                 by_key.run(units)
             for plan, unit in zip(expired, units[len(units) - len(expired) :], strict=True):
@@ -150,23 +150,9 @@ class PositionJob:
             return {case.number: lost for case in cases}
 
 
-def _whole(plan: WindowPlan, number: int, topics: Mapping[str, int]) -> Unit:
-    """Return what is compared by key of a window whose beginning was deleted, so that no rank is known."""
+def _unit(plan: WindowPlan, number: int, topics: Mapping[str, int]) -> Unit:
+    """Return what is compared by key of a window that differs, or of which no rank is known."""
     return Unit(number, plan.window, topics[plan.window["topic"]], {"source": [plan.source], "target": [plan.target]})
-
-
-def _differing(one: Measured, number: int, topics: Mapping[str, int]) -> Unit:
-    """Return what a window that differs is looked into by key: both sides from the first differing block on."""
-    block = one.comparison.first_differing
-    assert block is not None
-    sides = {"source": (one.plan.source, one.source), "target": (one.plan.target, one.target)}
-    ranges = {side: _from_block(piece, blocks, block) for side, (piece, blocks) in sides.items()}
-    return Unit(number, one.plan.window, topics[one.plan.window["topic"]], ranges)
-
-
-def _from_block(piece: SideRange, blocks: Sequence[Block], number: int) -> list[SideRange]:
-    start = blocks[number].first_offset if number < len(blocks) else piece.end
-    return [SideRange(*piece.place, start, piece.end)]
 
 
 def _drill_ranges(cases: Sequence[DrillCase], side: str) -> list[SideRange]:

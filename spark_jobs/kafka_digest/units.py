@@ -125,9 +125,14 @@ class KeyComparison:
                 try:
                     explained = explained_buckets(aligned)
                     self.file.add(reconciled(aligned), windows)
-                    # A bucket that differs and whose keys are all equal: the logs changed between the readings.
+                    # A bucket that differs and whose keys are all equal: the logs changed between the readings. Where
+                    # they are compacted they may; then the second reading is the proof.
                     self.file.add_unclassified(
-                        {u.number: len(u.buckets - explained.get(u.number, set())) for u in units}
+                        {
+                            unit.number: len(unit.buckets - explained.get(unit.number, set()))
+                            for unit in units
+                            if not self._compacts(unit)
+                        }
                     )
                 finally:
                     aligned.unpersist()
@@ -152,7 +157,7 @@ class KeyComparison:
 
     def _explaining(self, units: Sequence[Unit]) -> Iterator[KeyedSide]:
         """Return what else explains differences: aborted transactions, and what logs hold beside the ranges."""
-        compacted = [unit for unit in units if unit.topic_name in self.clusters.compacted]
+        compacted = [unit for unit in units if self._compacts(unit)]
         frames: list[tuple[int, str, DataFrame | None]] = []
         for number, side in enumerate(SIDES):
             before, behind = self.clusters.around(side, _pieces(compacted, side))
@@ -164,13 +169,16 @@ class KeyComparison:
             if frame is not None:
                 yield KeyedSide(number, frame, _places(units, side))
 
+    def _compacts(self, unit: Unit, *sides: str) -> bool:
+        """Whether one of these sides deletes records of the unit that have newer ones; any side, if none is named."""
+        return any(unit.topic_name in self.clusters.compacted[side] for side in sides or SIDES)
+
     def _aligned(self, units: Sequence[Unit]) -> DataFrame:
         buckets = reduce(set.union, (unit.buckets for unit in units), set())
-        compacted = frozenset(unit.number for unit in units if unit.topic_name in self.clusters.compacted)
-        source, target = (frozenset(unit.number for unit in units if unit.is_expired(side)) for side in SIDES)
-        suspects = Suspects(
-            buckets, {unit.number: unit.topic for unit in units}, Circumstances(compacted, (source, target))
-        )
+        compacted = [frozenset(u.number for u in units if self._compacts(u, side)) for side in SIDES]
+        expired = [frozenset(u.number for u in units if u.is_expired(side)) for side in SIDES]
+        circumstances = Circumstances((compacted[0], compacted[1]), (expired[0], expired[1]))
+        suspects = Suspects(buckets, {unit.number: unit.topic for unit in units}, circumstances)
         sides = [*self._sides(units), *self._explaining(units)]
         return aligned_keys(self.clusters.session, sides, suspects, **self._options)
 

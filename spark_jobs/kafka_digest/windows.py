@@ -113,16 +113,12 @@ def readable_range(asked: SideRange, bounds: LogBounds | None, *, end_may_be_mis
     end = min(asked.end, bounds.readable_end)
     gone = min(asked.end, bounds.log_start)
     shortage = _shortage(asked, bounds, end_may_be_missing=end_may_be_missing)
+    if asked.start >= gone:
+        return SideRange(*asked.place, min(asked.start, end), end, shortage)
     deleted = f"the log starts at offset {bounds.log_start}; offsets [{asked.start}, {gone}) are deleted"
-    said = [text for text in (deleted if asked.start < gone else None, shortage) if text is not None]
-    return SideRange(
-        asked.topic,
-        asked.partition,
-        min(max(asked.start, bounds.log_start), end),
-        end,
-        "; ".join(said) or None,
-        is_expired=asked.start < gone and shortage is None,
-    )
+    if shortage is not None:
+        return asked.none_of_it(f"{deleted}; {shortage}")
+    return SideRange(*asked.place, min(bounds.log_start, end), end, deleted, is_expired=True)
 
 
 def _shortage(asked: SideRange, bounds: LogBounds, *, end_may_be_missing: bool) -> str | None:

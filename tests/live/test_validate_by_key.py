@@ -123,7 +123,7 @@ def result(scene: Scene, tmp_path_factory) -> ValidationResult:
         digest=digest,
         nonce="ab" * 16,
         untimed_topics=("appended",),
-        compacted_topics=("compacted",),
+        compacted_topics={"source": ("compacted",)},
     )
     ended, path = submit(scene, folder, request.to_document(), scene.clients)
     assert ended.returncode == 0, ended.stdout[-4000:] + ended.stderr[-4000:]

@@ -153,7 +153,7 @@ def request_of(scene: Scene) -> ValidationRequest:
         BLOCK_RECORDS,
         "read_committed",
         tuple(scene.windows),
-        compacted_topics=("compacted",),
+        compacted_topics={"source": ("compacted",)},
         is_uncommitted_copy=True,
     )
 

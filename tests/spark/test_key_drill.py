@@ -122,20 +122,20 @@ def test_key_in_several_source_partitions_may_interleave(drilled):
 def test_what_else_the_logs_hold_explains_differences(drilled):
     """Aborted records, newer records behind the ranges, older ones before them, and what retention took, per unit."""
     keyed, deleted = SOURCE[0::KEYS], replace(SOURCE[0], value=None)
-    source = {0: keyed, 1: keyed, 2: [deleted], 3: [deleted], 4: keyed[3:], 5: KEYLESS}
-    target = {0: [*keyed, OTHER], 1: keyed[:-1], 2: [SOURCE[1]], 3: [SOURCE[1]], 4: keyed, 5: [*KEYLESS, KEYLESS[0]]}
+    source = {0: keyed, 1: keyed[:1], 2: [deleted], 3: [deleted], 4: keyed[3:], 5: KEYLESS}
+    target = {0: [*keyed, OTHER], 1: [SOURCE[1]], 2: [SOURCE[1]], 3: [SOURCE[1]], 4: keyed, 5: [*KEYLESS, KEYLESS[0]]}
     units = {number: number for number in source}
     explaining = {
         ABORTED: {0: [OTHER], 5: [KEYLESS[0]]},
         TARGET_BEFORE: {3: [SOURCE[0], SOURCE[5]]},
         TARGET_BEHIND: {1: [SOURCE[0], SOURCE[5]]},
     }
-    circumstances = Circumstances(frozenset({1, 2, 3}), (frozenset({4}), frozenset()))
+    circumstances = Circumstances((frozenset(), frozenset({1, 2, 3})), (frozenset({4}), frozenset()))
 
     found = drilled(source, target, units, units, explaining=explaining, circumstances=circumstances)
 
     assert [("aborted", None, 8)] == [(label, *offsets) for label, _, *offsets in found[0]]
-    assert [("compacted", 7, None)] == [(label, *offsets) for label, _, *offsets in found[1]]
+    assert ("compacted", 0, None) in [(label, *offsets) for label, _, *offsets in found[1]]
     assert {"compacted", "extra"} == {label for label, *_ in found[2]}
     assert {"missing", "extra"} == {label for label, *_ in found[3]}
     assert [("expired", n) for n in range(3)] == [(row[0], row[3]) for row in found[4]]

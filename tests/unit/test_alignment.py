@@ -228,9 +228,9 @@ def test_several_damages_of_unique_records_are_each_labelled(seed):
 
 
 TOMBSTONE = Sent(0, 2000, tombstone=True)
-COMPACTS = Known(compacted=True)
-GOES_ON = Known(compacted=True, behind=(True, True))
 BOTH = (True, True)
+COMPACTS = Known(compacted=BOTH)
+GOES_ON = Known(compacted=BOTH, behind=BOTH)
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,33 @@ BOTH = (True, True)
         pytest.param(SOURCE, SOURCE[8:], COMPACTS, [(COMPACTED, n, None) for n in range(8)], id="target compacted"),
         pytest.param(SOURCE, SOURCE[8:], Known(), [(MISSING, n, None) for n in range(8)], id="topic not compacted"),
         pytest.param(SOURCE, SOURCE[:9], COMPACTS, [(MISSING, 9, None)], id="newest missing"),
-        pytest.param(SOURCE, SOURCE[:9], GOES_ON, [(COMPACTED, 9, None)], id="newest replaced behind the range"),
+        pytest.param(SOURCE, SOURCE[:9], GOES_ON, [(MISSING, 9, None)], id="newest missing, older ones are there"),
+        pytest.param(SOURCE[:1], [], GOES_ON, [(COMPACTED, 0, None)], id="all replaced behind the range"),
+        pytest.param(SOURCE, [*SOURCE[:3], *SOURCE[4:]], COMPACTS, [(MISSING, 3, None)], id="missing in the middle"),
+        pytest.param(SOURCE, [*SOURCE[:3], OTHER, *SOURCE[3:]], COMPACTS, [(EXTRA, None, 3)], id="foreign, replaced"),
+        pytest.param(SOURCE, [*SOURCE, SOURCE[0]], GOES_ON, [(STALE, None, 10)], id="old record at the end"),
+        pytest.param(
+            SOURCE,
+            SOURCE[8:],
+            Known(compacted=(True, False)),
+            [(MISSING, n, None) for n in range(8)],
+            id="not this side",
+        ),
+        pytest.param([SOURCE[0]] * 2, [SOURCE[0]], COMPACTS, [(COMPACTED, 0, None)], id="identical records compacted"),
+        pytest.param(
+            [SOURCE[0], SOURCE[1], SOURCE[0]],
+            [SOURCE[0]],
+            COMPACTS,
+            [(COMPACTED, n, None) for n in (0, 1)],
+            id="last of identical records stays",
+        ),
+        pytest.param(
+            SOURCE[:4],
+            [SOURCE[2], *SOURCE[1:4]],
+            COMPACTS,
+            [(COMPACTED, 0, None), (DUPLICATE, None, 0)],
+            id="sent again, then compacted",
+        ),
         pytest.param(SOURCE[:2], [*SOURCE[:2], OTHER], COMPACTS, [(EXTRA, None, 2)], id="newest is foreign"),
         pytest.param(
             SOURCE, [*SOURCE[:3], OTHER, *SOURCE[4:]], COMPACTS, [(ALTERED, 3, 3)], id="altered, and has a newer one"
@@ -253,10 +279,20 @@ BOTH = (True, True)
             [SOURCE[0], TOMBSTONE], [SOURCE[0]], COMPACTS, [(MISSING, 1, None)], id="tombstone missing, key alive"
         ),
         pytest.param(
-            [TOMBSTONE], [], Known(compacted=True, before=BOTH), [(MISSING, 0, None)], id="alive before the range"
+            [TOMBSTONE], [], Known(compacted=BOTH, before=BOTH), [(MISSING, 0, None)], id="alive before the range"
         ),
         pytest.param(
-            [TOMBSTONE], [], Known(compacted=True, before=(True, False)), [(COMPACTED, 0, None)], id="nowhere any more"
+            [TOMBSTONE], [], Known(compacted=BOTH, before=(True, False)), [(COMPACTED, 0, None)], id="nowhere any more"
+        ),
+        pytest.param(
+            [],
+            SOURCE[:1],
+            Known(compacted=BOTH, behind=(False, True), deleted_behind=(False, True)),
+            [(COMPACTED, None, 0)],
+            id="deleted behind the range",
+        ),
+        pytest.param(
+            [], SOURCE[:1], Known(compacted=BOTH, behind=(False, True)), [(EXTRA, None, 0)], id="alive behind the range"
         ),
         pytest.param(SOURCE[:1], [], COMPACTS, [(MISSING, 0, None)], id="key gone without a tombstone"),
         pytest.param(
@@ -318,10 +354,27 @@ def test_identical_records_without_a_key_are_explained_by_number(source, target,
     assert expected == [d.label for d in surplus(source, target, known)]
 
 
+@pytest.mark.parametrize("partition", [0, 1])
+def test_compaction_explains_nothing_of_a_key_in_several_source_partitions(partition):
+    """Between partitions nobody knows which record is newer, so what is missing there is missing."""
+    source = [*SOURCE[:2], *(moved_to(sent, 1) for sent in SOURCE[2:4])]
+    target = [record for record in SOURCE[:4] if record != SOURCE[2 * partition]]
+
+    assert MISSING in {d.label for d in align(records(source), records(target), COMPACTS)}
+
+
+def test_record_that_comes_too_early_is_no_replay():
+    """A replay goes back; consumers that saw a record before one that precedes it saw it out of order."""
+    a, b, c = SOURCE[:3]
+
+    assert {EXTRA} == {d.label for d in align(records([a, b, c]), records([a, c, b, c]))}
+    assert {DUPLICATE} == {d.label for d in align(records(SOURCE), records([*SOURCE[:4], *SOURCE[1:7], *SOURCE[3:]]))}
+
+
 @given(source=SHORT, data=st.data())
 def test_every_compaction_of_a_copy_is_explained(source, data):
-    """Whatever both sides drop of the records before one that both keep, nothing is taken for damage."""
-    sent = [Sent(value, n) for n, value in enumerate([*source, 9])]
+    """Whatever both sides drop of the records before one that both keep, identical ones too, nothing is damage."""
+    sent = [Sent(value, 0) for value in [*source, 9]]
     kept = [sent[data.draw(st.integers(0, len(source)), label="first kept") :] for _ in range(2)]
 
     found = align(records(kept[0]), records(kept[1]), COMPACTS)

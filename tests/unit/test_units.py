@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 from kafka_digest import units as units_module
+from kafka_digest.clusters import SIDES
 from kafka_digest.difference_file import DifferenceFile
 from kafka_digest.errors import JobError
 from kafka_digest.units import KeyComparison, Unit
@@ -45,7 +46,7 @@ def damaged(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(units_module, "explained_buckets", lambda frame: {0: explained})
         monkeypatch.setattr(units_module, "reconciled", lambda frame: frame)
         file = Written(SimpleNamespace(), "nowhere")
-        KeyComparison(SimpleNamespace(), file, null_keys_have_order=False).run([unit])
+        KeyComparison(SimpleNamespace(compacted=dict.fromkeys(SIDES, ())), file, null_keys_have_order=False).run([unit])
         return file.summaries()
 
     return compare

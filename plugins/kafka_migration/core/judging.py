@@ -18,7 +18,7 @@ from kafka_migration.core.finding_words import (
     record_words,
     topic_words,
 )
-from kafka_migration.core.key_judging import UNEVENTFUL, Circumstances, judge_topic_by_key
+from kafka_migration.core.key_judging import UNEVENTFUL, Circumstances, is_tail, judge_topic_by_key
 from kafka_migration.core.tolerance import NO_TOLERANCE, Tolerance
 from kafka_migration.core.validation import (
     PartitionResult,
@@ -48,20 +48,28 @@ def judge_partition(
         return Verdict.PASS, None
     found = result.differences and result.differences.without(DifferenceKind.EXPIRED)
     good = tolerance.verdict(found, replayed=circumstances.was_replayed(last))
-    if result.unreadable and _is_rest_equal(result, found, is_explained=good is not None):
+    if difference is not None and difference.kind is DifferenceKind.REORDERED:
+        # Between keys the order is not kept, which labels within keys do not tell.
+        good = None
+    if result.unreadable and (good is not None or _is_rest_equal(result, found)):
         return Verdict.NOT_VERIFIABLE, _unreadable_finding(result)
     if good is not None:
         return good[0], _explained_finding(result, good[1])
-    if difference is not None and difference.is_target_tail and last in circumstances.killed:
+    if difference is not None and last in circumstances.killed and (difference.is_target_tail or _is_tail(found)):
         return Verdict.NOT_VERIFIABLE, _tail_finding(result)
     return Verdict.FAIL, _difference_finding(result)
 
 
-def _is_rest_equal(result: PartitionResult, found: Differences | None, *, is_explained: bool) -> bool:
+def _is_tail(found: Differences | None) -> bool:
+    """Whether beside what was compacted there are only records more on the target."""
+    return found is not None and DifferenceKind.COMPACTED in found.damage and is_tail(found)
+
+
+def _is_rest_equal(result: PartitionResult, found: Differences | None) -> bool:
     """Whether nothing but what could not be read differs."""
     if result.first_difference is not None:
         return _is_where_reading_ended(result, result.first_difference)
-    return is_explained or not found or not found.damage
+    return not found or not found.damage
 
 
 def _is_where_reading_ended(result: PartitionResult, difference: FirstDifference) -> bool:

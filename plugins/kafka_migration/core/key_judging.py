@@ -69,6 +69,12 @@ def judge_topic_by_key(
     return verdict, _finding(result, code, remedy)
 
 
+def is_tail(found: Differences | None) -> bool:
+    """Whether there are only records more on the target, as a generation that was killed may have left them."""
+    damage = found.damage - {DifferenceKind.COMPACTED} if found else frozenset()
+    return bool(damage) and damage <= _TAIL
+
+
 def _judged(
     result: TopicResult, found: Differences | None, circumstances: Circumstances, tolerance: Tolerance
 ) -> tuple[Verdict, Code, str]:
@@ -82,7 +88,7 @@ def _judged(
     if good is not None:
         return *good, EXPLANATIONS[good[1]]
     damage = found.damage - {DifferenceKind.COMPACTED} if found else frozenset()
-    if damage and damage <= _TAIL and result.generation in circumstances.killed:
+    if is_tail(found) and result.generation in circumstances.killed:
         return Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE, _KILLED
     if damage and damage <= _OTHER_PARTITION and circumstances.grown:
         return Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE, _GROWN

@@ -80,7 +80,7 @@ class ValidationRequest:
     generations: tuple[int, ...] = ()
     digest: str = POSITION_DIGEST
     untimed_topics: tuple[str, ...] = ()
-    compacted_topics: tuple[str, ...] = ()
+    compacted_topics: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_uncommitted_copy: bool = False
     nonce: str | None = None
     left_out: Mapping[str, int] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class ValidationRequest:
             "isolation_level": self.isolation_level,
             "generations": list(self.generations),
             "untimed_topics": list(self.untimed_topics),
-            "compacted_topics": list(self.compacted_topics),
+            "compacted_topics": {side: list(topics) for side, topics in self.compacted_topics.items()},
             "is_uncommitted_copy": self.is_uncommitted_copy,
             "nonce": self.nonce,
             "left_out": dict(self.left_out),
@@ -128,7 +128,7 @@ class ValidationRequest:
             generations=tuple(document["generations"]),
             digest=document["digest"],
             untimed_topics=tuple(document["untimed_topics"]),
-            compacted_topics=tuple(document["compacted_topics"]),
+            compacted_topics={side: tuple(topics) for side, topics in document["compacted_topics"].items()},
             is_uncommitted_copy=document["is_uncommitted_copy"],
             nonce=document["nonce"],
             left_out=document["left_out"],

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kafka_migration.core.cluster import KafkaCluster
     from kafka_migration.orchestration.run import MigrationRun
 
 
@@ -16,12 +17,15 @@ def untimed_topics(run: MigrationRun, topics: Collection[str]) -> tuple[str, ...
     return _those(topics, found | _said(run.migration.validation.timestamps, topics), are=False)
 
 
-def compacted_topics(run: MigrationRun, topics: Collection[str]) -> tuple[str, ...]:
-    """Return the topics of which either cluster may delete records that have a newer one of their key."""
-    found: dict[str, bool] = {}
-    for cluster in (run.source, run.target) if topics else ():
-        policies = cluster.effective_configs(topics, "cleanup.policy")
-        found |= {topic: True for topic, policy in policies.items() if "compact" in policy}
+def compacted_topics(run: MigrationRun, topics: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return per side the topics of which that cluster deletes records that have a newer one of their key."""
+    sides = {"source": run.source, "target": run.target} if topics else {}
+    return {side: _compacted(run, cluster, topics) for side, cluster in sides.items()}
+
+
+def _compacted(run: MigrationRun, cluster: KafkaCluster, topics: Collection[str]) -> tuple[str, ...]:
+    policies = cluster.effective_configs(topics, "cleanup.policy")
+    found = {topic: "compact" in policy for topic, policy in policies.items()}
     return _those(topics, found | _said(run.migration.validation.compacted, topics), are=True)
 
 
