@@ -63,7 +63,7 @@ class Scope:
     def has_ranks(self) -> bool:
         """Whether the place of the range's records on the target can be told from their ranks.
 
-        In windows with holes a rank is that of the copy only if the copy is right; where records change partition there
+        In windows with holes a rank is that of the copy only if the copy is equal; where records change partition there
         is none.
         """
         if (
@@ -73,8 +73,9 @@ class Scope:
             or any(part.window is None for part in self.parts)
         ):
             return False
-        is_good = self.verdict is not None and self.verdict.is_good
-        return is_good or all(part.window is not None and part.window.has_no_holes for part in self.parts)
+        return self.verdict is Verdict.PASS or all(
+            part.window is not None and part.window.has_no_holes for part in self.parts
+        )
 
     @property
     def ends(self) -> tuple[Position, Position]:
