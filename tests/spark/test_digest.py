@@ -96,18 +96,19 @@ ALIKE = [
 
 @pytest.mark.parametrize(("one", "other"), ALIKE)
 def test_records_that_look_alike_differ(differ, one, other):
-    """Records that a naive hash folds together have different digests."""
+    """Trap: records that a naive hash folds together, by their nulls or headers, have different digests."""
     assert differ([one], [other])
 
 
 def test_no_headers_is_one_thing(differ):
-    """Spark gives a record without headers as null or as an empty array; both mean the same."""
+    """Trap: Spark gives a record without headers as null or as an empty array; both mean the same."""
     assert not differ([KafkaRecord(headers=None)], [KafkaRecord(headers=[])])
 
 
 def test_two_identical_extra_records_do_not_cancel(differ):
-    """Two copies of one record more are seen (an exclusive-or digest would lose them)."""
+    """Trap: two copies of one record more are seen, also in place of two of another (an exclusive or loses them)."""
     assert differ(PLAIN[:1], [PLAIN[0], PLAIN[1], PLAIN[1]])
+    assert differ([PLAIN[0], PLAIN[2], PLAIN[2]], [PLAIN[0], PLAIN[1], PLAIN[1]])
 
 
 def test_ranks_are_those_of_the_partition_however_many_a_task_reads(spark, kafka_frame):
@@ -137,7 +138,7 @@ def test_swapped_records_differ(differ):
 
 
 def test_sums_do_not_overflow(spark):
-    """Regression: a sum of 64-bit hashes overflows with an error on Spark 4; halves of them never do."""
+    """Trap: a sum of 64-bit hashes overflows with an error on Spark 4 (ANSI); halves of them never do."""
     assert spark.conf.get("spark.sql.ansi.enabled") == "true"
     rows = spark.range(100_000).selectExpr(
         "'t' as topic",

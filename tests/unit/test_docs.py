@@ -104,6 +104,14 @@ def test_relative_links_lead_somewhere(path: Path):
     assert [] == [link for link in links if not (path.parent / link).exists()]
 
 
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_named_tests_exist(path: Path):
+    """Every test that a document names by its file is in that file."""
+    named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", path.read_text())
+
+    assert [] == [test for test in named if f"def {test[1]}(" not in (ROOT / test[0]).read_text()]
+
+
 def test_every_code_is_used():
     """A code that nothing raises is not documented as if it could happen."""
     sources = "\n".join(

@@ -400,7 +400,7 @@ def block(number: int, records: int = 10, low_sum: int = 1) -> Block:
     ],
 )
 def test_a_split_partition_is_noticed(blocks):
-    """Blocks that are not those of one read from rank 0 are refused."""
+    """Trap: blocks that are not those of one read from rank 0 are refused."""
     check_blocks([block(0), block(1), block(2, 3)], 10)
     check_blocks([], 10)
     with pytest.raises(SplitInput):
