@@ -25,6 +25,7 @@ KEY_DIGEST = "key-order-fmix64/1"
 # The same with hashes that cannot be forged, by the digest that they replace.
 AUDITED_DIGESTS = {POSITION_DIGEST: "partition-position-sha256/1", KEY_DIGEST: "key-order-sha256/1"}
 DIGESTS = (*AUDITED_DIGESTS, *AUDITED_DIGESTS.values())
+KEY_DIGESTS = (KEY_DIGEST, AUDITED_DIGESTS[KEY_DIGEST])
 
 
 @dataclass(frozen=True, slots=True, order=True)
