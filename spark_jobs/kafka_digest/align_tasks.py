@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from kafka_digest.alignment import FIELDS, UNCLASSIFIED, Difference, Known, Records, align, surplus
 from kafka_digest.arrow_columns import schema_of
 
-# Where a row comes from: the ranges compared; aborted transactions in those of the source; what logs hold before and
-# behind them, of each key only the newest.
-SOURCE, TARGET, ABORTED, SOURCE_BEFORE, TARGET_BEFORE, SOURCE_BEHIND, TARGET_BEHIND = range(7)
+# Where a row comes from: the ranges compared; those of the source read with aborted transactions; what logs hold before
+# and behind them, of each key only the newest.
+SOURCE, TARGET, UNCOMMITTED, SOURCE_BEFORE, TARGET_BEFORE, SOURCE_BEHIND, TARGET_BEHIND = range(7)
 # Rows of one key are together, sorted by side, partition and offset.
 HASHED = ("unit", "key", "side", "partition", "offset", "record", *FIELDS, "tombstone", "keyless")
 # The hashes are those of the difference's record, of the source's where both sides have one.
@@ -66,8 +66,16 @@ def _known(columns: Columns, unit: int, circumstances: Circumstances) -> Known:
         before=(SOURCE_BEFORE in tombstones, TARGET_BEFORE in tombstones),
         behind=(SOURCE_BEHIND in tombstones, TARGET_BEHIND in tombstones),
         deleted_behind=(tombstones.get(SOURCE_BEHIND, False), tombstones.get(TARGET_BEHIND, False)),
-        aborted=tuple(columns[5][_rows_of(columns, ABORTED)].tolist()),
+        aborted=_aborted(columns),
     )
+
+
+def _aborted(columns: Columns) -> tuple[int, ...]:
+    """Return the hashes of the source's records that a reader of committed ones does not see."""
+    every, committed = (_records(columns, side) for side in (UNCOMMITTED, SOURCE))
+    seen = set(zip(committed.partitions.tolist(), committed.offsets.tolist(), strict=True))
+    places = zip(every.partitions.tolist(), every.offsets.tolist(), strict=True)
+    return tuple(record for record, place in zip(every.records.tolist(), places, strict=True) if place not in seen)
 
 
 def _found(source: Records, target: Records, known: Known, *, keyless: bool) -> list[Difference]:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SIDES = ("source", "target")
-_PLACE = ("topic", "partition", "offset")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +74,9 @@ class Clusters:
         frame = read_ranges(self.session, client, ranges, isolation_level)
         return None if frame is None else without_timestamps(frame, self.untimed[side])
 
-    def read_aborted(self, ranges: Sequence[SideRange]) -> DataFrame | None:
-        """Return the source's records of aborted transactions in these ranges; `None` if all ranges are empty."""
-        every, committed = (self._read("source", ranges, level) for level in ("read_uncommitted", "read_committed"))
-        if every is None or committed is None:
-            return None
-        return every.join(committed.select(*_PLACE), list(_PLACE), "left_anti")
+    def read_uncommitted(self, ranges: Sequence[SideRange]) -> DataFrame | None:
+        """Return one frame over these ranges of the source with the records of aborted transactions."""
+        return self._read("source", ranges, "read_uncommitted")
 
     def around(self, side: str, ranges: Sequence[SideRange]) -> tuple[list[SideRange], list[SideRange]]:
         """Return what the logs of a side hold before and behind these ranges. Raises `JobError`."""

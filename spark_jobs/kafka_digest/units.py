@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from kafka_digest.align_tasks import ABORTED, SOURCE_BEFORE, SOURCE_BEHIND, Circumstances
+from kafka_digest.align_tasks import SOURCE_BEFORE, SOURCE_BEHIND, UNCOMMITTED, Circumstances
 from kafka_digest.clusters import SIDES, Clusters
 from kafka_digest.difference_file import DifferenceFile
 from kafka_digest.errors import JobError, naming
@@ -156,7 +156,7 @@ class KeyComparison:
         return [KeyedSide(n, frame, _places(units, side)) for n, side, frame in frames if frame is not None]
 
     def _explaining(self, units: Sequence[Unit]) -> Iterator[KeyedSide]:
-        """Return what else explains differences: aborted transactions, and what logs hold beside the ranges."""
+        """Return what else explains differences: uncommitted records, and what logs hold beside the ranges."""
         compacted = [unit for unit in units if self._compacts(unit)]
         frames: list[tuple[int, str, DataFrame | None]] = []
         for number, side in enumerate(SIDES):
@@ -164,7 +164,7 @@ class KeyComparison:
             frames.append((SOURCE_BEFORE + number, side, self.clusters.read(side, before)))
             frames.append((SOURCE_BEHIND + number, side, self.clusters.read(side, behind)))
         if self.clusters.is_uncommitted_copy:
-            frames.append((ABORTED, "source", self.clusters.read_aborted(_pieces(units, "source"))))
+            frames.append((UNCOMMITTED, "source", self.clusters.read_uncommitted(_pieces(units, "source"))))
         for number, side, frame in frames:
             if frame is not None:
                 yield KeyedSide(number, frame, _places(units, side))

@@ -8,7 +8,7 @@ from functools import reduce
 
 import pytest
 
-from kafka_digest.align_tasks import ABORTED, NO_CIRCUMSTANCES, TARGET_BEFORE, TARGET_BEHIND, Circumstances
+from kafka_digest.align_tasks import NO_CIRCUMSTANCES, TARGET_BEFORE, TARGET_BEHIND, UNCOMMITTED, Circumstances
 from kafka_digest.key_drill import Suspects, aligned_keys, reconciled
 from kafka_digest.key_frames import KeyedSide, compared_rows
 from kafka_digest.key_tasks import DIFFERING
@@ -126,7 +126,7 @@ def test_what_else_the_logs_hold_explains_differences(drilled):
     target = {0: [*keyed, OTHER], 1: [SOURCE[1]], 2: [SOURCE[1]], 3: [SOURCE[1]], 4: keyed, 5: [*KEYLESS, KEYLESS[0]]}
     units = {number: number for number in source}
     explaining = {
-        ABORTED: {0: [OTHER], 5: [KEYLESS[0]]},
+        UNCOMMITTED: {0: [*keyed, OTHER], 5: [*KEYLESS, KEYLESS[0]]},
         TARGET_BEFORE: {3: [SOURCE[0], SOURCE[5]]},
         TARGET_BEHIND: {1: [SOURCE[0], SOURCE[5]]},
     }
