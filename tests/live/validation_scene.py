@@ -10,14 +10,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka import Consumer, IsolationLevel, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
 from kafka_migration.orchestration.operators.validate import zip_package
+from tests.waiting import wait_until
 
 JOB = Path(__file__).parents[2] / "spark_jobs" / "validate_topics.py"
 START_MS = 1_760_000_000_000
 TIMEOUT_S = 300
+TOPICS_A_CALL = 100
+_STEADY = {"enable.idempotence": True, "linger.ms": 50, "queue.buffering.max.messages": 1_000_000}
+_WHOLE = {
+    "enable.auto.commit": False,
+    "enable.partition.eof": True,
+    "isolation.level": "read_committed",
+    "auto.offset.reset": "error",
+}
+Place = tuple[str, int]  # topic, partition
 
 
 @dataclass(frozen=True)
@@ -28,6 +38,10 @@ class Sent:
     value: bytes | None
     headers: list[tuple[str, bytes | None]] = field(default_factory=list)
     timestamp_ms: int = START_MS
+
+
+def _sent(message: Message) -> Sent:
+    return Sent(message.key(), message.value(), list(message.headers() or ()), message.timestamp()[1])
 
 
 def plain(count: int) -> list[Sent]:
@@ -54,13 +68,19 @@ class Side:
         """A client for topics."""
         return AdminClient({"bootstrap.servers": self.bootstrap})
 
-    def create(self, topic: str, partitions: int = 1) -> None:
-        """Create a topic and wait for it."""
+    def create(self, topic: str, partitions: int = 1, **config: str) -> None:
+        """Create a topic and wait for it; settings are named with underscores."""
+        self.create_all({topic: partitions}, **config)
+
+    def create_all(self, partitions: Mapping[str, int], **config: str) -> None:
+        """Create topics with so many partitions each and wait for them."""
         admin = self.admin  # its futures end with it
         # The records are older than the default retention.
-        new = NewTopic(topic, partitions, 1, config={"retention.ms": "-1"})
-        for future in admin.create_topics([new]).values():
-            future.result(30)
+        settings = {"retention.ms": "-1", **{name.replace("_", "."): value for name, value in config.items()}}
+        new = [NewTopic(topic, count, 1, config=settings) for topic, count in partitions.items()]
+        for start in range(0, len(new), TOPICS_A_CALL):
+            for future in admin.create_topics(new[start : start + TOPICS_A_CALL]).values():
+                future.result(60)
 
     def purge(self, topic: str, log_start: int) -> None:
         """Delete the records of partition 0 below an offset."""
@@ -74,10 +94,59 @@ class Side:
 
     def send_all(self, topic: str, placed: Mapping[int, Sequence[Sent]]) -> None:
         """Send each partition its records in order and wait until they are stored."""
-        producer = Producer({"bootstrap.servers": self.bootstrap, "enable.idempotence": True, "linger.ms": 50})
-        for partition, records in placed.items():
-            self._send(producer, topic, partition, records)
-        assert producer.flush(30) == 0
+        self.fill({(topic, partition): records for partition, records in placed.items()})
+
+    def fill(self, placed: Mapping[Place, Sequence[Sent]], **settings: str) -> None:
+        """Send each partition its records in order, all by one producer, and wait until they are stored.
+
+        :param settings: of the producer, named with underscores
+        """
+        named = {name.replace("_", "."): value for name, value in settings.items()}
+        producer = Producer({"bootstrap.servers": self.bootstrap, **_STEADY, **named})
+        for (topic, partition), records in placed.items():
+            self.produce(producer, topic, partition, records)
+        assert producer.flush(120) == 0
+
+    def starts(self) -> dict[Place, int]:
+        """Return the first offset of every partition of the tests."""
+        return self._offsets(OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED)
+
+    def ends(self) -> dict[Place, int]:
+        """Return the end of every partition of the tests, once all transactions have their markers."""
+
+        def are_readable() -> bool:
+            return self._ends(IsolationLevel.READ_COMMITTED) == self._ends(IsolationLevel.READ_UNCOMMITTED)
+
+        wait_until(are_readable, what="the transactions' markers")
+        return self._ends(IsolationLevel.READ_COMMITTED)
+
+    def _ends(self, level: IsolationLevel) -> dict[Place, int]:
+        return self._offsets(OffsetSpec.latest(), level)
+
+    def _offsets(self, what: OffsetSpec, level: IsolationLevel) -> dict[Place, int]:
+        admin = self.admin
+        topics = [topic for name, topic in admin.list_topics(timeout=30).topics.items() if not name.startswith("_")]
+        wanted = {TopicPartition(topic.topic, number): what for topic in topics for number in topic.partitions}
+        answers = admin.list_offsets(wanted, isolation_level=level, request_timeout=60)
+        return {(place.topic, place.partition): answer.result(60).offset for place, answer in answers.items()}
+
+    def records(self, starts: Mapping[Place, int]) -> dict[Place, list[tuple[int, Sent]]]:
+        """Return the committed records of partitions with their offsets, from these offsets to the end."""
+        read: dict[Place, list[tuple[int, Sent]]] = {place: [] for place in starts}
+        consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": "reader", **_WHOLE})
+        consumer.assign([TopicPartition(*place, offset) for place, offset in starts.items()])
+        ended: set[Place] = set()
+        while len(ended) < len(read):
+            message = consumer.poll(60)
+            assert message is not None, f"{len(read) - len(ended)} partitions did not end"
+            place = (message.topic(), message.partition())
+            if message.error() is None:
+                read[place].append((message.offset(), _sent(message)))
+            else:
+                assert message.error().code() == KafkaError._PARTITION_EOF, message.error()
+                ended.add(place)
+        consumer.close()
+        return read
 
     def transaction(self, topic: str, records: Sequence[Sent], how: str) -> Producer:
         """Send records in a transaction and `commit`, `abort` or `leave` it open; the producer keeps it open."""
@@ -87,7 +156,7 @@ class Side:
         producer = Producer({"bootstrap.servers": self.bootstrap, "transactional.id": name, **longest})
         producer.init_transactions(30)
         producer.begin_transaction()
-        self._send(producer, topic, 0, records)
+        self.produce(producer, topic, 0, records)
         assert producer.flush(30) == 0
         if how == "commit":
             producer.commit_transaction(30)
@@ -106,7 +175,8 @@ class Side:
         return message.value()
 
     @staticmethod
-    def _send(producer: Producer, topic: str, partition: int, records: Sequence[Sent]) -> None:
+    def produce(producer: Producer, topic: str, partition: int, records: Sequence[Sent]) -> None:
+        """Hand records of one partition to a producer."""
         for r in records:
             producer.produce(
                 topic, key=r.key, value=r.value, headers=r.headers, partition=partition, timestamp=r.timestamp_ms
@@ -142,6 +212,7 @@ def submit(
     clients: object,
     master: str = "local[2]",
     conf: Mapping[str, str] | None = None,
+    timeout_s: float = TIMEOUT_S,
 ) -> tuple[subprocess.CompletedProcess[str], Path]:
     """Run the job; returns how it ended and where its result should be."""
     (folder / "request.json").write_text(json.dumps(request))
@@ -157,6 +228,6 @@ def submit(
     ]
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     ended = subprocess.run(
-        command, env=environment, cwd=folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+        command, env=environment, cwd=folder, capture_output=True, text=True, timeout=timeout_s, check=False
     )
     return ended, folder / "result.json"
