@@ -58,7 +58,7 @@ class Outcome:
     @cached_property
     def verdicts(self) -> dict[str, TopicVerdict]:
         """The verdict on each topic."""
-        return {topic.topic: topic for topic in judge_topics(self.result, killed={})}
+        return {topic.topic: topic for topic in judge_topics(self.result)}
 
     @cached_property
     def windows(self) -> dict[str, list[PartitionResult]]:

@@ -17,7 +17,7 @@ import pytest
 from kafka_migration.core.validation import KEY_DIGEST, POSITION_DIGEST, PartitionResult, Window
 from kafka_migration.core.verdict import Verdict
 from sandbox.sandbox import Sandbox
-from tests.live.comparison import BLOCK_RECORDS, Outcome, Row, Spot, compared, contradictions, raw_logs
+from tests.live.comparison import Outcome, Row, Spot, compared, contradictions, raw_logs
 from tests.live.damages import KINDS, Damaged, damaged, first_differing
 from tests.live.random_copies import Copy, placed_by_key, random_records
 from tests.live.shapes import send
