@@ -38,8 +38,8 @@ def rows(records: int) -> Iterator[Row]:
         Sandbox(Path(folder) / "sandbox", airflow=False) as sandbox,
     ):
         sides = {"source": sandbox.state.source_bootstrap, "target": sandbox.state.target_bootstrap}
-        yield from submit_rows(Path(folder), sides)
         yield from _in_session(sides, records)
+        yield from submit_rows(Path(folder), sides)
     yield from far_reader_rows()
 
 
