@@ -84,7 +84,7 @@ def pairs(draw: st.DrawFn) -> Pair:
 MANY = st.lists(pairs(), min_size=30, max_size=30)
 # Shrinking would start a Spark job per step; the message shows one pair, an example would show all of them.
 FEW_JOBS = settings(
-    max_examples=6,
+    max_examples=4,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=list(HealthCheck),
     verbosity=Verbosity.quiet,
