@@ -180,6 +180,7 @@ def task_settings(clusters: Clusters, spark: SparkCluster, folder: Path) -> dict
     }
 
 
+@pytest.mark.campaign
 def test_limit_holds_while_reading_only(clusters: Clusters, spark: SparkCluster, tmp_path: Path):
     """The quota is on both clusters while the job reads, and gone afterwards; the log tells how far it is meanwhile.
 
