@@ -30,7 +30,7 @@ def main() -> int:
             merge([row])
             print(row, flush=True)
             missed += row.must is not None and row.ratio > row.must
-    note_machine()
+    note_machine(options.records)
     return int(missed > 0)
 
 

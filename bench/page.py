@@ -26,14 +26,15 @@ LEGEND = (
 )
 
 
-def note_machine() -> None:
-    """Write down what machine and versions the figures are from."""
+def note_machine(records: int) -> None:
+    """Write down what machine and versions the figures are from, and how many records of a side."""
     java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True).stderr.splitlines()[0]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     facts = {
         "Processor cores": str(os.cpu_count()),
         "Memory": f"{memory / (1 << 30):.0f} GiB",
         "System": f"{platform.system()} {platform.machine()}",
+        "Records of a side (validation)": f"{records:,}",
         "Java": java.split('"')[1],
         "Python": platform.python_version(),
         "Kafka (brokers, tools)": "3.9.1",
