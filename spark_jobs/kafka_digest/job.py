@@ -25,13 +25,9 @@ if TYPE_CHECKING:
 SCHEMA = 2
 REQUEST_KIND = "validation-request"
 RESULT_KIND = "validation-result"
-# Whether each compares by key, and whether its hashes are audited.
-DIGESTS = {
-    digest.DIGEST: (False, False),
-    digest.AUDITED_DIGEST: (False, True),
-    key_digest.DIGEST: (True, False),
-    key_digest.AUDITED_DIGEST: (True, True),
-}
+KEY_DIGESTS = (key_digest.DIGEST, key_digest.AUDITED_DIGEST)
+AUDITED_DIGESTS = (digest.AUDITED_DIGEST, key_digest.AUDITED_DIGEST)
+DIGESTS = (digest.DIGEST, digest.AUDITED_DIGEST, *KEY_DIGESTS)
 _NONCE = re.compile(r"[0-9a-f]{32,64}")
 # Each batch looks up its keys among all that a task knows; small batches cost twice as much with many keys.
 RECORDS_A_BATCH = 200_000
@@ -74,7 +70,6 @@ def validate(
 
 
 def _clusters(session: SparkSession, request: Mapping[str, Any], clients: Mapping[str, Mapping[str, str]]) -> Clusters:
-    _, audited = DIGESTS[request["digest"]]
     return Clusters(
         session,
         clients,
@@ -82,7 +77,7 @@ def _clusters(session: SparkSession, request: Mapping[str, Any], clients: Mappin
         _untimed(request),
         compacted={side: frozenset(request.get("compacted_topics", {}).get(side, ())) for side in SIDES},
         is_uncommitted_copy=request.get("is_uncommitted_copy", False),
-        hashing=Hashing(request["nonce"]) if audited else QUICK,
+        hashing=Hashing(request["nonce"]) if request["digest"] in AUDITED_DIGESTS else QUICK,
         max_bytes_per_s=request.get("max_bytes_per_s"),
     )
 
@@ -91,7 +86,7 @@ def _compared(
     clusters: Clusters, plans: Sequence[WindowPlan], request: Mapping[str, Any], file: DifferenceFile
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the entries of the result per window, and per topic where the comparison is by key."""
-    if DIGESTS[request["digest"]][0]:
+    if request["digest"] in KEY_DIGESTS:
         return KeyJob(clusters, file).run(plans)
     return PositionJob(clusters, file, request["block_records"]).run(plans), []
 
@@ -122,10 +117,9 @@ def _check_values(request: Mapping[str, Any]) -> None:
         raise JobError(f"block_records is {request['block_records']}; expected 1 to {1 << 24}")
     if not isinstance(request.get("max_bytes_per_s"), int | None):
         raise JobError(f"max_bytes_per_s is {request['max_bytes_per_s']!r}; expected a whole number or null")
-    by_key, audited = DIGESTS[request["digest"]]
-    if audited and not _NONCE.fullmatch(str(request.get("nonce"))):
+    if request["digest"] in AUDITED_DIGESTS and not _NONCE.fullmatch(str(request.get("nonce"))):
         raise JobError("the digest needs a nonce of 32 to 64 hexadecimal digits")
-    mixed = _mixed_names(request["windows"]) if by_key else ()
+    mixed = _mixed_names(request["windows"]) if request["digest"] in KEY_DIGESTS else ()
     if mixed:
         raise JobError(f"compared by key, each topic has one target topic of its own; not so {', '.join(mixed)}")
     long = too_long(request["windows"])

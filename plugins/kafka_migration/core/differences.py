@@ -97,6 +97,11 @@ class Differences:
         """The kinds that occur; a key in several source partitions is none."""
         return frozenset(kind for kind, count in self.counts.items() if count) - {DifferenceKind.INTERLEAVED}
 
+    @property
+    def unexplained(self) -> frozenset[DifferenceKind]:
+        """The damage that compaction does not explain."""
+        return self.damage - {DifferenceKind.COMPACTED}
+
     def without(self, kind: DifferenceKind) -> Differences:
         """Return the differences but those of a kind."""
         counts = {other: count for other, count in self.counts.items() if other is not kind}

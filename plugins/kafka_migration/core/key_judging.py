@@ -71,8 +71,7 @@ def judge_topic_by_key(
 
 def is_tail(found: Differences | None) -> bool:
     """Whether there are only records more on the target, as a generation that was killed may have left them."""
-    damage = found.damage - {DifferenceKind.COMPACTED} if found else frozenset()
-    return bool(damage) and damage <= _TAIL
+    return found is not None and bool(found.unexplained) and found.unexplained <= _TAIL
 
 
 def _judged(
@@ -87,7 +86,7 @@ def _judged(
     good = tolerance.verdict(found, replayed=circumstances.was_replayed(result.generation))
     if good is not None:
         return *good, EXPLANATIONS[good[1]]
-    damage = found.damage - {DifferenceKind.COMPACTED} if found else frozenset()
+    damage = found.unexplained if found else frozenset()
     if is_tail(found) and result.generation in circumstances.killed:
         return Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE, _KILLED
     if damage and damage <= _OTHER_PARTITION and circumstances.grown:

@@ -27,7 +27,7 @@ class Tolerance:
         """
         if found is None or not found.counts:
             return None
-        rest = found.damage - {DifferenceKind.COMPACTED}
+        rest = found.unexplained
         if not rest:
             return Verdict.PASS, Code.RECORDS_COMPACTED if found.damage else Code.KEYS_IN_SEVERAL_PARTITIONS
         limits = {
