@@ -19,6 +19,7 @@ from bench.validation.data import Hot, Topic, fill, keyed
 from bench.validation.reading import far_reader_rows
 from bench.validation.shuffling import shuffled_bytes
 from bench.validation.submitting import submit_rows
+from kafka_digest.session import set_up
 from sandbox import jars
 from sandbox.sandbox import Sandbox
 from sandbox.spark import local_session
@@ -71,12 +72,11 @@ def _session() -> SparkSession:
     options = {
         "spark.jars": ",".join(str(jar) for jar in jars.spark_jars()),
         "spark.driver.memory": "6g",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "200000",
         "spark.sql.shuffle.partitions": "8",
         # The stage counters that say what was shuffled.
         "spark.ui.enabled": "true",
     }
-    return local_session(2, options)
+    return set_up(local_session(2, options))
 
 
 def _levels(arms: dict[str, Arms]) -> Iterator[Row]:

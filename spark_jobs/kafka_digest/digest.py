@@ -1,19 +1,20 @@
-"""The digest `partition-position-xxhash64/1`: its definition, and the Spark SQL that computes it.
+"""The digest `partition-position-xxhash64/2`: its definition, and the Spark SQL that computes it.
 
 Input are frames with the columns of Spark's Kafka source, read with headers. A *rank* is the number of a
 record among the visible records of its window, from 0: offsets have holes (aborted transactions, markers)
 that close up on the target, ranks do not.
 
-- position hash `x = xxhash64(rank, key, key is null, value, value is null, number of headers, [(bytes of the
-  header's key, bytes of its value or -1 for null), …], headers, timestamp)`; `hashing.py` tells why
+- position hash `x = xxhash64(rank, key, key is null, value, value is null, headers' values as JSON, headers,
+  timestamp)`; `hashing.py` tells why. The JSON is a list without blanks, of texts in base64 or `null`:
+  `["YQ==",null]`; it is left out where a record has no headers
 - audited (`partition-position-sha256/1`) `x = xxhash64(rank, SHA-256 of the record's text)`
 - block `b` = the records with `rank div block_records = b`; its digest is (count, sum of the low 32 bits of
   all x, sum of the high 32 bits of all x)
 - digest of a window = the sum of all its x, modulo 2^64; the sums of its blocks give it, however long they are
 
 `xxhash64` of several arguments is XXH64 of the bytes of each, seeded with the hash of the one before it, and first with
-42. Nulls are passed over; a list is its elements in their order. Truth values (1 or 0), numbers of headers and of bytes
-have four bytes, a rank and a timestamp (in µs) eight, all of them little-endian; text is UTF-8. The digest by key takes
+42. Nulls are passed over; a list is its elements in their order. Truth values (1 or 0) have
+four bytes, a rank and a timestamp (in µs) eight, all of them little-endian; text is UTF-8. The digest by key takes
 two hashes of a record: of its key `xxhash64(key, key is null)`, and of the rest, the arguments of h from value on.
 
 Two windows are equal if all their blocks are. The rank inside the hash makes order count, and makes equal
@@ -34,7 +35,7 @@ from pyspark.sql import Column, DataFrame, functions
 
 from kafka_digest.hashing import QUICK, RECORD, Hashing
 
-DIGEST = "partition-position-xxhash64/1"
+DIGEST = "partition-position-xxhash64/2"
 AUDITED_DIGEST = "partition-position-sha256/1"
 
 _ROW_NUMBER_MASK = (1 << 33) - 1

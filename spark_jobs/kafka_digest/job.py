@@ -17,6 +17,7 @@ from kafka_digest.key_job import KeyJob
 from kafka_digest.position_job import PositionJob
 from kafka_digest.progress import KafkaScans, telling_progress
 from kafka_digest.rate_limit import reading_at_most
+from kafka_digest.session import set_up
 from kafka_digest.windows import WindowPlan, too_long
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ KEY_DIGESTS = (key_digest.DIGEST, key_digest.AUDITED_DIGEST)
 AUDITED_DIGESTS = (digest.AUDITED_DIGEST, key_digest.AUDITED_DIGEST)
 DIGESTS = (digest.DIGEST, digest.AUDITED_DIGEST, *KEY_DIGESTS)
 _NONCE = re.compile(r"[0-9a-f]{32,64}")
-# Each batch looks up its keys among all that a task knows; small batches cost twice as much with many keys.
-RECORDS_A_BATCH = 200_000
 WINDOW_FIELDS = {
     *("generation", "topic", "target_topic", "partition"),
     *("source_start", "source_end", "target_start", "target_end"),
@@ -46,7 +45,7 @@ def validate(
     """
     started_at = datetime.now(UTC)
     _check_request(request)
-    session.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", RECORDS_A_BATCH)
+    set_up(session)
     max_bytes_per_s = request.get("max_bytes_per_s")
     clusters = _clusters(session, request, clients)
     plans = clusters.plan(request["windows"])

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 # Spark asks the broker twice after every poll, so polls have to be large; 64 KiB of receive buffer (Spark's
 # own default) would cap one connection at 1.3 MB/s over 50 ms. At the end of a log the broker holds the next fetch back
 # for fetch.max.wait.ms, and both questions wait behind it on the connection: with the default of 500 ms every
-# partition costs a second, however few records it has. The clients file may override these.
+# partition costs a second, however few records it has. Every partition has a consumer of its own, and registering its
+# metrics for two readers that nobody listens to would cost a third of what it does for a small partition.
+# The clients file may override these.
 DEFAULT_OPTIONS = {
     "kafka.max.poll.records": "20000",
     "kafka.max.partition.fetch.bytes": str(16 << 20),
@@ -23,6 +25,9 @@ DEFAULT_OPTIONS = {
     "kafka.fetch.max.wait.ms": "1",
     "kafka.receive.buffer.bytes": "-1",
     "kafka.check.crcs": "true",
+    "kafka.enable.metrics.push": "false",
+    "kafka.auto.include.jmx.reporter": "false",
+    "kafka.metric.reporters": "",
     "kafkaConsumer.pollTimeoutMs": "120000",
 }
 # They would split a partition over tasks, or read something else than the window.

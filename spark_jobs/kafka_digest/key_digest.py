@@ -1,4 +1,4 @@
-"""The digest `key-order-fmix64/1`: counts, content and order of every key, whatever partition the key is in.
+"""The digest `key-order-fmix64/2`: counts, content and order of every key, whatever partition the key is in.
 
 Input is one Kafka partition's range in log order, as two 64-bit hashes per record: of its key and of all the rest
 (`digest.py` defines both). A *run* is what one key has in one such range: `n` records with the hashes h_0 … h_n-1.
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-DIGEST = "key-order-fmix64/1"
+DIGEST = "key-order-fmix64/2"
 # The same over audited hashes of keys and payloads (`hashing.py`).
 AUDITED_DIGEST = "key-order-sha256/1"
 BUCKET_BITS = 16

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TOLD_EVERY_S = 20.0
 # A look into Spark's books takes some milliseconds; a driver that does not answer is not waited for.
 LAST_LOOK_S = 5.0
-_SCAN, _ROWS = "Scan KafkaRelation", "number of output rows"
+_SCAN, _ROWS = "BatchScan KafkaTable", "number of output rows"
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pyspark.sql import DataFrame, SparkSession, functions
 
+from kafka_digest.session import set_up
 from sandbox.spark import local_session
 
 SCHEMA = (
@@ -36,7 +37,7 @@ FrameMaker = Callable[..., DataFrame]
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """A local session of one thread, without a UI."""
-    session = local_session(1, {"spark.sql.shuffle.partitions": "2"})
+    session = set_up(local_session(1, {"spark.sql.shuffle.partitions": "2"}))
     yield session
     session.stop()
 

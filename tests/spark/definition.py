@@ -6,6 +6,7 @@ If what is written here equals what Spark computes, the words are complete.
 from __future__ import annotations
 
 import struct
+from base64 import b64encode
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
@@ -71,6 +72,11 @@ def _large(number: int) -> bytes:
     return struct.pack("<q", number)
 
 
+def _json(values: Sequence[bytes | None]) -> bytes | None:
+    texts = ["null" if value is None else f'"{b64encode(value).decode()}"' for value in values]
+    return f"[{','.join(texts)}]".encode() if texts else None
+
+
 def key_arguments(record: KafkaRecord) -> list[Argument]:
     return [record.key, _small(record.key is None)]
 
@@ -78,8 +84,7 @@ def key_arguments(record: KafkaRecord) -> list[Argument]:
 def payload_arguments(record: KafkaRecord) -> list[Argument]:
     headers = [(key.encode(), value) for key, value in record.headers or ()]
     return [
-        *(record.value, _small(record.value is None), _small(len(headers))),
-        *(_small(n) for key, value in headers for n in (len(key), -1 if value is None else len(value))),
+        *(record.value, _small(record.value is None), _json([value for _, value in headers])),
         *(part for header in headers for part in header),
         _large(round(START.timestamp() * 1_000_000) + record.timestamp_ms * 1_000),
     ]

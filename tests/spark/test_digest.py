@@ -195,4 +195,4 @@ def test_the_definition_is_pinned(spark, kafka_frame):
 
     (row,) = frame.selectExpr(f"{QUICK.of(*RECORD, rank='0L')} as x").collect()
 
-    assert row["x"] == -5345187798545368543
+    assert row["x"] == -3394473560215116607

@@ -111,9 +111,11 @@ def test_each_range_says_what_was_read_of_it(compared):
 @contextmanager
 def batches_of(spark, records: int) -> Iterator[None]:
     """Let Spark cut the records of a task into small batches."""
-    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", records)
+    name = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    before = spark.conf.get(name)
+    spark.conf.set(name, records)
     yield
-    spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+    spark.conf.set(name, before)
 
 
 def test_batches_do_not_end_runs(compared, spark):

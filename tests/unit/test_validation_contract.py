@@ -70,7 +70,7 @@ def test_request_round_trip():
     document = through_json(REQUEST.to_document())
 
     assert ValidationRequest.from_document(document) == REQUEST
-    assert document["digest"] == "partition-position-xxhash64/1"
+    assert document["digest"] == "partition-position-xxhash64/2"
     assert (document["schema"], document["kind"]) == (2, "validation-request")
     assert document["windows"][0]["target_topic"] == "orders"
 

@@ -20,8 +20,8 @@ REQUEST_KIND = "validation-request"
 RESULT_KIND = "validation-result"
 # Names and versions of the digests, of which a request names one; spark_jobs/kafka_digest defines them. By position,
 # each partition is compared with the one of its number; by key, a topic as a whole, wherever its keys are.
-POSITION_DIGEST = "partition-position-xxhash64/1"
-KEY_DIGEST = "key-order-fmix64/1"
+POSITION_DIGEST = "partition-position-xxhash64/2"
+KEY_DIGEST = "key-order-fmix64/2"
 # The same with hashes that cannot be forged, by the digest that they replace.
 AUDITED_DIGESTS = {POSITION_DIGEST: "partition-position-sha256/1", KEY_DIGEST: "key-order-sha256/1"}
 DIGESTS = (*AUDITED_DIGESTS, *AUDITED_DIGESTS.values())
