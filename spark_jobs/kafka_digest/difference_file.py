@@ -11,6 +11,7 @@ from pyspark.sql import Window, functions
 from kafka_digest.align_tasks import PLACES
 from kafka_digest.alignment import ABORTED, COMPACTED, EXPIRED, INTERLEAVED, UNCLASSIFIED
 from kafka_digest.errors import naming
+from kafka_digest.session import small_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,7 +35,7 @@ class DifferenceFile:
     def add(self, found: DataFrame, windows: Mapping[int, Mapping[str, Any]]) -> None:
         """Write differences, each with a window of its unit for the names."""
         names = [(number, *(window[name] for name in _NAMED)) for number, window in windows.items()]
-        named = self.session.createDataFrame(names, "unit int, generation int, topic string, target_topic string")
+        named = small_table(self.session, names, "unit int, generation int, topic string, target_topic string")
         columns = ("unit", *_NAMED, "label", "fields", *PLACES)
         rows = found.drop("topic").join(functions.broadcast(named), "unit").select(*columns)
         rows.write.mode("append" if self._is_begun else "overwrite").parquet(self.location)

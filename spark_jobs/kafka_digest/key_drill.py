@@ -18,6 +18,7 @@ from kafka_digest.alignment import ALTERED, EXTRA, FIELDS, MISSING, MOVED
 from kafka_digest.hashing import PAYLOAD, QUICK, Hashing
 from kafka_digest.key_digest import BUCKET_BITS, NULL_BUCKET
 from kafka_digest.key_frames import KeyedSide, key_hash
+from kafka_digest.session import small_table
 
 # Which parts of the two records of a group are not the same; two records without a key have the same.
 _DIFFERING = "filter(array({}), name -> name is not null)".format(
@@ -58,7 +59,7 @@ def aligned_keys(
     rows = reduce(DataFrame.unionByName, hashed).repartition(tasks, "unit", "key")
     in_order = rows.sortWithinPartitions("unit", "key", "side", "partition", "offset")
     found = in_order.mapInArrow(partial(differences, circumstances=suspects.circumstances), DIFFERENCES)
-    topics = session.createDataFrame(list(suspects.topics.items()), "unit int, topic int")
+    topics = small_table(session, suspects.topics.items(), "unit int, topic int")
     return found.join(functions.broadcast(topics), "unit")
 
 
@@ -66,11 +67,11 @@ def _hashed(
     session: SparkSession, side: KeyedSide, buckets: Collection[int], hashing: Hashing, *, null_keys_have_order: bool
 ) -> DataFrame:
     places = [(*_place(name), unit) for name, unit in side.units.items()]
-    units = functions.broadcast(session.createDataFrame(places, "topic string, partition int, unit int"))
+    units = functions.broadcast(small_table(session, places, "topic string, partition int, unit int"))
     key = key_hash(hashing, null_keys_have_order=null_keys_have_order)
     keyed = side.frame.withColumn("key_hash", functions.expr(key))
     keyless = "false" if null_keys_have_order else "key is null"
-    wanted = functions.broadcast(session.createDataFrame([(b,) for b in buckets], "bucket bigint"))
+    wanted = functions.broadcast(small_table(session, ([b] for b in buckets), "bucket bigint"))
     suspects = keyed.withColumn("bucket", functions.expr(_bucket("key_hash", keyless)))
     # First which records, then their hashes: most records are not looked at.
     rows = suspects.join(wanted, "bucket", "left_semi").join(units, ["topic", "partition"])
@@ -119,7 +120,12 @@ def reconciled(found: DataFrame) -> DataFrame:
 
     A record without a key has nothing that ties it to another but what it holds: all of it, where its key was lost or
     made up, else its value, else its timestamp.
+
+    :param found: is read several times, so it should be kept
     """
+    labels = {row["label"] for row in found.select("label").distinct().collect()}
+    if not {MISSING, EXTRA} <= labels:
+        return found
     keyless = functions.col("keyless")
     for label, by, among in (
         (MOVED, ["topic", "key", "record"], ~keyless),

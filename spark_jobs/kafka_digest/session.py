@@ -1,11 +1,13 @@
-"""How a Spark session is set up for the comparison: what its defaults cost, measured, is told here."""
+"""What Spark is told so that it does no more than the comparison needs; what its defaults cost was measured."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 _V1_SOURCES = "spark.sql.sources.useV1SourceList"
 _OPTIONS = {
@@ -28,3 +30,13 @@ def set_up(session: SparkSession) -> SparkSession:
     older = (session.conf.get(_V1_SOURCES) or "").split(",")
     session.conf.set(_V1_SOURCES, ",".join(name for name in older if name.strip().lower() != "kafka"))
     return session
+
+
+def small_table(session: SparkSession, rows: Iterable[Sequence[Any]], schema: str) -> DataFrame:
+    """Return a table of a few rows, made by the JVM alone; `createDataFrame` starts Python workers to read its own.
+
+    :param schema: names and types, separated by `, `
+    """
+    names = [column.split(" ")[0] for column in schema.split(", ")]
+    text = json.dumps([dict(zip(names, row, strict=True)) for row in rows])
+    return session.sql("select inline(from_json(:rows, :schema))", {"rows": text, "schema": f"array<struct<{schema}>>"})
