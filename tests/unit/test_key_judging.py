@@ -9,7 +9,7 @@ import pytest
 from kafka_migration.core.codes import Code
 from kafka_migration.core.differences import Difference, DifferenceKind, Differences
 from kafka_migration.core.judging import judge_topics
-from kafka_migration.core.key_judging import Circumstances
+from kafka_migration.core.key_judging import GenerationEvents
 from kafka_migration.core.tolerance import Tolerance
 from kafka_migration.core.validation import (
     KEY_DIGEST,
@@ -54,13 +54,13 @@ def judge(
 ):
     """Judge one topic and return its verdict."""
     result = ValidationResult("4.0.0", "t", "t", windows or tuple(WINDOWS), (topic,), KEY_DIGEST)
-    (verdict,) = judge_topics(result, circumstances={"orders": Circumstances(killed, grown)}, tolerance=tolerance)
+    (verdict,) = judge_topics(result, events={"orders": GenerationEvents(killed, grown)}, tolerance=tolerance)
     return verdict
 
 
 def judged(result: ValidationResult, topic: str, killed: int):
     """Judge a result, of one topic of which a generation was killed."""
-    return judge_topics(result, circumstances={topic: Circumstances({killed})}, tolerance=MANY)
+    return judge_topics(result, events={topic: GenerationEvents({killed})}, tolerance=MANY)
 
 
 def test_equal_buckets_pass():

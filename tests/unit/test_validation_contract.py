@@ -12,7 +12,7 @@ from kafka_digest.windows import LogBounds, SideRange, in_rounds, plan_window, r
 from kafka_migration.core.codes import Code
 from kafka_migration.core.differences import Difference, DifferenceKind, Differences, FirstDifference
 from kafka_migration.core.judging import judge_partition, judge_topics
-from kafka_migration.core.key_judging import Circumstances
+from kafka_migration.core.key_judging import GenerationEvents
 from kafka_migration.core.tolerance import Tolerance
 from kafka_migration.core.validation import (
     DIGESTS,
@@ -220,7 +220,7 @@ def test_only_empty_windows_are_equal_unread():
 )
 def test_judging(result, graceful, verdict, code):
     """Every outcome of a comparison has one verdict, and all but PASS one finding."""
-    judged, finding = judge_partition(result, circumstances=Circumstances(() if graceful else {3}))
+    judged, finding = judge_partition(result, events=GenerationEvents(() if graceful else {3}))
 
     assert judged is verdict
     assert (finding.code if finding else None) is code
@@ -251,7 +251,7 @@ def test_windows_that_differ_are_judged_by_what_explains_it(kinds, killed, unrea
     differences = Differences(dict.fromkeys(kinds, 1), ())
     result = replace(EQUAL, equal=False, differences=differences, source_unreadable=unreadable, first_difference=first)
 
-    judged, finding = judge_partition(result, circumstances=Circumstances(killed), tolerance=Tolerance(duplicates=1))
+    judged, finding = judge_partition(result, events=GenerationEvents(killed), tolerance=Tolerance(duplicates=1))
 
     assert (verdict, code) == (judged, finding and finding.code)
 
@@ -260,7 +260,7 @@ def test_order_between_keys_is_not_explained_away():
     """A record that stands between others than it should is damage, whatever else differs and is explained."""
     result = differing(DifferenceKind.REORDERED, differences=Differences({DifferenceKind.DUPLICATE: 1}, ()))
 
-    assert Verdict.FAIL is judge_partition(result, circumstances=Circumstances((2,)), tolerance=Tolerance(9))[0]
+    assert Verdict.FAIL is judge_partition(result, events=GenerationEvents((2,)), tolerance=Tolerance(9))[0]
 
 
 def test_a_finding_says_where_to_look():
@@ -279,7 +279,7 @@ def test_topics_are_rolled_up():
     renamed = replace(EQUAL, window=replace(WINDOW, topic="audit", target_topic="audit-copy"))
     tail = differing(DifferenceKind.EXTRA, None, 15)
 
-    audit, orders = judge_topics(result_of(EQUAL, tail, renamed), circumstances={"orders": Circumstances({3})})
+    audit, orders = judge_topics(result_of(EQUAL, tail, renamed), events={"orders": GenerationEvents({3})})
 
     assert (audit.topic, audit.verdict, audit.windows) == ("audit", Verdict.PASS, 1)
     assert (orders.verdict, orders.not_verifiable_windows, orders.differing_windows) == (Verdict.NOT_VERIFIABLE, 1, 0)

@@ -18,7 +18,7 @@ from kafka_migration.core.finding_words import (
     record_words,
     topic_words,
 )
-from kafka_migration.core.key_judging import UNEVENTFUL, Circumstances, is_tail, judge_topic_by_key
+from kafka_migration.core.key_judging import UNEVENTFUL, GenerationEvents, is_tail, judge_topic_by_key
 from kafka_migration.core.tolerance import NO_TOLERANCE, Tolerance
 from kafka_migration.core.validation import (
     PartitionResult,
@@ -33,7 +33,7 @@ from kafka_migration.core.verdict import Verdict, worst
 def judge_partition(
     result: PartitionResult,
     *,
-    circumstances: Circumstances = UNEVENTFUL,
+    events: GenerationEvents = UNEVENTFUL,
     tolerance: Tolerance = NO_TOLERANCE,
 ) -> tuple[Verdict, Finding | None]:
     """Judge one window of a copy that keeps partitions.
@@ -47,7 +47,7 @@ def judge_partition(
     if result.equal and not result.unreadable:
         return Verdict.PASS, None
     found = result.differences and result.differences.without(DifferenceKind.EXPIRED)
-    good = tolerance.verdict(found, replayed=circumstances.was_replayed(last))
+    good = tolerance.verdict(found, replayed=events.was_replayed(last))
     if difference is not None and difference.kind is DifferenceKind.REORDERED:
         # Between keys the order is not kept, which labels within keys do not tell.
         good = None
@@ -55,7 +55,7 @@ def judge_partition(
         return Verdict.NOT_VERIFIABLE, _unreadable_finding(result)
     if good is not None:
         return good[0], _explained_finding(result, good[1])
-    if difference is not None and last in circumstances.killed and (difference.is_target_tail or _is_tail(found)):
+    if difference is not None and last in events.killed and (difference.is_target_tail or _is_tail(found)):
         return Verdict.NOT_VERIFIABLE, _tail_finding(result)
     return Verdict.FAIL, _difference_finding(result)
 
@@ -190,12 +190,12 @@ class TopicVerdict:
 def judge_topics(
     result: ValidationResult,
     *,
-    circumstances: Mapping[str, Circumstances] = MappingProxyType({}),
+    events: Mapping[str, GenerationEvents] = MappingProxyType({}),
     tolerance: Tolerance = NO_TOLERANCE,
 ) -> tuple[TopicVerdict, ...]:
     """Judge every topic of a result, sorted by name.
 
-    :param circumstances: per topic, what is known of the generations compared
+    :param events: per topic, what is known of the generations compared
     """
     topics: dict[str, list[PartitionResult]] = {}
     for partition in result.partitions:
@@ -207,9 +207,9 @@ def judge_topics(
         _topic_verdict(
             topic,
             topics[topic],
-            list(_judged_by_key(by_key[topic], topics[topic], circumstances.get(topic, UNEVENTFUL), tolerance))
+            list(_judged_by_key(by_key[topic], topics[topic], events.get(topic, UNEVENTFUL), tolerance))
             if topic in by_key
-            else list(_judged_by_position(topics[topic], circumstances.get(topic, UNEVENTFUL), tolerance)),
+            else list(_judged_by_position(topics[topic], events.get(topic, UNEVENTFUL), tolerance)),
             merged(r.differences for r in (*by_key.get(topic, ()), *topics[topic]) if r.differences),
         )
         for topic in sorted(topics)
@@ -252,31 +252,31 @@ Judged = Sequence[tuple[Verdict, Finding | None]]
 
 
 def _judged_by_position(
-    results: Iterable[PartitionResult], circumstances: Circumstances, tolerance: Tolerance
+    results: Iterable[PartitionResult], events: GenerationEvents, tolerance: Tolerance
 ) -> Iterator[tuple[Verdict, Finding | None]]:
     """Judge windows by partition and in their order; each is of the generations after those of the one before."""
     before: dict[int, int] = {}
     for result in sorted(results, key=lambda result: (result.window.partition, result.window.source_start)):
         window = result.window
-        mine = circumstances.limited_to(
+        mine = events.limited_to(
             range(min(before.get(window.partition, 0) + 1, window.generation), window.generation + 1)
         )
-        yield judge_partition(result, circumstances=mine, tolerance=tolerance)
+        yield judge_partition(result, events=mine, tolerance=tolerance)
         before[window.partition] = window.generation
 
 
 def _judged_by_key(
     topics: Sequence[TopicResult],
     results: Sequence[PartitionResult],
-    circumstances: Circumstances,
+    events: GenerationEvents,
     tolerance: Tolerance,
 ) -> Iterator[tuple[Verdict, Finding | None]]:
     """Judge comparisons in their order; each is of the generations after those of the one before."""
     before = 0
     for topic in topics:
         windows = [r for r in results if r.window.generation == topic.generation]
-        mine = circumstances.limited_to(range(before + 1, topic.generation + 1))
-        yield judge_topic_by_key(topic, windows, circumstances=mine, tolerance=tolerance)
+        mine = events.limited_to(range(before + 1, topic.generation + 1))
+        yield judge_topic_by_key(topic, windows, events=mine, tolerance=tolerance)
         before = topic.generation
 
 

@@ -26,7 +26,7 @@ _OTHER_PARTITION = frozenset({DifferenceKind.MOVED, DifferenceKind.REORDERED})
 
 
 @dataclass(frozen=True, slots=True)
-class Circumstances:
+class GenerationEvents:
     """What the ledger knows of the generations that a comparison covers.
 
     :param killed: those that ended ungracefully
@@ -36,23 +36,25 @@ class Circumstances:
     killed: Collection[int] = ()
     grown: Collection[int] = ()
 
-    def limited_to(self, generations: range) -> Circumstances:
+    def limited_to(self, generations: range) -> GenerationEvents:
         """Return what is known of these generations."""
-        return Circumstances({g for g in self.killed if g in generations}, {g for g in self.grown if g in generations})
+        return GenerationEvents(
+            {g for g in self.killed if g in generations}, {g for g in self.grown if g in generations}
+        )
 
     def was_replayed(self, last: int) -> bool:
         """Whether a generation that was killed was followed by another of those compared."""
         return any(generation < last for generation in self.killed)
 
 
-UNEVENTFUL = Circumstances()
+UNEVENTFUL = GenerationEvents()
 
 
 def judge_topic_by_key(
     result: TopicResult,
     windows: Sequence[PartitionResult],
     *,
-    circumstances: Circumstances = UNEVENTFUL,
+    events: GenerationEvents = UNEVENTFUL,
     tolerance: Tolerance = NO_TOLERANCE,
 ) -> tuple[Verdict, Finding | None]:
     """Judge what one topic copied.
@@ -63,7 +65,7 @@ def judge_topic_by_key(
     if result.equal and not unreadable:
         return Verdict.PASS, None
     found = result.differences and result.differences.without(DifferenceKind.EXPIRED)
-    verdict, code, remedy = _judged(result, found, circumstances, tolerance)
+    verdict, code, remedy = _judged(result, found, events, tolerance)
     if unreadable and (verdict is not Verdict.FAIL or not found or not found.damage):
         return Verdict.NOT_VERIFIABLE, _unreadable_finding(result, unreadable)
     return verdict, _finding(result, code, remedy)
@@ -75,7 +77,7 @@ def is_tail(found: Differences | None) -> bool:
 
 
 def _judged(
-    result: TopicResult, found: Differences | None, circumstances: Circumstances, tolerance: Tolerance
+    result: TopicResult, found: Differences | None, events: GenerationEvents, tolerance: Tolerance
 ) -> tuple[Verdict, Code, str]:
     """Judge differences.
 
@@ -83,13 +85,13 @@ def _judged(
     Records more on the target that a *last* generation may have left, past its position, are not verifiable; neither is
     the order of keys while the target got partitions. Everything else that is not explained is `FAIL`.
     """
-    good = tolerance.verdict(found, replayed=circumstances.was_replayed(result.generation))
+    good = tolerance.verdict(found, replayed=events.was_replayed(result.generation))
     if good is not None:
         return *good, EXPLANATIONS[good[1]]
     damage = found.unexplained if found else frozenset()
-    if is_tail(found) and result.generation in circumstances.killed:
+    if is_tail(found) and result.generation in events.killed:
         return Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE, _KILLED
-    if damage and damage <= _OTHER_PARTITION and circumstances.grown:
+    if damage and damage <= _OTHER_PARTITION and events.grown:
         return Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE, _GROWN
     return Verdict.FAIL, Code.COPY_DIFFERS, f"Look at both sides: {_first_commands(result)}"
 

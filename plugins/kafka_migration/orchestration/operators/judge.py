@@ -14,7 +14,7 @@ from kafka_migration.core.evidence import Kind
 from kafka_migration.core.intervals import TopicAnswer
 from kafka_migration.core.judgements import Judgement, comparisons_of
 from kafka_migration.core.judging import TopicVerdict, judge_topics, untimed_findings, with_samples
-from kafka_migration.core.key_judging import Circumstances
+from kafka_migration.core.key_judging import GenerationEvents
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.migration import Mode
 from kafka_migration.core.occasion import Interval
@@ -45,7 +45,7 @@ class JudgeOperator(MigrationOperator):
         ledger = run.ledger.read()
         judged = judge_topics(
             result,
-            circumstances=_circumstances(ledger, request.generations),
+            events=_events(ledger, request.generations),
             tolerance=run.migration.validation.tolerance,
         )
         topics = with_samples(judged, request)
@@ -102,11 +102,11 @@ def _answered_request(run: MigrationRun, result: ValidationResult) -> Validation
     return request
 
 
-def _circumstances(ledger: Ledger, compared: Collection[int]) -> dict[str, Circumstances]:
+def _events(ledger: Ledger, compared: Collection[int]) -> dict[str, GenerationEvents]:
     """Return per topic what is known of the generations compared."""
     generations = [g for g in ledger.generations if g.number in compared and g.stop is not None]
     return {
-        topic: Circumstances(
+        topic: GenerationEvents(
             killed={g.number for g in generations if topic in g.topics and g.stop and not g.stop.graceful},
             grown={g.number for g in generations if topic in g.grown_topics},
         )
