@@ -1,0 +1,186 @@
+"""The place to go on from is the rightmost that loses nothing: tried against every place there is."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafka_digest.rightmost import Copies, Log, rightmost
+
+pytestmark = pytest.mark.unit
+
+# A record: its key and what it holds. Few values, so that many records are identical.
+Record = tuple[int, int]
+Partitions = dict[int, list[Record]]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Both logs, and where a group stands on the source."""
+
+    source: Partitions
+    target: Partitions
+    committed: dict[int, int]
+
+    @property
+    def unread(self) -> Partitions:
+        return {number: log[self.committed[number] :] for number, log in self.source.items()}
+
+
+def copied(source: Partitions, rng: random.Random, targets: int, restarts: int) -> Partitions:
+    """Copy as MirrorMaker does: partitions interleaved, each in order; a restart goes some records back."""
+    target: Partitions = {number: [] for number in range(targets)}
+    position = dict.fromkeys(source, 0)
+    while any(position[n] < len(source[n]) for n in source):
+        number = rng.choice([n for n in source if position[n] < len(source[n])])
+        key, value = source[number][position[number]]
+        target[key % targets].append((key, value))
+        position[number] += 1
+        if restarts and rng.random() < 0.1:
+            restarts -= 1
+            position = {n: max(0, at - rng.randrange(4)) for n, at in position.items()}
+    return target
+
+
+@st.composite
+def scenarios(draw: st.DrawFn, sources: int = 2, targets: int = 3) -> Scenario:
+    """Return a copy of keys that live in one partition each, and a group anywhere in it."""
+    rng = draw(st.randoms(use_true_random=False))
+    values = draw(st.integers(1, 4))
+    source = {
+        number: [(rng.randrange(3) * sources + number, rng.randrange(values)) for _ in range(draw(st.integers(0, 14)))]
+        for number in range(sources)
+    }
+    target = copied(source, rng, targets, draw(st.integers(0, 3)))
+    return Scenario(source, target, {number: rng.randrange(len(log) + 1) for number, log in source.items()})
+
+
+def log_of(partitions: Partitions, start: dict[int, int] | None = None) -> Log:
+    rows = sorted(
+        (key, number, offset, hash((key, value)))
+        for number, log in partitions.items()
+        for offset, (key, value) in enumerate(log)
+        if offset >= (start or {}).get(number, 0)
+    )
+    keys, numbers, offsets, records = zip(*rows, strict=True) if rows else ((), (), (), ())
+    return Log(
+        np.array(keys, np.int64), np.array(numbers, np.int32), np.array(offsets, np.int64), np.array(records, np.int64)
+    )
+
+
+def found(
+    scenario: Scenario, start: dict[int, int] | None = None, *, is_compacted: bool = False
+) -> tuple[Copies, Log, Log]:
+    source, target = log_of(scenario.source, start), log_of(scenario.target)
+    return rightmost(source, target, is_compacted=is_compacted), source, target
+
+
+def places_of(scenario: Scenario, start: dict[int, int] | None = None) -> dict[int, int]:
+    """Return where the group goes on in each target partition; at the end where nothing unread is in it."""
+    copies, source, target = found(scenario, start)
+    places = {number: len(log) for number, log in scenario.target.items()}
+    for ours, theirs in zip(copies.source, copies.target, strict=True):
+        if source.offsets[ours] >= scenario.committed[int(source.partitions[ours])]:
+            number = int(target.partitions[theirs])
+            places[number] = min(places[number], int(target.offsets[theirs]))
+    return places
+
+
+def is_read_by(unread: Sequence[int], log: Iterable[int]) -> bool:
+    """Whether a reader of this log meets the values in their order."""
+    left = iter(log)
+    return all(value in left for value in unread)
+
+
+def loses_nothing(scenario: Scenario, number: int, place: int) -> bool:
+    """Whether from a place of a target partition on every key's unread records follow in order."""
+    keys = {key for log in scenario.source.values() for key, _ in log if key % len(scenario.target) == number}
+    rest = scenario.target[number][place:]
+    return all(
+        is_read_by(
+            [v for log in scenario.unread.values() for k, v in log if k == key], [v for k, v in rest if k == key]
+        )
+        for key in keys
+    )
+
+
+@settings(max_examples=300)
+@given(scenario=scenarios())
+def test_the_place_is_the_best_of_all(scenario: Scenario):
+    """Of all places in a target partition it is the last from which every key's unread records follow in order."""
+    best = {
+        number: max(place for place in range(len(log) + 1) if loses_nothing(scenario, number, place))
+        for number, log in scenario.target.items()
+    }
+
+    assert best == places_of(scenario)
+
+
+@settings(max_examples=100)
+@given(scenario=scenarios(), data=st.data())
+def test_one_look_serves_all_groups(scenario: Scenario, data: st.DataObject):
+    """A look that begins further left, for a group that has read less, gives a group the same places."""
+    start = {number: data.draw(st.integers(0, at)) for number, at in scenario.committed.items()}
+
+    assert places_of(scenario, start) == places_of(scenario, scenario.committed)
+
+
+@settings(max_examples=200)
+@given(scenario=scenarios(), rng=st.randoms(use_true_random=False))
+def test_keys_in_several_partitions_lose_nothing(scenario: Scenario, rng: random.Random):
+    """Where keys have no one partition, and so no order, every unread record is still read as often as it is there."""
+    source = {number: [(key // 2, value) for key, value in log] for number, log in scenario.source.items()}
+    target: Partitions = {0: [], 1: []}
+    for log in scenario.target.values():
+        for key, value in log:
+            target[rng.randrange(2)].append((key // 2, value))
+    scattered = Scenario(source, target, scenario.committed)
+
+    places = places_of(scattered)
+    read = Counter(record for number, log in target.items() for record in log[places[number] :])
+
+    assert not Counter(record for log in scattered.unread.values() for record in log) - read
+
+
+def test_a_record_that_is_not_there_is_missing():
+    """A record without a copy is named, wherever it stands, and no copy of those before it counts."""
+    scenario = Scenario({0: [(0, 1), (0, 2), (0, 3)]}, {0: [(0, 1), (0, 3)]}, {0: 0})
+    copies, source, _ = found(scenario)
+
+    assert ([1], [2]) == (source.offsets[copies.missing].tolist(), copies.source.tolist())
+
+
+def test_compaction_leaves_the_newest_record():
+    """On a compacted target a record is read as the next of its key that is left; the newest must be there."""
+    source = {0: [(0, 1), (0, 2), (0, 3)]}
+    compacted, _, _ = found(Scenario(source, {0: [(0, 1), (0, 3)]}, {0: 0}), is_compacted=True)
+    lost, _, _ = found(Scenario(source, {0: [(0, 1), (0, 2)]}, {0: 0}), is_compacted=True)
+
+    assert ([], [2, 0]) == (compacted.missing.tolist(), compacted.source.tolist())
+    assert [2] == lost.missing.tolist()
+
+
+def test_only_one_copy_is_the_only_choice():
+    """Without an order a place is known to be the best where a record has one copy, and not where it has two."""
+    records: Partitions = {0: [(7, 1)], 1: [(7, 2)]}
+    once, twice = {0: [(7, 1), (7, 2)], 1: []}, {0: [(7, 1), (7, 2)], 1: [(7, 1)]}
+    choices = [found(Scenario(records, target, {0: 0, 1: 0}))[0].is_only_choice.tolist() for target in (once, twice)]
+
+    assert [[True, True], [False, False, True]] == [sorted(found) for found in choices]
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_an_empty_side(side: str):
+    """Nothing unread needs no copy, and on an empty target everything is missing."""
+    filled: Partitions = {0: [(0, 1), (1, 1)]}
+    sides = {"source": filled, "target": filled, side: {0: []}}
+    copies, _, _ = found(Scenario(sides["source"], sides["target"], {0: 0}))
+
+    assert ([], len(sides["source"][0])) == (copies.source.tolist(), len(copies.missing))
