@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -13,53 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_digest.rightmost import Copies, Log, rightmost
+from tests.copy_scenarios import Partitions, Scenario, random_scenario
 
 pytestmark = pytest.mark.unit
 
-# A record: its key and what it holds. Few values, so that many records are identical.
-Record = tuple[int, int]
-Partitions = dict[int, list[Record]]
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """Both logs, and where a group stands on the source."""
-
-    source: Partitions
-    target: Partitions
-    committed: dict[int, int]
-
-    @property
-    def unread(self) -> Partitions:
-        return {number: log[self.committed[number] :] for number, log in self.source.items()}
-
-
-def copied(source: Partitions, rng: random.Random, targets: int, restarts: int) -> Partitions:
-    """Copy as MirrorMaker does: partitions interleaved, each in order; a restart goes some records back."""
-    target: Partitions = {number: [] for number in range(targets)}
-    position = dict.fromkeys(source, 0)
-    while any(position[n] < len(source[n]) for n in source):
-        number = rng.choice([n for n in source if position[n] < len(source[n])])
-        key, value = source[number][position[number]]
-        target[key % targets].append((key, value))
-        position[number] += 1
-        if restarts and rng.random() < 0.1:
-            restarts -= 1
-            position = {n: max(0, at - rng.randrange(4)) for n, at in position.items()}
-    return target
-
-
-@st.composite
-def scenarios(draw: st.DrawFn, sources: int = 2, targets: int = 3) -> Scenario:
-    """Return a copy of keys that live in one partition each, and a group anywhere in it."""
-    rng = draw(st.randoms(use_true_random=False))
-    values = draw(st.integers(1, 4))
-    source = {
-        number: [(rng.randrange(3) * sources + number, rng.randrange(values)) for _ in range(draw(st.integers(0, 14)))]
-        for number in range(sources)
-    }
-    target = copied(source, rng, targets, draw(st.integers(0, 3)))
-    return Scenario(source, target, {number: rng.randrange(len(log) + 1) for number, log in source.items()})
+SCENARIOS = st.randoms(use_true_random=False).map(random_scenario)
 
 
 def log_of(partitions: Partitions, start: dict[int, int] | None = None) -> Log:
@@ -93,38 +49,15 @@ def places_of(scenario: Scenario, start: dict[int, int] | None = None) -> dict[i
     return places
 
 
-def is_read_by(unread: Sequence[int], log: Iterable[int]) -> bool:
-    """Whether a reader of this log meets the values in their order."""
-    left = iter(log)
-    return all(value in left for value in unread)
-
-
-def loses_nothing(scenario: Scenario, number: int, place: int) -> bool:
-    """Whether from a place of a target partition on every key's unread records follow in order."""
-    keys = {key for log in scenario.source.values() for key, _ in log if key % len(scenario.target) == number}
-    rest = scenario.target[number][place:]
-    return all(
-        is_read_by(
-            [v for log in scenario.unread.values() for k, v in log if k == key], [v for k, v in rest if k == key]
-        )
-        for key in keys
-    )
-
-
 @settings(max_examples=300)
-@given(scenario=scenarios())
+@given(scenario=SCENARIOS)
 def test_the_place_is_the_best_of_all(scenario: Scenario):
     """Of all places in a target partition it is the last from which every key's unread records follow in order."""
-    best = {
-        number: max(place for place in range(len(log) + 1) if loses_nothing(scenario, number, place))
-        for number, log in scenario.target.items()
-    }
-
-    assert best == places_of(scenario)
+    assert scenario.best == places_of(scenario)
 
 
 @settings(max_examples=100)
-@given(scenario=scenarios(), data=st.data())
+@given(scenario=SCENARIOS, data=st.data())
 def test_one_look_serves_all_groups(scenario: Scenario, data: st.DataObject):
     """A look that begins further left, for a group that has read less, gives a group the same places."""
     start = {number: data.draw(st.integers(0, at)) for number, at in scenario.committed.items()}
@@ -133,14 +66,14 @@ def test_one_look_serves_all_groups(scenario: Scenario, data: st.DataObject):
 
 
 @settings(max_examples=200)
-@given(scenario=scenarios(), rng=st.randoms(use_true_random=False))
+@given(scenario=SCENARIOS, rng=st.randoms(use_true_random=False))
 def test_keys_in_several_partitions_lose_nothing(scenario: Scenario, rng: random.Random):
     """Where keys have no one partition, and so no order, every unread record is still read as often as it is there."""
-    source = {number: [(key // 2, value) for key, value in log] for number, log in scenario.source.items()}
+    source = {number: [(key and key // 2, value) for key, value in log] for number, log in scenario.source.items()}
     target: Partitions = {0: [], 1: []}
     for log in scenario.target.values():
         for key, value in log:
-            target[rng.randrange(2)].append((key // 2, value))
+            target[rng.randrange(2)].append((key and key // 2, value))
     scattered = Scenario(source, target, scenario.committed)
 
     places = places_of(scattered)

@@ -1,0 +1,144 @@
+"""What Python does inside Spark's tasks to translate offsets: sorted record hashes in, a few rows per committed offset
+out. No Spark.
+
+Groups commit offsets; a source partition's *steps* lie between the distinct ones, numbered from 0: step n begins at the
+n-th offset and ends at the next, the last at the end of the copy. What a group has not read are all steps from that of
+its offset on. So one row per step says enough for any number of groups.
+
+There are two kinds of rows, `STEPS`: `READ` says how many source records a step has and how many of them have no
+copy, with the offset of the last of these (before which nothing of its key counts); `COPY` is the first offset of
+the copies of a step's records in one target partition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from kafka_digest.arrow_columns import schema_of
+from kafka_digest.rightmost import Log, Places, rightmost
+
+READ, COPY = 0, 1
+SOURCE, TARGET = 0, 1
+# Rows of one key are together, sorted by side, partition and offset.
+HASHED = "unit int, key bigint, side int, partition int, offset bigint, record bigint"
+STEPS = (
+    "kind int, unit int, source_partition int, step int, target_partition int, offset bigint, "
+    "records bigint, missing bigint, is_only_choice boolean"
+)
+# Where a record is on the target, and how many are in a step between two offsets.
+PLACED = "unit int, partition int, offset bigint"
+COUNTS = "unit int, partition int, step int, records bigint"
+_HASHED, _STEPS, _PLACED, _COUNTS = (schema_of(columns) for columns in (HASHED, STEPS, PLACED, COUNTS))
+
+Columns = list[NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One topic: the distinct offsets that groups committed by source partition, ascending, and how the target is."""
+
+    commits: Mapping[int, tuple[int, ...]]
+    is_compacted: bool = False
+
+
+def steps(batches: Iterable[pa.RecordBatch], units: Mapping[int, Unit]) -> Iterator[pa.RecordBatch]:
+    """Find the copies of the source's records; `HASHED` rows in, `STEPS` out, of which several may tell of one step."""
+    for columns in _whole_keys(batches):
+        numbers, starts = np.unique(columns[0], return_index=True)
+        ends = np.append(starts[1:], len(columns[0]))
+        for number, start, end in zip(numbers.tolist(), starts.tolist(), ends.tolist(), strict=True):
+            rows = list(_rows(units[number], [column[start:end] for column in columns]))
+            yield pa.RecordBatch.from_pylist([{"unit": number, **row} for row in rows], schema=_STEPS)
+
+
+def _whole_keys(batches: Iterable[pa.RecordBatch]) -> Iterator[Columns]:
+    """Return rows of whole keys, many at a time, whatever batches they came in."""
+    kept: Columns | None = None
+    for batch in batches:
+        columns = [batch[name].to_numpy(zero_copy_only=False) for name in _HASHED.names]
+        if kept is not None:
+            columns = [np.concatenate(parts) for parts in zip(kept, columns, strict=True)]
+        begins = np.flatnonzero((np.diff(columns[0]) != 0) | (np.diff(columns[1]) != 0)) + 1
+        last = int(begins[-1]) if len(begins) else 0
+        if last:
+            yield [column[:last] for column in columns]
+        kept = [column[last:] for column in columns]
+    if kept is not None and len(kept[0]):
+        yield kept
+
+
+def _rows(unit: Unit, columns: Columns) -> Iterator[dict[str, Any]]:
+    source, target = _log(columns, SOURCE), _log(columns, TARGET)
+    copies, step_of = rightmost(source, target, is_compacted=unit.is_compacted), _step_of(source, unit)
+    for chosen in _groups(source.partitions, step_of):
+        lost = source.offsets[np.intersect1d(chosen, copies.missing)]
+        yield {
+            "kind": READ,
+            **_step(source, step_of, chosen[0]),
+            "offset": int(lost.max()) if len(lost) else None,
+            "records": len(chosen),
+            "missing": len(lost),
+        }
+    for chosen in _groups(source.partitions[copies.source], step_of[copies.source], target.partitions[copies.target]):
+        first = chosen[np.argmin(target.offsets[copies.target[chosen]])]
+        yield {
+            "kind": COPY,
+            **_step(source, step_of, copies.source[first]),
+            "target_partition": int(target.partitions[copies.target[first]]),
+            "offset": int(target.offsets[copies.target[first]]),
+            "is_only_choice": bool(copies.is_only_choice[first]),
+        }
+
+
+def _step(source: Log, step_of: Places, place: np.int64) -> dict[str, int]:
+    return {"source_partition": int(source.partitions[place]), "step": int(step_of[place])}
+
+
+def _log(columns: Columns, side: int) -> Log:
+    _, keys, sides, partitions, offsets, records = columns
+    of_side = sides == side
+    return Log(keys[of_side], partitions[of_side], offsets[of_side], records[of_side])
+
+
+def _step_of(source: Log, unit: Unit) -> Places:
+    """Return the step of every source record."""
+    found = np.empty(len(source), np.int64)
+    for number in np.unique(source.partitions).tolist():
+        of_partition = source.partitions == number
+        found[of_partition] = np.searchsorted(unit.commits[number], source.offsets[of_partition], "right") - 1
+    return found
+
+
+def _groups(*columns: NDArray[Any]) -> Iterator[Places]:
+    """Yield the places at which all columns have the same values."""
+    if not len(columns[0]):
+        return
+    order = np.lexsort(columns)
+    changes = np.any([np.diff(column[order]) != 0 for column in columns], axis=0)
+    yield from np.split(order, np.flatnonzero(changes) + 1)
+
+
+def counts(
+    batches: Iterable[pa.RecordBatch], places: Mapping[tuple[int, int], Sequence[int]]
+) -> Iterator[pa.RecordBatch]:
+    """Count the records from each of these offsets to the next; `PLACED` rows in, `COUNTS` out.
+
+    :param places: the offsets by unit and partition, ascending, at or before the first record
+    """
+    for batch in batches:
+        units, partitions, offsets = (batch[name].to_numpy(zero_copy_only=False) for name in _PLACED.names)
+        for chosen in _groups(units, partitions):
+            unit, partition = int(units[chosen[0]]), int(partitions[chosen[0]])
+            step_of = np.searchsorted(places[unit, partition], offsets[chosen], "right") - 1
+            found, records = np.unique(step_of, return_counts=True)
+            rows = [
+                {"unit": unit, "partition": partition, "step": step, "records": number}
+                for step, number in zip(found.tolist(), records.tolist(), strict=True)
+            ]
+            yield pa.RecordBatch.from_pylist(rows, schema=_COUNTS)

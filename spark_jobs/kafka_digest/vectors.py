@@ -1,0 +1,167 @@
+"""Offsets that groups committed, as vectors over the source's partitions, and where they go on. No Spark.
+
+A *vector* is what one or several groups committed on a topic: an offset per source partition. It is translated to one
+offset per target partition.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any
+
+from kafka_digest.errors import JobError
+from kafka_digest.translate_tasks import COPY, Unit
+from kafka_digest.windows import SideRange
+
+Vector = Mapping[int, int]
+Rows = Iterable[Mapping[str, Any]]
+Places = Mapping[tuple[int, int], Sequence[int]]
+"""Distinct offsets by topic number and target partition, ascending."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicCopy:
+    """One topic whose groups are translated.
+
+    :param by_key: whether order is that of each key, not that of the partition; always where it is compacted
+    :param is_compacted: whether the target deletes records that have a newer one of their key
+    :param ranges: what is read of each side: of the source from the first committed offset on, of the target from
+        where nothing unread lies before; both to the end of the copy
+    :param vectors: each names all source partitions
+    """
+
+    topic: str
+    target_topic: str
+    by_key: bool
+    is_compacted: bool
+    ranges: Mapping[str, Sequence[SideRange]]
+    vectors: Sequence[Vector]
+
+    def __post_init__(self) -> None:
+        partitions = {piece.partition for piece in self.ranges["source"]}
+        if self.is_compacted and not self.by_key:
+            raise JobError(f"{self.topic}: what compaction leaves can only be compared by key")
+        if any(vector.keys() != partitions for vector in self.vectors):
+            raise JobError(f"{self.topic}: each group's offsets must name the source partitions {sorted(partitions)}")
+
+    @property
+    def commits(self) -> dict[int, tuple[int, ...]]:
+        """The distinct offsets from which something is read of each source partition, ascending."""
+        return {
+            piece.partition: tuple(sorted({piece.start, *(vector[piece.partition] for vector in self.vectors)}))
+            for piece in self.ranges["source"]
+        }
+
+    @property
+    def unit(self) -> Unit:
+        """What a task must know of it."""
+        return Unit(self.commits, self.is_compacted)
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """What is not read from some place on.
+
+    :param missing: how many of the records have no copy; `last_missing` is the last of them in its source partition
+    :param first: the first copy's offset by target partition, and whether it is the only choice
+    """
+
+    records: int = 0
+    missing: int = 0
+    last_missing: int | None = None
+    first: Mapping[int, tuple[int, bool]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Unread:
+        """Return what a row of `translate_tasks.STEPS` says."""
+        if row["kind"] == COPY:
+            return cls(first={row["target_partition"]: (row["offset"], row["is_only_choice"])})
+        return cls(row["records"], row["missing"], row["offset"])
+
+    def __add__(self, other: Unread) -> Unread:
+        missing = [offset for offset in (self.last_missing, other.last_missing) if offset is not None]
+        both = [*self.first.items(), *other.first.items()]
+        first = {number: min(place for of, place in both if of == number) for number, _ in both}
+        return Unread(self.records + other.records, self.missing + other.missing, max(missing, default=None), first)
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """Where a vector goes on.
+
+    :param target: the offset by target partition; the end of the copy where nothing unread is in it
+    :param unread: how many records the source holds that are not read
+    :param missing: by source partition the last unread record without a copy; such a group must not be moved
+    :param is_minimal: whether no other offsets would do with fewer records read again
+    :param delivered: so many records the target holds from there to the end of the copy, the unread ones among them
+    """
+
+    vector: Vector
+    target: Mapping[int, int]
+    unread: int
+    missing: Mapping[int, int]
+    is_minimal: bool
+    delivered: int = 0
+
+
+Found = Mapping[tuple[int, int], Sequence[Unread]]
+
+
+def unread_from(rows: Rows, units: Mapping[int, Unit]) -> Found:
+    """Return by unit and source partition what is unread from each step on."""
+    of_step: dict[tuple[int, int, int], Unread] = defaultdict(Unread)
+    for row in rows:
+        of_step[row["unit"], row["source_partition"], row["step"]] += Unread.of(row)
+    return {
+        (number, partition): list(
+            accumulate(of_step[number, partition, step] for step in reversed(range(len(offsets))))
+        )[::-1]
+        for number, unit in units.items()
+        for partition, offsets in unit.commits.items()
+    }
+
+
+def translated(number: int, copy: TopicCopy, found: Found) -> list[Translated]:
+    """Return where each vector of a topic goes on."""
+    commits = copy.commits
+    ends = {piece.partition: piece.end for piece in copy.ranges["target"]}
+    results = []
+    for vector in copy.vectors:
+        parts = {p: found[number, p][bisect_left(commits[p], offset)] for p, offset in vector.items()}
+        unread = sum(parts.values(), start=Unread())
+        target = ends | {partition: offset for partition, (offset, _) in unread.first.items()}
+        missing = {p: part.last_missing for p, part in parts.items() if part.last_missing is not None}
+        is_minimal = all(is_only_choice for _, is_only_choice in unread.first.values())
+        results.append(Translated(vector, target, unread.records, missing, is_minimal))
+    return results
+
+
+def places_of(results: Mapping[int, Iterable[Translated]]) -> Places:
+    """Return the distinct offsets by topic number and target partition, ascending."""
+    places: dict[tuple[int, int], set[int]] = defaultdict(set)
+    for number, found in results.items():
+        for one in found:
+            for partition, offset in one.target.items():
+                places[number, partition].add(offset)
+    return {place: sorted(offsets) for place, offsets in places.items()}
+
+
+def delivered_from(rows: Rows, places: Places) -> dict[tuple[int, int, int], int]:
+    """Return by topic number, target partition and offset how many records there are from it on."""
+    of_step: dict[tuple[int, int, int], int] = defaultdict(int)
+    for row in rows:
+        of_step[row["unit"], row["partition"], row["step"]] += row["records"]
+    found: dict[tuple[int, int, int], int] = {}
+    for place, offsets in places.items():
+        from_the_end = accumulate(of_step[(*place, step)] for step in reversed(range(len(offsets))))
+        found |= {(*place, offset): records for offset, records in zip(reversed(offsets), from_the_end, strict=True)}
+    return found
+
+
+def sum_of(delivered: Mapping[tuple[int, int, int], int], number: int, target: Mapping[int, int]) -> int:
+    """Return how many records a vector's translation delivers."""
+    return sum(delivered[number, partition, offset] for partition, offset in target.items())

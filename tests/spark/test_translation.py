@@ -1,0 +1,145 @@
+"""Offsets of many topics translated in one pass are those that trying all places gives."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession, functions
+
+from kafka_digest.hashing import QUICK, Hashing
+from kafka_digest.session import small_table
+from kafka_digest.translation import Translation
+from kafka_digest.vectors import TopicCopy, Translated
+from kafka_digest.windows import SideRange
+from tests.copy_scenarios import Partitions, Scenario, copied, random_scenario
+from tests.spark.conftest import KafkaRecord
+
+# pyspark leaves its sockets to the garbage collector
+pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::ResourceWarning")]
+
+SCENARIOS = 120
+
+
+@dataclass
+class FakeClusters:
+    """Both clusters as frames that hold everything: the ranges asked for are cut out of them."""
+
+    session: SparkSession
+    frames: Mapping[str, DataFrame]
+    hashing: Hashing = QUICK
+    tasks: int = 1
+
+    def read(self, side: str, ranges: Sequence[SideRange]) -> DataFrame | None:
+        wanted = [(piece.topic, piece.partition, piece.start, piece.end) for piece in ranges if not piece.is_empty]
+        if not wanted:
+            return None
+        bounds = small_table(self.session, wanted, "topic string, partition int, start bigint, stop bigint")
+        placed = self.frames[side].join(functions.broadcast(bounds), ["topic", "partition"])
+        return placed.where("start <= offset and offset < stop").drop("start", "stop")
+
+
+def records_of(log: Sequence[tuple[int | None, int]]) -> list[KafkaRecord]:
+    return [KafkaRecord(None if key is None else b"k%d" % key, b"v%d" % value) for key, value in log]
+
+
+def copy_of(name: str, scenario: Scenario, *, vectors: Sequence[Mapping[int, int]] = (), **more: bool) -> TopicCopy:
+    """Return what is asked about a scenario, for its group or for several."""
+    vectors = vectors or [scenario.committed]
+    starts = {number: min(vector[number] for vector in vectors) for number in scenario.source}
+    ranges = {
+        "source": [SideRange(name, n, starts[n], len(log)) for n, log in scenario.source.items()],
+        "target": [SideRange(f"new.{name}", n, 0, len(log)) for n, log in scenario.target.items()],
+    }
+    return TopicCopy(name, f"new.{name}", scenario.by_key, more.get("is_compacted", False), ranges, vectors)
+
+
+Translate = Callable[..., list[list[Translated]]]
+
+
+@pytest.fixture(scope="module")
+def translate(spark, kafka_frames) -> Translate:
+    """Translate the groups of scenarios, each a topic of its own, in one pass."""
+
+    def run(scenarios: Sequence[Scenario], copies: Sequence[TopicCopy]) -> list[list[Translated]]:
+        logs: dict[str, dict[tuple[str, int], list[KafkaRecord]]] = {"source": {}, "target": {}}
+        for copy, scenario in zip(copies, scenarios, strict=True):
+            logs["source"] |= {(copy.topic, n): records_of(log) for n, log in scenario.source.items()}
+            logs["target"] |= {(copy.target_topic, n): records_of(log) for n, log in scenario.target.items()}
+        frames = {side: kafka_frames(places) for side, places in logs.items()}
+        return Translation(FakeClusters(spark, frames)).run(copies)  # type: ignore[arg-type]
+
+    return run
+
+
+def test_offsets_are_the_best_of_all(translate: Translate):
+    """By key and by partition, with restarts and identical records: nothing is skipped, and no place further right
+    skips nothing; what is delivered is what stands behind the places."""
+    rng = random.Random(7)
+    scenarios = [random_scenario(rng, by_key=number % 3 > 0) for number in range(SCENARIOS)]
+    found = translate(scenarios, [copy_of(f"t{number}", scenario) for number, scenario in enumerate(scenarios)])
+
+    for scenario, (one,) in zip(scenarios, found, strict=True):
+        assert (scenario.best, {}) == (one.target, one.missing)
+        assert one.is_minimal
+        assert sum(len(log) for log in scenario.unread.values()) == one.unread
+        assert sum(len(log) - one.target[number] for number, log in scenario.target.items()) == one.delivered
+
+
+def test_one_pass_serves_groups_anywhere(translate: Translate):
+    """Groups that stand at different places of a topic get what each would get alone."""
+    rng = random.Random(8)
+    scenario = random_scenario(rng)
+    groups = [{n: rng.randrange(len(log) + 1) for n, log in scenario.source.items()} for _ in range(5)]
+    (together,) = translate([scenario], [copy_of("orders", scenario, vectors=groups)])
+
+    assert groups == [one.vector for one in together]
+    assert [Scenario(scenario.source, scenario.target, group).best for group in groups] == [
+        one.target for one in together
+    ]
+
+
+def test_records_without_a_key_lose_nothing(translate: Translate):
+    """Without a key there is no order: every unread record is behind the places, and is said to be minimal only where
+    no record is there twice."""
+    rng = random.Random(9)
+    source: Partitions = {number: [(None, rng.randrange(5)) for _ in range(12)] for number in range(2)}
+    unique: Partitions = {0: [(None, number) for number in range(12)]}
+    scenarios = [
+        Scenario(source, copied(source, rng, 3, restarts=2), {0: 5, 1: 9}),
+        Scenario(unique, copied(unique, rng, 3, restarts=0), {0: 5}),
+    ]
+    (mixed,), (clean,) = translate(scenarios, [copy_of(f"t{n}", scenario) for n, scenario in enumerate(scenarios)])
+    for scenario, one in zip(scenarios, (mixed, clean), strict=True):
+        read = [record for number, log in scenario.target.items() for record in log[one.target[number] :]]
+        for record in {record for log in scenario.unread.values() for record in log}:
+            assert sum(log.count(record) for log in scenario.unread.values()) <= read.count(record)
+
+    assert (False, True) == (mixed.is_minimal, clean.is_minimal)
+
+
+def test_an_unread_record_without_a_copy_is_named(translate: Translate):
+    """A group that has not read a record that is not on the target learns which; one that has read it is moved."""
+    scenario = Scenario({0: [(0, 0), (1, 1), (0, 2)]}, {0: [(0, 0), (0, 2)], 1: []}, {0: 0})
+    ((behind, before),) = translate([scenario], [copy_of("orders", scenario, vectors=[{0: 2}, {0: 1}])])
+
+    assert ({}, {0: 1, 1: 0}) == (behind.missing, behind.target)
+    assert {0: 1} == before.missing
+
+
+def test_compacted_target(translate: Translate):
+    """On a compacted target the newest record of a key stands for those that it replaced."""
+    scenario = Scenario({0: [(0, 0), (2, 1), (0, 2)]}, {0: [(2, 1), (0, 2)], 1: []}, {0: 0})
+    found = translate([scenario], [copy_of("orders", scenario, is_compacted=True)])
+
+    assert [({}, {0: 0, 1: 0})] == [(one.missing, one.target) for (one,) in found]
+
+
+def test_nothing_unread_goes_on_at_the_end(translate: Translate):
+    """A group that has read everything goes on at the end of every target partition, and gets nothing again."""
+    scenario = Scenario({0: [(0, 0), (1, 1)]}, {0: [(0, 0)], 1: [(1, 1)], 2: []}, {0: 2})
+    ((one,),) = translate([scenario], [copy_of("orders", scenario)])
+
+    assert ({0: 1, 1: 1, 2: 0}, 0, 0) == (one.target, one.unread, one.delivered)
