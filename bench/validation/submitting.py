@@ -13,7 +13,7 @@ from bench.measuring import interleaved, ratio
 from bench.results import Row
 from bench.validation.data import Topic, fill, keyed
 from kafka_migration.core.validation import KEY_DIGEST, ValidationRequest, Window
-from kafka_migration.orchestration.operators.validate import zip_package
+from kafka_migration.orchestration.operators.spark_job import zip_package
 from sandbox import jars
 
 SPARK_JOBS = Path(__file__).parents[2] / "spark_jobs"

@@ -83,7 +83,7 @@ def backfill(world: World, day: int, clear: int = 0, run: str = "") -> dict[str,
 @contextmanager
 def no_spark() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ValidateTopicsOperator, "_submit", lambda *a: pytest.fail("Spark was started"))
+        patch.setattr(ValidateTopicsOperator, "submit", lambda *a: pytest.fail("Spark was started"))
         yield
 
 

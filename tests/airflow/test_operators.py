@@ -19,10 +19,11 @@ from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
+from kafka_migration.orchestration.operators.spark_job import zip_package
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.operators.stop import StopMirrorOperator
 from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
-from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator, zip_package
+from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator
 from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
 from tests.airflow.conftest import World
 from tests.airflow.running import BEFORE_START, do, mirror, refusal_codes, validated
@@ -303,7 +304,7 @@ def test_nothing_new_over_a_bad_copy_is_a_warning(world: World):
 
 def test_validate_without_anything_to_read_does_not_start_spark(world: World, monkeypatch: pytest.MonkeyPatch):
     """Only empty windows: the result is written at once, and it passes."""
-    monkeypatch.setattr(ValidateTopicsOperator, "_submit", lambda *a: pytest.fail("Spark was started"))
+    monkeypatch.setattr(ValidateTopicsOperator, "submit", lambda *a: pytest.fail("Spark was started"))
     do(world, *BEFORE_START, StartMirrorOperator)
 
     operator = ValidateTopicsOperator(task_id="validate_topics", migration="shop")
@@ -314,7 +315,7 @@ def test_validate_without_anything_to_read_does_not_start_spark(world: World, mo
 def test_validate_fails_when_spark_left_no_result(world: World, monkeypatch: pytest.MonkeyPatch):
     """A Spark job that ends well without its document has not validated anything."""
     _mirrored(world)
-    monkeypatch.setattr(ValidateTopicsOperator, "_submit", lambda *a: None)
+    monkeypatch.setattr(ValidateTopicsOperator, "submit", lambda *a: None)
     operator = ValidateTopicsOperator(task_id="validate_topics", migration="shop")
 
     with pytest.raises(AirflowFailException, match="VALIDATION_RESULT_MISSING"):

@@ -49,7 +49,7 @@ class Spark(ValidateTopicsOperator):
     work: Callable[[Spark], None]
     is_killed: threading.Event
 
-    def _submit(self, *arguments: Any) -> None:
+    def submit(self, *arguments: Any) -> None:
         self.work(self)
 
     def on_kill(self) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from confluent_kafka import Consumer, IsolationLevel, KafkaError, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
-from kafka_migration.orchestration.operators.validate import zip_package
+from kafka_migration.orchestration.operators.spark_job import zip_package
 from tests.waiting import wait_until
 
 JOB = Path(__file__).parents[2] / "spark_jobs" / "validate_topics.py"

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import secrets
-import tempfile
-import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NoReturn
 
-from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
-from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk import Context
-from airflow.sdk.exceptions import AirflowException, AirflowSkipException
+from airflow.sdk.exceptions import AirflowSkipException
 
 from kafka_migration.adapters import settings
-from kafka_migration.clients.kafka_properties import spark_options
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, ValidationFailed
 from kafka_migration.core.evidence import Kind
@@ -39,44 +31,28 @@ from kafka_migration.core.windows import delta_key_windows, delta_windows, whole
 from kafka_migration.orchestration.comparing import compacted_topics, untimed_topics
 from kafka_migration.orchestration.mirroring import every_value
 from kafka_migration.orchestration.operators.base import Summary, reporting
-from kafka_migration.orchestration.run import MigrationRun, connection_config, partitions_of
+from kafka_migration.orchestration.operators.spark_job import SparkJobOperator
+from kafka_migration.orchestration.run import MigrationRun, partitions_of
 from kafka_migration.orchestration.time_limit import stopping_after
 
-CLIENTS_FILE = "clients.json"
 APPLICATION = "validate_topics.py"
-DIGEST_PACKAGE = "kafka_digest"
-# Spark's own INFO lines would bury what the task says, and its UI ends with the job.
-QUIET = {"spark.log.level": "WARN", "spark.ui.enabled": "false"}
 
 
-class ValidateTopicsOperator(SparkSubmitOperator):
+class ValidateTopicsOperator(SparkJobOperator):
     """Measure counts, content and order of the run's windows on both sides, in one Spark application.
 
     :param migration: name of the migration. (templated)
 
     Mode `sync` reads the windows of every stopped generation that no run has judged yet, mode `interval` the same
     but what an earlier attempt of it found good; mode `validate` reads the whole copy again, or just the windows of the
-    generations that the run names. The connection is the
-    migration file's `validation.spark_connection`. Kafka logins travel in a file shipped with `--files`, never on a
-    command line. With nothing to read, Spark is not started.
+    generations that the run names. With nothing to read, Spark is not started.
 
     After the occasion's `validate_until` Spark is not started, and stopped if it runs: the task skips itself and leaves
     its windows to the next run. The limit is that of the attempt whose preflight set it; a person who clears this task
     later has none.
 
-    Killing the task stops Spark. In deploy mode `cluster` that is up to the provider's hook, which asks YARN or
-    Kubernetes to do it.
-
     What it does not do: judge. It succeeds when the measurements are written, whatever they say.
     """
-
-    template_fields: Sequence[str] = ("migration",)
-
-    def __init__(self, *, migration: str, **kwargs: Any) -> None:
-        # Not durable: a retry must measure again, into its own result document.
-        super().__init__(durable=False, **{**kwargs, "conf": {**QUIET, **(kwargs.get("conf") or {})}})
-        self.migration = migration
-        self._is_killed = False
 
     def execute(self, context: Context) -> Summary:
         """Write the request, run Spark, check that the result is there."""
@@ -92,19 +68,6 @@ class ValidateTopicsOperator(SparkSubmitOperator):
                 _leave_pending(run, request)
             return _summary(run, str(result_path), result_path.exists())
 
-    def on_kill(self) -> None:
-        """Stop Spark, or keep it from being started: Airflow calls this, and lets the task go on for some seconds."""
-        self._is_killed = True
-        # The provider would make a hook to stop, without what `_submit` has still to set, and submit with it.
-        if self._hook is not None:
-            super().on_kill()
-
-    def _get_hook(self) -> SparkSubmitHook:
-        hook = super()._get_hook()
-        if self._is_killed:
-            raise AirflowException("The task was stopped before it started Spark.")
-        return hook
-
     def _submit_in_time(
         self, context: Context, run: MigrationRun, request: ValidationRequest, request_path: str, result_path: Any
     ) -> bool:
@@ -114,7 +77,7 @@ class ValidateTopicsOperator(SparkSubmitOperator):
             return False
         with stopping_after(left_s, self._stop) as is_over:
             try:
-                self._submit(context, run, request, request_path, str(result_path))
+                self.submit(context, run, APPLICATION, request.client_id, request_path, str(result_path))
             except Exception:
                 # Spark that was killed fails in many ways, and may have done its work before.
                 if not is_over.is_set():
@@ -125,23 +88,6 @@ class ValidateTopicsOperator(SparkSubmitOperator):
         """Stop Spark in another thread than that which waits for it."""
         self.log.warning("The time for validating is over: Spark is stopped.")
         self.on_kill()
-
-    def _submit(
-        self, context: Context, run: MigrationRun, request: ValidationRequest, request_path: str, result_path: str
-    ) -> None:
-        place = settings.evidence_place()
-        with tempfile.TemporaryDirectory(prefix="kafka-migration-") as folder:
-            self._conn_id = run.migration.validation.spark_connection
-            self.application = str(settings.spark_jobs_folder() / APPLICATION)
-            self.py_files = str(zip_package(settings.spark_jobs_folder() / DIGEST_PACKAGE, Path(folder)))
-            self.name = f"kafka-migration-{run.name}"
-            self.jars = settings.spark_jars()
-            self.packages = None if self.jars else settings.SPARK_KAFKA_PACKAGE
-            self.files = str(_clients_file(run, request, Path(folder)))
-            paths = ["--request", place.for_spark(request_path), "--result", place.for_spark(result_path)]
-            self.application_args = [*paths, "--clients", CLIENTS_FILE]
-            with _transport_errors():
-                super().execute(context)
 
 
 def _request(run: MigrationRun) -> ValidationRequest:
@@ -208,30 +154,6 @@ def _leave_pending(run: MigrationRun, request: ValidationRequest) -> NoReturn:
     raise AirflowSkipException(f"{reason}; the next run does it.")
 
 
-def _clients_file(run: MigrationRun, request: ValidationRequest, folder: Path) -> Path:
-    connections = {"source": run.migration.source.connection, "target": run.migration.target.connection}
-    sides = {
-        side: {**spark_options(name, connection_config(name)), "kafka.client.id": request.client_id}
-        for side, name in connections.items()
-    }
-    path = folder / CLIENTS_FILE
-    path.touch(mode=0o600)
-    path.write_text(json.dumps(sides))
-    return path
-
-
-@contextmanager
-def _transport_errors() -> Iterator[None]:
-    """Keep the reason that Spark gave; the provider's own text repeats the whole command line."""
-    try:
-        yield
-    except AirflowException as error:
-        code = str(error).rpartition("Error code is: ")[2].rstrip(".")
-        raise AirflowException(
-            f"spark-submit ended with code {code}; the lines above name the cause. Nothing was judged."
-        ) from None
-
-
 def _summary(run: MigrationRun, path: str, is_written: bool) -> Summary:
     result = run.evidence.newest(Kind.VALIDATION_RESULT)
     if not is_written or result is None:
@@ -247,13 +169,3 @@ def _summary(run: MigrationRun, path: str, is_written: bool) -> Summary:
             ]
         )
     return {"source_records": result["source_records"], "target_records": result["target_records"]}
-
-
-def zip_package(package: Path, folder: Path) -> Path:
-    """Return a zip of a package that is the same, byte for byte, whenever its sources are."""
-    path = folder / f"{package.name}.zip"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for source in sorted(package.rglob("*.py")):
-            entry = zipfile.ZipInfo(str(source.relative_to(package.parent)), date_time=(1980, 1, 1, 0, 0, 0))
-            archive.writestr(entry, source.read_bytes())
-    return path
