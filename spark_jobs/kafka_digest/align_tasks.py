@@ -59,7 +59,8 @@ def differences(
 
 
 def _known(columns: Columns, unit: int, circumstances: Circumstances) -> Known:
-    tombstones = dict(zip(columns[2].tolist(), columns[-2].tolist(), strict=True))
+    beside = slice(int(np.searchsorted(columns[2], SOURCE_BEFORE)), None)
+    tombstones = dict(zip(columns[2][beside].tolist(), columns[-2][beside].tolist(), strict=True))
     return Known(
         compacted=(unit in circumstances.compacted[0], unit in circumstances.compacted[1]),
         expired=(unit in circumstances.expired[0], unit in circumstances.expired[1]),
@@ -73,6 +74,8 @@ def _known(columns: Columns, unit: int, circumstances: Circumstances) -> Known:
 def _aborted(columns: Columns) -> tuple[int, ...]:
     """Return the hashes of the source's records that a reader of committed ones does not see."""
     every, committed = (_records(columns, side) for side in (UNCOMMITTED, SOURCE))
+    if not len(every):
+        return ()
     seen = set(zip(committed.partitions.tolist(), committed.offsets.tolist(), strict=True))
     places = zip(every.partitions.tolist(), every.offsets.tolist(), strict=True)
     return tuple(record for record, place in zip(every.records.tolist(), places, strict=True) if place not in seen)
