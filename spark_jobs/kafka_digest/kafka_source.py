@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kafka_digest.errors import JobError
+from kafka_digest.session import choose_kafka_source
 from kafka_digest.windows import SideRange
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ def read_ranges(
     if not wanted:
         return None
     options = reader_options(client, wanted, isolation_level)
+    choose_kafka_source(session, len(wanted))
     frame = session.read.format("kafka").options(**options).load()
     tasks = frame._jdf.queryExecution().toRdd().getNumPartitions()
     if tasks != len(wanted):

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 TOLD_EVERY_S = 20.0
 # A look into Spark's books takes some milliseconds; a driver that does not answer is not waited for.
 LAST_LOOK_S = 5.0
-_SCAN, _ROWS = "BatchScan KafkaTable", "number of output rows"
+# What Spark calls its scans of Kafka, by the older and by the newer kind of source.
+_SCANS, _ROWS = ("Scan KafkaRelation", "BatchScan KafkaTable"), "number of output rows"
 
 
 @dataclass(slots=True)
@@ -100,7 +101,7 @@ class KafkaScans:
         return self._ended + running
 
     def _read_by(self, execution: int) -> int:
-        scans = [n for n in _each(self._store.planGraph(execution).allNodes()) if n.name().startswith(_SCAN)]
+        scans = [n for n in _each(self._store.planGraph(execution).allNodes()) if n.name().startswith(_SCANS)]
         # A plan may show a scan twice, for example where its result is kept.
         rows = {m.accumulatorId() for scan in scans for m in _each(scan.metrics()) if m.name() == _ROWS}
         if not rows:

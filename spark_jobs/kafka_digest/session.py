@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+# Both sides together no more than the consumers that an executor of Spark's keeps anyway
+# (`spark.kafka.consumer.cache.capacity`).
+FEW_PARTITIONS = 32
 _V1_SOURCES = "spark.sql.sources.useV1SourceList"
 _OPTIONS = {
     # Each batch looks up its keys among all that a task knows; small batches cost twice as much with many keys.
@@ -20,16 +23,21 @@ _OPTIONS = {
 
 
 def set_up(session: SparkSession) -> SparkSession:
-    """Set the session up and return it.
-
-    Kafka is read by Spark's newer kind of source, as a stream would be. The older kind, which is what `load()` gives by
-    default, makes a Row of objects of every record and Spark's own form of that again: a quarter of level 1.
-    """
+    """Set the session up and return it."""
     for name, value in _OPTIONS.items():
         session.conf.set(name, value)
-    older = (session.conf.get(_V1_SOURCES) or "").split(",")
-    session.conf.set(_V1_SOURCES, ",".join(name for name in older if name.strip().lower() != "kafka"))
     return session
+
+
+def choose_kafka_source(session: SparkSession, partitions: int) -> None:
+    """Let the session's next readings of so many Kafka partitions use the kind of source that is best for them.
+
+    The older kind, Spark's default, makes a Row of objects of every record and its own form of that again: a quarter
+    of level 1. The newer kind does not, but keeps the consumer of every partition open, with all that it has fetched,
+    until the task ends, however many partitions the task reads: with a thousand, six gigabytes are not enough.
+    """
+    names = {name.strip() for name in (session.conf.get(_V1_SOURCES) or "").split(",")} - {"", "kafka"}
+    session.conf.set(_V1_SOURCES, ",".join(sorted(names if partitions <= FEW_PARTITIONS else {*names, "kafka"})))
 
 
 def small_table(session: SparkSession, rows: Iterable[Sequence[Any]], schema: str) -> DataFrame:

@@ -12,6 +12,7 @@ pytest.importorskip("pyspark")
 
 from kafka_digest.errors import JobError
 from kafka_digest.kafka_source import FORBIDDEN_OPTIONS, read_ranges, reader_options
+from kafka_digest.session import FEW_PARTITIONS
 from kafka_digest.windows import SideRange
 
 pytestmark = pytest.mark.unit
@@ -25,6 +26,8 @@ class Session:
     def __init__(self, tasks: int) -> None:
         self.tasks = tasks
         self.asked: dict[str, str] = {}
+        self.settings = {"spark.sql.sources.useV1SourceList": "csv,kafka,text"}
+        self.conf = SimpleNamespace(get=self.settings.get, set=self.settings.__setitem__)
 
     @property
     def read(self) -> Any:
@@ -57,6 +60,17 @@ def test_lost_records_stop_the_reading():
     options = reader_options({"failOnDataLoss": "false"}, RANGES, "read_committed")
 
     assert ("true", "read_committed") == (options["failOnDataLoss"], options["kafka.isolation.level"])
+
+
+def test_many_partitions_are_read_by_the_source_that_lets_go():
+    """The newer kind of source keeps what it has fetched of every partition of a task; of few that is little."""
+    session = Session(tasks=0)
+    for partitions, sources in ((FEW_PARTITIONS + 1, "csv,kafka,text"), (FEW_PARTITIONS, "csv,text")) * 2:
+        session.tasks = partitions
+        ranges = [SideRange("orders", number, 0, 1) for number in range(partitions)]
+        read_ranges(session, {}, ranges, "read_committed")  # type: ignore[arg-type]
+
+        assert {"spark.sql.sources.useV1SourceList": sources} == session.settings
 
 
 @pytest.mark.parametrize("tasks", [2, 4])
