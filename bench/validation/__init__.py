@@ -19,6 +19,7 @@ from bench.validation.data import Hot, Topic, fill, keyed
 from bench.validation.reading import far_reader_rows
 from bench.validation.shuffling import shuffled_bytes
 from bench.validation.submitting import submit_rows
+from bench.validation.translating import Translating
 from kafka_digest.session import set_up
 from sandbox import jars
 from sandbox.sandbox import Sandbox
@@ -65,6 +66,7 @@ def _in_session(sides: dict[str, str], records: int) -> Iterator[Row]:
     yield Row("level 2, 1 M keys, peak memory of a Python worker ÷ 350 MB", worker_peak_bytes() / 350e6, 1, None)
     yield from _levels(arms)
     yield from _shapes(arms)
+    yield _translation(Translating.filled(session, sides, records, FEW))
     session.stop()
 
 
@@ -136,3 +138,8 @@ def _shapes(arms: dict[str, Arms]) -> Iterator[Row]:
     yield ratio("level 2, 1,000 near-empty partitions ÷ 8", costs["wide"], costs["narrow"], 4, 2)
     name = "level 1, 1,000 partitions of 100 records ÷ 8 of as many together"
     yield ratio(name, costs["small wide"], costs["small narrow"], None, None)
+
+
+def _translation(arms: Translating) -> Row:
+    costs = interleaved({"scan": arms.scan, "translate": arms.translate})
+    return ratio("offsets of 3 groups, other partitions ÷ scan", costs["translate"], costs["scan"], 1.8, 1.4)

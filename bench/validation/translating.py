@@ -1,0 +1,58 @@
+"""What it costs to say where consumer groups go on after a copy that chose partitions anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import SparkSession
+
+from bench.validation.arms import Arms
+from bench.validation.data import Topic, fill, keyed
+from kafka_digest.clusters import Clusters
+from kafka_digest.translation import Translation
+from kafka_digest.vectors import TopicCopy
+from kafka_digest.windows import SideRange
+
+# How much of each partition the groups have not read.
+LAGS = (0.1, 0.01, 0.001)
+SOURCE_PARTITIONS, TARGET_PARTITIONS = 4, 5
+
+
+@dataclass(frozen=True, slots=True)
+class Translating:
+    """Three groups on a topic that has other partitions on the target."""
+
+    session: SparkSession
+    sides: Mapping[str, str]
+    topic: Topic
+
+    @classmethod
+    def filled(cls, session: SparkSession, sides: Mapping[str, str], records: int, keys: int) -> Translating:
+        """Write the topic to both sides."""
+        partitions = {"source": SOURCE_PARTITIONS, "target": TARGET_PARTITIONS}
+        topics = {side: keyed("moved", records, keys, partitions[side]) for side in sides}
+        for side, topic in topics.items():
+            fill({side: sides[side]}, [topic])
+            topics["source"].sizes.update(topic.sizes)
+        return cls(session, sides, topics["source"])
+
+    def scan(self) -> None:
+        """Read both sides into nothing."""
+        Arms(self.session, self.sides, self.topic).scan()
+
+    def translate(self) -> None:
+        """Translate the offsets of all groups."""
+        clients = {side: {"kafka.bootstrap.servers": address} for side, address in self.sides.items()}
+        clusters = Clusters(self.session, clients, "read_committed", dict.fromkeys(self.sides, ()))
+        ends, theirs = self.topic.sizes["source"], self.topic.sizes["target"]
+        vectors = [{number: int(end * (1 - lag)) for number, end in ends.items()} for lag in LAGS]
+        ranges = {
+            "source": [SideRange("moved", number, vectors[0][number], end) for number, end in ends.items()],
+            "target": [SideRange("moved", number, 0, end) for number, end in theirs.items()],
+        }
+        copy = TopicCopy("moved", "moved", by_key=True, is_compacted=False, ranges=ranges, vectors=vectors)
+        (found,) = Translation(clusters).run([copy])
+        for one, vector in zip(found, vectors, strict=True):
+            assert not one.missing
+            assert one.unread == sum(end - vector[number] for number, end in ends.items()) <= one.delivered
