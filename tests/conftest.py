@@ -43,6 +43,8 @@ validation:
 """
 
 
+# Before the plugin that shares the tests out looks at their groups.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep in one process what shares something dear: the running Airflow, a Spark session, clusters."""
     for item in items:
