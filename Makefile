@@ -10,8 +10,6 @@ PYTHON := $(shell for python in python3.13 python3.12 python3.11 python3; do \
 endif
 RUN := .venv/bin/python
 DAMAGE ?=
-# Live tests wait most of their time, so two processes share the work; tests that share a fixture stay in one.
-TWO_AT_ONCE := --numprocesses 2 --dist loadgroup --no-loadscope-reorder
 
 .PHONY: help
 help: ## Show this list
@@ -36,7 +34,7 @@ down: ## Stop everything that `make up` started
 
 .PHONY: test
 test: bootstrap ## All tests but the long campaigns
-	@$(RUN) -m pytest -m "not campaign" $(TWO_AT_ONCE)
+	@$(RUN) -m pytest -m "not campaign"
 
 .PHONY: test-fast
 test-fast: bootstrap ## All tests that need no clusters
@@ -44,7 +42,7 @@ test-fast: bootstrap ## All tests that need no clusters
 
 .PHONY: test-live
 test-live: bootstrap ## Only the tests on real clusters
-	@$(RUN) -m pytest -m "live and not campaign" $(TWO_AT_ONCE)
+	@$(RUN) -m pytest -m "live and not campaign"
 
 .PHONY: test-live-all
 test-live-all: bootstrap ## The same with the long campaigns

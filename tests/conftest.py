@@ -43,20 +43,6 @@ validation:
 """
 
 
-# Before the plugin that shares the tests out looks at their groups.
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep in one process what shares something dear: the running Airflow, a Spark session, clusters."""
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
-
-
-def _group(item: pytest.Item) -> str:
-    if "sandbox" in getattr(item, "fixturenames", ()):
-        return "airflow"
-    return "spark" if item.get_closest_marker("spark") else item.location[0]
-
-
 @pytest.fixture
 def migration_text() -> str:
     """A small valid migration file."""

@@ -47,4 +47,7 @@ def small_table(session: SparkSession, rows: Iterable[Sequence[Any]], schema: st
     """
     names = [column.split(" ")[0] for column in schema.split(", ")]
     text = json.dumps([dict(zip(names, row, strict=True)) for row in rows])
-    return session.sql("select inline(from_json(:rows, :schema))", {"rows": text, "schema": f"array<struct<{schema}>>"})
+    return session.sql(
+        "select inline(from_json(:rows, :schema, map('mode', 'FAILFAST')))",
+        {"rows": text, "schema": f"array<struct<{schema}>>"},
+    )

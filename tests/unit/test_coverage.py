@@ -268,8 +268,9 @@ def test_bad_whole_reading_of_before_stands_until_the_next():
     assert covered(*bad, read((1,), box(*FIRST), whole=True, run="dag/later#1")).is_proved
 
 
-def test_comparison_by_key_covers_partitions_that_only_the_target_has():
-    """By key each partition of the target is a part of the copy, and what was not read of one is told."""
+@pytest.mark.parametrize("digest", [KEY_DIGEST, "key-order-fmix64/1"])
+def test_comparison_by_key_covers_partitions_that_only_the_target_has(digest: str):
+    """By key, with a digest of any version, each target partition is part of the copy; what was not read is told."""
     p1 = TopicPartition("orders", 1)
     keyed = [started(1, {P0: 0}, {P0: 0, p1: 0}), stopped(1, {P0: 10}, {P0: 4, p1: 6})]
     windows = (Window(1, "orders", "orders", 0, 0, 10, 0, 4), Window(1, "orders", "orders", 1, 0, 0, 0, 6))
@@ -277,12 +278,12 @@ def test_comparison_by_key_covers_partitions_that_only_the_target_has():
     part = replace(whole, windows=windows[:1])
 
     assert (True, 10, 10) == (
-        (found := covered(*keyed, read((1,), whole, digest=KEY_DIGEST))).is_proved,
+        (found := covered(*keyed, read((1,), whole, digest=digest))).is_proved,
         found.source_offsets,
         found.target_records,
     )
     assert [(1, "target", 0, 6)] == [
-        (f.partition, f.side, f.start, f.end) for f in covered(*keyed, read((1,), part, digest=KEY_DIGEST)).flaws
+        (f.partition, f.side, f.start, f.end) for f in covered(*keyed, read((1,), part, digest=digest)).flaws
     ]
 
 

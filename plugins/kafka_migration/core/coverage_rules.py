@@ -21,7 +21,7 @@ from kafka_migration.core.generations import Generation
 from kafka_migration.core.judgements import Comparison, Judgement
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.spans import Span, without
-from kafka_migration.core.validation import KEY_DIGESTS, Window
+from kafka_migration.core.validation import Window, is_by_key
 from kafka_migration.core.verdict import Verdict
 from kafka_migration.core.windows import copied_windows, from_start_of
 
@@ -41,7 +41,7 @@ class _Copied:
 
 def coverage_of(generations: Sequence[Generation], judgements: Sequence[Judgement]) -> dict[str, TopicCoverage]:
     """Return the coverage of every topic that was copied or judged, sorted; both arguments oldest first."""
-    by_key = {topic for j in judgements if j.digest in KEY_DIGESTS for topic in j.topics}
+    by_key = {topic for j in judgements if is_by_key(j.digest) for topic in j.topics}
     copied: dict[str, list[_Copied]] = {}
     for piece in _copied(generations, by_key):
         copied.setdefault(piece.window.topic, []).append(piece)
