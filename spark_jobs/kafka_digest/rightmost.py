@@ -9,7 +9,9 @@ record does not depend on where the reader stands, so one look serves readers at
 
 Of any other key (in several partitions of either side, or without an order, each record by itself) there is no
 rightmost place for all partitions at once. Then the first copy in each target partition counts: nothing is passed over,
-but more may be read again than must. It is the only place, hence also the best, where there is one copy only.
+but more may be read again than must. It is the only place, hence also the best, where there is one copy only. Where
+records have fewer copies than the source has of them, all of these count as missing, also for a reader that has read
+some. Order is looked at within each source partition, and not where the target has the key in several.
 
 The definition is tested against trying all places (`tests/unit/test_rightmost.py`).
 """
@@ -20,6 +22,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -144,12 +147,25 @@ def _copies_of_key(source: Log, target: Log, ours: range, theirs: range, *, is_c
     copies: dict[int, list[int]] = {}
     for place in theirs:
         copies.setdefault(int(target.records[place]), []).append(place)
-    if not _is_in_one(source, ours):
-        yield from _first_copies(source, target, ours, copies, may_be_replaced=False)
-    elif _is_in_one(target, theirs):
-        yield from _from_the_right(source, ours, copies, theirs.stop, may_be_replaced=is_compacted)
-    else:
+    if not _is_in_one(target, theirs):
+        is_compacted = is_compacted and _is_in_one(source, ours)
         yield from _first_copies(source, target, ours, copies, may_be_replaced=is_compacted)
+    elif not _is_in_one(source, ours):
+        yield from _first_copies(source, target, ours, copies, may_be_replaced=False)
+        yield from _out_of_order(source, ours, copies, theirs.stop)
+    elif is_compacted and (not theirs or target.records[theirs[-1]] != source.records[ours[-1]]):
+        # Whatever compaction leaves, it ends with the newest record.
+        yield ours[-1]
+    else:
+        yield from _from_the_right(source, ours, copies, theirs.stop, may_be_replaced=is_compacted)
+
+
+def _out_of_order(source: Log, ours: range, copies: Mapping[int, Sequence[int]], end: int) -> Iterator[int]:
+    """Yield records of which no copy comes before that of the next in their source partition."""
+    cuts = [n for n in ours[1:] if source.partitions[n] != source.partitions[n - 1]]
+    for first, stop in pairwise((ours.start, *cuts, ours.stop)):
+        found = _from_the_right(source, range(first, stop), copies, end, may_be_replaced=False)
+        yield from (place for place in found if not isinstance(place, Copy))
 
 
 def _is_in_one(log: Log, places: range) -> bool:
@@ -177,12 +193,16 @@ def _first_copies(
 ) -> Iterator[Copy | int]:
     """Give each record the first of its copies in every target partition; where they are too few, none counts."""
     wanted = Counter(int(source.records[place]) for place in ours)
+    first = {
+        record: {int(target.partitions[place]): place for place in reversed(places)}
+        for record, places in copies.items()
+        if record in wanted
+    }
     is_followed = False
     for place in reversed(ours):
         mine = copies.get(record := int(source.records[place]), ())
         if len(mine) >= wanted[record]:
             is_followed = True
-            first = {int(target.partitions[copy]): copy for copy in reversed(mine)}
-            yield from (Copy(place, copy, len(mine) == 1) for copy in first.values())
+            yield from (Copy(place, copy, len(mine) == 1) for copy in first[record].values())
         elif not (may_be_replaced and is_followed):
             yield place

@@ -43,10 +43,22 @@ class TopicCopy:
 
     def __post_init__(self) -> None:
         partitions = {piece.partition for piece in self.ranges["source"]}
+        for side, pieces in self.ranges.items():
+            if len({piece.partition for piece in pieces}) < len(pieces):
+                raise JobError(f"{side} {self.topic}: a partition is asked for twice")
         if self.is_compacted and not self.by_key:
             raise JobError(f"{self.topic}: what compaction leaves can only be compared by key")
         if any(vector.keys() != partitions for vector in self.vectors):
             raise JobError(f"{self.topic}: each group's offsets must name the source partitions {sorted(partitions)}")
+        for piece in self.ranges["source"]:
+            self._check(piece)
+
+    def _check(self, piece: SideRange) -> None:
+        """Raise `JobError` if what a group has not read of a partition is not all within the range."""
+        outside = [v[piece.partition] for v in self.vectors if not piece.start <= v[piece.partition] <= piece.end]
+        if outside or piece.unreadable is not None:
+            reason = piece.unreadable or f"offset {outside[0]} is outside [{piece.start}, {piece.end}]"
+            raise JobError(f"source {self.topic}[{piece.partition}]: {reason}; nothing can be said of its groups")
 
     @property
     def commits(self) -> dict[int, tuple[int, ...]]:

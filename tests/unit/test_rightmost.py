@@ -109,6 +109,23 @@ def test_only_one_copy_is_the_only_choice():
     assert [[True, True], [False, False, True]] == [sorted(found) for found in choices]
 
 
+def test_compacted_key_must_end_with_the_newest_record():
+    """A copy of the newest record that stands before others of its key is not what compaction leaves."""
+    source: Partitions = {0: [(0, 1), (0, 2), (0, 1)]}
+    copies, _, _ = found(Scenario(source, {0: [(0, 1), (0, 2)]}, {0: 0}), is_compacted=True)
+
+    assert ([2], []) == (copies.missing.tolist(), copies.source.tolist())
+
+
+def test_order_is_that_of_each_source_partition():
+    """A key in several source partitions may interleave; records of one of them in another order are missing."""
+    source: Partitions = {0: [(0, 1), (0, 2)], 1: [(0, 3)]}
+    right, wrong = {0: [(0, 1), (0, 3), (0, 2)]}, {0: [(0, 2), (0, 1), (0, 3)]}
+    missing = [found(Scenario(source, target, {0: 0, 1: 0}))[0].missing.tolist() for target in (right, wrong)]
+
+    assert [[], [0]] == missing
+
+
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_an_empty_side(side: str):
     """Nothing unread needs no copy, and on an empty target everything is missing."""
