@@ -21,6 +21,7 @@ from pyspark.sql import SparkSession
 from kafka_digest.documents import as_uri, read_clients, read_document, remove, write_document
 from kafka_digest.errors import JobError, masked, naming
 from kafka_digest.job import validate
+from kafka_digest.session import START_OPTIONS
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -33,7 +34,8 @@ def main(arguments: Sequence[str]) -> int:
     clients: dict[str, dict[str, str]] = {}
     try:
         with naming("starting Spark"):
-            session = SparkSession.builder.appName("kafka-migration validation").getOrCreate()
+            builder = SparkSession.builder.appName("kafka-migration validation").config(map=dict(START_OPTIONS))
+            session = builder.getOrCreate()
         try:
             clients |= read_clients(options.clients)
             compare(session, options.request, options.result, clients)

@@ -20,7 +20,7 @@ from bench.validation.reading import far_reader_rows
 from bench.validation.shuffling import shuffled_bytes
 from bench.validation.submitting import submit_rows
 from bench.validation.translating import Translating
-from kafka_digest.session import set_up
+from kafka_digest.session import START_OPTIONS, set_up
 from sandbox import jars
 from sandbox.sandbox import Sandbox
 from sandbox.spark import local_session
@@ -77,6 +77,7 @@ def _session() -> SparkSession:
         "spark.sql.shuffle.partitions": "8",
         # The stage counters that say what was shuffled.
         "spark.ui.enabled": "true",
+        **START_OPTIONS,
     }
     return set_up(local_session(2, options))
 
