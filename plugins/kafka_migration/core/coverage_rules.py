@@ -23,7 +23,7 @@ from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.spans import Span, without
 from kafka_migration.core.validation import Window, is_by_key
 from kafka_migration.core.verdict import Verdict
-from kafka_migration.core.windows import copied_windows, from_start_of
+from kafka_migration.core.windows import copied_windows, joined_windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,17 +152,9 @@ def _comparisons(judgement: Judgement, topic: str, windows: Iterable[Window]) ->
     mine = tuple(w for w in windows if w.generation in judgement.generations)
     if judgement.whole:
         newest = max(judgement.generations, default=0)
-        mine = _joined(w for w in windows if w.generation <= newest)
+        mine = tuple(joined_windows(w for w in windows if w.generation <= newest).values())
     records = judgement.source_records.get(topic, 0)
     return (Comparison(judgement.topics[topic], mine, records, records),)
-
-
-def _joined(windows: Iterable[Window]) -> tuple[Window, ...]:
-    """Return one window per partition over all of these, which are in the order of their generations."""
-    whole: dict[int, Window] = {}
-    for window in windows:
-        whole[window.partition] = from_start_of(whole.get(window.partition, window), window)
-    return tuple(whole.values())
 
 
 def _span(window: Window, side: Side) -> Span:

@@ -73,7 +73,7 @@ class ValidationRequest:
     those whose timestamps the target makes anew, so that they are not compared; `compacted_topics` those of which
     either side may delete records that have a newer one. `is_uncommitted_copy`: MirrorMaker copied aborted transactions
     too. `nonce` goes with an audited digest. `left_out` is how many windows of a topic a sample does not read.
-    those whose timestamps the target makes anew, so that they are not compared. `max_bytes_per_s` is the most that each
+    `max_bytes_per_s` is the most that each
     broker of either side is to send, `None` for as fast as it goes.
     """
 

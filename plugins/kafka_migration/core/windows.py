@@ -76,10 +76,19 @@ def _has_source(window: Window) -> bool:
 
 def _extended(earlier: Iterable[Window], later: Iterable[Window]) -> list[Window]:
     known = {w.partition: w for w in earlier}
-    return [from_start_of(known[w.partition], w) if w.partition in known else w for w in later]
+    return [_from_start_of(known[w.partition], w) if w.partition in known else w for w in later]
 
 
-def from_start_of(earlier: Window, later: Window) -> Window:
+def joined_windows(windows: Iterable[Window]) -> dict[TopicPartition, Window]:
+    """Return one window per partition over all of these, which are in the order of their generations."""
+    whole: dict[TopicPartition, Window] = {}
+    for window in windows:
+        partition = TopicPartition(window.topic, window.partition)
+        whole[partition] = _from_start_of(whole.get(partition, window), window)
+    return whole
+
+
+def _from_start_of(earlier: Window, later: Window) -> Window:
     """Return the later window from the beginning of the earlier one on."""
     source_start = earlier.source_start if _has_source(earlier) else later.source_start
     return replace(later, source_start=source_start, target_start=earlier.target_start)
@@ -94,11 +103,7 @@ def whole_windows(
     the target has producers of its own: what they append belongs to no copy, so the recorded end is the end.
     """
     wanted = set(topics)
-    first: dict[TopicPartition, Window] = {}
-    for generation in ledger.generations:
-        for window in copied_windows(generation, by_key=by_key):
-            partition = TopicPartition(window.topic, window.partition)
-            first[partition] = from_start_of(first.get(partition, window), window)
+    first = joined_windows(w for generation in ledger.generations for w in copied_windows(generation, by_key=by_key))
     ends = {} if ledger.phase is Phase.CUT_OVER else target_end_offsets
     if by_key:
         first = _of_whole_topics(first, ends)
