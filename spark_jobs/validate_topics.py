@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import SparkSession
 
 from kafka_digest.documents import as_uri, read_clients, read_document, remove, write_document
-from kafka_digest.errors import JobError, masked, naming
+from kafka_digest.errors import JobError, masked, naming, tell
 from kafka_digest.job import validate
 from kafka_digest.session import START_OPTIONS
 
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
         finally:
             session.stop()
     except JobError as error:
-        sys.stderr.write(f"validate_topics: {masked(str(error), clients)}\n")
+        tell(masked(str(error), clients))
         return 1
     return 0
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from kafka_digest.alignment import FIELDS, UNCLASSIFIED, Difference, Known, Records, align, surplus
 from kafka_digest.arrow_columns import schema_of
+from kafka_digest.whole_keys import Columns, key_begins, whole_keys
 
 # Where a row comes from: the ranges compared; those of the source read with aborted transactions; what logs hold before
 # and behind them, of each key only the newest.
@@ -29,8 +30,6 @@ _SCHEMA = schema_of(DIFFERENCES)
 
 # A key with more records than this, on both sides together, is not aligned: half a gigabyte would not be enough.
 MAX_RECORDS = 1_000_000
-
-Columns = list[NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,23 +87,11 @@ def _found(source: Records, target: Records, known: Known, *, keyless: bool) -> 
 
 
 def _keys(batches: Iterable[pa.RecordBatch]) -> Iterator[Columns]:
-    """Return the rows of each key, whatever batches they came in."""
-    last: Columns | None = None
-    for batch in batches:
-        if not batch.num_rows:
-            continue
-        columns = [batch[name].to_numpy(zero_copy_only=False) for name in HASHED]
-        if last is not None:
-            columns = [np.concatenate(parts) for parts in zip(last, columns, strict=True)]
-        units, keys = columns[:2]
-        edges = np.flatnonzero((units[1:] != units[:-1]) | (keys[1:] != keys[:-1])) + 1
-        *whole, tail = zip([0, *edges.tolist()], [*edges.tolist(), len(keys)], strict=True)
-        for start, end in whole:
+    """Return the rows of each key; of one that is too long only so many as show it."""
+    for columns in whole_keys(batches, HASHED, most=MAX_RECORDS + 1):
+        edges = [0, *key_begins(columns).tolist(), len(columns[0])]
+        for start, end in pairwise(edges):
             yield [column[start:end] for column in columns]
-        # The next batch may go on with this key; of one that is too long only so much is kept as shows it.
-        last = [column[slice(*tail)][: MAX_RECORDS + 1] for column in columns]
-    if last is not None:
-        yield last
 
 
 def _rows_of(columns: Columns, side: int) -> slice:

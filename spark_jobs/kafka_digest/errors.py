@@ -1,8 +1,9 @@
-"""The one error of the job, and how Java's errors become one line of it."""
+"""The one error of the job, how Java's errors become one line of it, and how a line is told."""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -14,6 +15,12 @@ _SECRET_WORDS = ("password", "secret", "jaas", "token", "credential", "certifica
 
 class JobError(Exception):
     """The job cannot give a result; the text is one line for the person who reads the log."""
+
+
+def tell(text: str) -> None:
+    """Write a line for the person who reads the log."""
+    sys.stderr.write(f"validate_topics: {text}\n")
+    sys.stderr.flush()
 
 
 @contextmanager

@@ -7,7 +7,6 @@ bound.
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from kafka_digest.errors import tell
 from kafka_digest.windows import SideRange, WindowPlan
 
 if TYPE_CHECKING:
@@ -138,12 +138,7 @@ def _tell(records: Callable[[], int], workload: Workload, is_done: threading.Eve
             read = records() - before
             if read > told:
                 told = read
-                _say(progress_line(read, workload.offsets, time.monotonic() - begun))
+                tell(progress_line(read, workload.offsets, time.monotonic() - begun))
     except Exception as error:
         # Spark's books are none of its public parts; without them the work goes on all the same.
-        _say(f"how far the reading is cannot be told ({type(error).__name__})")
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"validate_topics: {text}\n")
-    sys.stderr.flush()
+        tell(f"how far the reading is cannot be told ({type(error).__name__})")

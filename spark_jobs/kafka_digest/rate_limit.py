@@ -5,13 +5,12 @@ Each broker holds all consumers of that client id together to so many bytes a se
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from kafka_digest.admin import admin_client
-from kafka_digest.errors import JobError, naming
+from kafka_digest.errors import JobError, naming, tell
 
 CLIENT_ID = "kafka.client.id"
 _QUOTA = "consumer_byte_rate"
@@ -63,7 +62,7 @@ def _quota(jvm: Any, side: str, client: Mapping[str, str], max_bytes_per_s: int)
             with naming(f"the quota of {what} is still there, remove it by hand"):
                 _alter(jvm, client, None)
         except JobError as error:
-            sys.stderr.write(f"validate_topics: {error}\n")
+            tell(str(error))
 
 
 def _alter(jvm: Any, client: Mapping[str, str], max_bytes_per_s: int | None) -> None:

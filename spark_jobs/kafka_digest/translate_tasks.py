@@ -5,8 +5,8 @@ Groups commit offsets; a source partition's *steps* lie between the distinct one
 n-th offset and ends at the next, the last at the end of the copy. What a group has not read are all steps from that of
 its offset on. So one row per step says enough for any number of groups.
 
-There are two kinds of rows, `STEPS`: `READ` says how many source records a step has and how many of them have no
-copy, with the offset of the last of these (before which nothing of its key counts); `COPY` is the first offset of
+There are two kinds of rows, `STEPS`: `READ` says how many source records a step has, and as its offset the last of
+them that has no copy (before which nothing of its key counts); `COPY` is the first offset of
 the copies of a step's records in one target partition.
 """
 
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from kafka_digest.arrow_columns import schema_of
 from kafka_digest.rightmost import Log, Places, rightmost
+from kafka_digest.whole_keys import Columns, whole_keys
 
 READ, COPY = 0, 1
 SOURCE, TARGET = 0, 1
@@ -29,14 +30,12 @@ SOURCE, TARGET = 0, 1
 HASHED = "unit int, key bigint, side int, partition int, offset bigint, record bigint"
 STEPS = (
     "kind int, unit int, source_partition int, step int, target_partition int, offset bigint, "
-    "records bigint, missing bigint, is_only_choice boolean"
+    "records bigint, is_only_choice boolean"
 )
 # Where a record is on the target, and how many are in a step between two offsets.
 PLACED = "unit int, partition int, offset bigint"
 COUNTS = "unit int, partition int, step int, records bigint"
 _HASHED, _STEPS, _PLACED, _COUNTS = (schema_of(columns) for columns in (HASHED, STEPS, PLACED, COUNTS))
-
-Columns = list[NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,28 +48,12 @@ class Unit:
 
 def steps(batches: Iterable[pa.RecordBatch], units: Mapping[int, Unit]) -> Iterator[pa.RecordBatch]:
     """Find the copies of the source's records; `HASHED` rows in, `STEPS` out, of which several may tell of one step."""
-    for columns in _whole_keys(batches):
+    for columns in whole_keys(batches, _HASHED.names):
         numbers, starts = np.unique(columns[0], return_index=True)
         ends = np.append(starts[1:], len(columns[0]))
         for number, start, end in zip(numbers.tolist(), starts.tolist(), ends.tolist(), strict=True):
             rows = list(_rows(units[number], [column[start:end] for column in columns]))
             yield pa.RecordBatch.from_pylist([{"unit": number, **row} for row in rows], schema=_STEPS)
-
-
-def _whole_keys(batches: Iterable[pa.RecordBatch]) -> Iterator[Columns]:
-    """Return rows of whole keys, many at a time, whatever batches they came in."""
-    kept: Columns | None = None
-    for batch in batches:
-        columns = [batch[name].to_numpy(zero_copy_only=False) for name in _HASHED.names]
-        if kept is not None:
-            columns = [np.concatenate(parts) for parts in zip(kept, columns, strict=True)]
-        begins = np.flatnonzero((np.diff(columns[0]) != 0) | (np.diff(columns[1]) != 0)) + 1
-        last = int(begins[-1]) if len(begins) else 0
-        if last:
-            yield [column[:last] for column in columns]
-        kept = [column[last:] for column in columns]
-    if kept is not None and len(kept[0]):
-        yield kept
 
 
 def _rows(unit: Unit, columns: Columns) -> Iterator[dict[str, Any]]:
@@ -83,7 +66,6 @@ def _rows(unit: Unit, columns: Columns) -> Iterator[dict[str, Any]]:
             **_step(source, step_of, chosen[0]),
             "offset": int(lost.max()) if len(lost) else None,
             "records": len(chosen),
-            "missing": len(lost),
         }
     for chosen in _groups(source.partitions[copies.source], step_of[copies.source], target.partitions[copies.target]):
         first = chosen[np.argmin(target.offsets[copies.target[chosen]])]

@@ -78,12 +78,11 @@ class TopicCopy:
 class Unread:
     """What is not read from some place on.
 
-    :param missing: how many of the records have no copy; `last_missing` is the last of them in its source partition
+    :param last_missing: the last of them in its source partition that has no copy
     :param first: the first copy's offset by target partition, and whether it is the only choice
     """
 
     records: int = 0
-    missing: int = 0
     last_missing: int | None = None
     first: Mapping[int, tuple[int, bool]] = field(default_factory=dict)
 
@@ -92,13 +91,13 @@ class Unread:
         """Return what a row of `translate_tasks.STEPS` says."""
         if row["kind"] == COPY:
             return cls(first={row["target_partition"]: (row["offset"], row["is_only_choice"])})
-        return cls(row["records"], row["missing"], row["offset"])
+        return cls(row["records"], row["offset"])
 
     def __add__(self, other: Unread) -> Unread:
         missing = [offset for offset in (self.last_missing, other.last_missing) if offset is not None]
         both = [*self.first.items(), *other.first.items()]
         first = {number: min(place for of, place in both if of == number) for number, _ in both}
-        return Unread(self.records + other.records, self.missing + other.missing, max(missing, default=None), first)
+        return Unread(self.records + other.records, max(missing, default=None), first)
 
 
 @dataclass(frozen=True, slots=True)
