@@ -35,18 +35,9 @@ class _Topic:
     def entries(self) -> Iterable[dict[str, Any]]:
         """Return the entry of the result per window."""
         for plan in self.plans:
-            yield {
-                **plan.window,
-                "source": self.unit.count("source", plan.source.place),
-                "target": self.unit.count("target", plan.target.place),
-                "equal": self.equal,
-                "blocks": 0,
-                "differing_blocks": 0,
-                "source_unreadable": plan.source.unreadable,
-                "target_unreadable": plan.target.unreadable,
-                "first_difference": None,
-                "differences": None,
-            }
+            source, target = (self.unit.count(side, getattr(plan, side).place) for side in SIDES)
+            only_by_position = {"blocks": 0, "differing_blocks": 0, "first_difference": None, "differences": None}
+            yield plan.entry(source, target, equal=self.equal) | only_by_position
 
     def document(self, differences: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return the entry of the result for the topic."""

@@ -183,15 +183,10 @@ def _entry(one: Measured, difference: Difference | None) -> dict[str, Any]:
         difference = Difference(
             "unclassified", None, None, (), "The digests differed at first; read again, the records are equal."
         )
-    return {
-        **plan.window,
-        "source": side_document(one.source),
-        "target": side_document(one.target),
-        "equal": not one.differs and plan.is_whole,
+    source, target = side_document(one.source), side_document(one.target)
+    return plan.entry(source, target, equal=not one.differs and plan.is_whole) | {
         "blocks": comparison.blocks,
         "differing_blocks": comparison.differing_blocks,
-        "source_unreadable": plan.source.unreadable,
-        "target_unreadable": plan.target.unreadable,
         "source_digest": window_digest(one.source),
         "target_digest": window_digest(one.target),
         "first_difference": None if difference is None else difference.to_document(),

@@ -71,6 +71,17 @@ class WindowPlan:
         unreadable = [side for side in (self.source, self.target) if side.unreadable is not None]
         return bool(unreadable) and all(side.is_expired for side in unreadable)
 
+    def entry(self, source: Mapping[str, Any], target: Mapping[str, Any], *, equal: bool) -> dict[str, Any]:
+        """Return what every entry of the result says of a window; `source` and `target` are what was read."""
+        return {
+            **self.window,
+            "source": source,
+            "target": target,
+            "equal": equal,
+            "source_unreadable": self.source.unreadable,
+            "target_unreadable": self.target.unreadable,
+        }
+
 
 def requested_range(window: Mapping[str, Any], side: str) -> SideRange:
     """Return the range that the request asks for on `source` or `target`."""
