@@ -1,14 +1,19 @@
-"""A Spark session in this process, on loopback, without pages and progress bars."""
+"""Spark on loopback, without pages and progress bars: a session in this process, or one of `spark_jobs/` submitted."""
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from pyspark.sql import SparkSession
 
 from sandbox.jars import PROJECT
+
+JOB = PROJECT / "spark_jobs" / "validate_topics.py"
 
 
 def local_session(cores: int, options: Mapping[str, str]) -> SparkSession:
@@ -24,3 +29,38 @@ def local_session(cores: int, options: Mapping[str, str]) -> SparkSession:
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def submit_job(
+    folder: Path,
+    documents: Mapping[str, object],
+    package: Path,
+    jars: Iterable[Path],
+    *,
+    master: str = "local[2]",
+    conf: Mapping[str, str] | None = None,
+    timeout_s: float | None = None,
+) -> tuple[subprocess.CompletedProcess[str], Path]:
+    """Run the validation job as a person does; return how it ended and where its result should be.
+
+    Args:
+        folder: holds what goes in and comes out.
+        documents: `request` and `clients`.
+        package: the zip of `kafka_digest`.
+        jars: the Kafka connector's.
+    """
+    for name, document in documents.items():
+        (folder / f"{name}.json").write_text(json.dumps(document))
+    quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    command = [
+        *(str(Path(sys.executable).parent / "spark-submit"), "--master", master),
+        *(word for name, value in {**quiet, **(conf or {})}.items() for word in ("--conf", f"{name}={value}")),
+        *("--jars", ",".join(str(jar) for jar in jars)),
+        *("--files", str(folder / "clients.json"), "--py-files", str(package)),
+        *(str(JOB), "--request", str(folder / "request.json"), "--result", (folder / "result.json").as_uri()),
+    ]
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    ended = subprocess.run(
+        command, env=environment, cwd=folder, capture_output=True, text=True, timeout=timeout_s, check=False
+    )
+    return ended, folder / "result.json"

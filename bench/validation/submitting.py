@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,9 +11,9 @@ from bench.results import Row
 from bench.validation.data import Topic, fill, keyed
 from kafka_migration.core.validation import KEY_DIGEST, ValidationRequest, Window
 from kafka_migration.orchestration.operators.spark_job import zip_package
-from sandbox import jars
+from sandbox.jars import spark_jars
+from sandbox.spark import JOB, submit_job
 
-SPARK_JOBS = Path(__file__).parents[2] / "spark_jobs"
 TOPICS, RECORDS, PARTITIONS = 12, 10_000, 4
 
 
@@ -38,17 +35,8 @@ def _submit(folder: Path, sides: Mapping[str, str], topics: list[Topic]) -> None
     ]
     request = ValidationRequest("bench", "run", 65_536, "read_committed", tuple(windows), digest=KEY_DIGEST)
     clients = {side: {"kafka.bootstrap.servers": at} for side, at in sides.items()}
-    (folder / "request.json").write_text(json.dumps(request.to_document()))
-    (folder / "clients.json").write_text(json.dumps(clients))
-    command = [
-        *(str(Path(sys.executable).parent / "spark-submit"), "--master", "local[2]"),
-        *("--conf", "spark.ui.enabled=false", "--conf", "spark.log.level=WARN"),
-        *("--jars", ",".join(str(jar) for jar in jars.spark_jars())),
-        *("--files", str(folder / "clients.json")),
-        *("--py-files", str(zip_package(SPARK_JOBS / "kafka_digest", folder))),
-        str(SPARK_JOBS / "validate_topics.py"),
-        *("--request", str(folder / "request.json"), "--result", str(folder / "result.json")),
-    ]
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    subprocess.run(command, env=environment, cwd=folder, capture_output=True, check=True)
-    assert all(topic["equal"] for topic in json.loads((folder / "result.json").read_text())["topics"])
+    documents = {"request": request.to_document(), "clients": clients}
+    package = zip_package(JOB.parent / "kafka_digest", folder)
+    ended, result = submit_job(folder, documents, package, spark_jars(), conf={"spark.log.level": "WARN"})
+    ended.check_returncode()
+    assert all(topic["equal"] for topic in json.loads(result.read_text())["topics"])

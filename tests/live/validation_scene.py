@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,9 +11,9 @@ from confluent_kafka import Consumer, IsolationLevel, KafkaError, Message, Produ
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
 from kafka_migration.orchestration.operators.spark_job import zip_package
+from sandbox.spark import JOB, submit_job
 from tests.waiting import wait_until
 
-JOB = Path(__file__).parents[2] / "spark_jobs" / "validate_topics.py"
 START_MS = 1_760_000_000_000
 TIMEOUT_S = 300
 TOPICS_A_CALL = 100
@@ -215,19 +212,6 @@ def submit(
     timeout_s: float = TIMEOUT_S,
 ) -> tuple[subprocess.CompletedProcess[str], Path]:
     """Run the job; returns how it ended and where its result should be."""
-    (folder / "request.json").write_text(json.dumps(request))
-    (folder / "clients.json").write_text(json.dumps(clients))
-    command = [
-        *(str(Path(sys.executable).parent / "spark-submit"), "--master", master),
-        *("--conf", "spark.ui.enabled=false", "--conf", "spark.ui.showConsoleProgress=false"),
-        *(word for name, value in (conf or {}).items() for word in ("--conf", f"{name}={value}")),
-        *("--jars", ",".join(str(jar) for jar in clusters.jars)),
-        *("--files", str(folder / "clients.json")),
-        *("--py-files", str(zip_package(JOB.parent / "kafka_digest", folder))),
-        *(str(JOB), "--request", str(folder / "request.json"), "--result", (folder / "result.json").as_uri()),
-    ]
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    ended = subprocess.run(
-        command, env=environment, cwd=folder, capture_output=True, text=True, timeout=timeout_s, check=False
-    )
-    return ended, folder / "result.json"
+    documents = {"request": request, "clients": clients}
+    package = zip_package(JOB.parent / "kafka_digest", folder)
+    return submit_job(folder, documents, package, clusters.jars, master=master, conf=conf, timeout_s=timeout_s)
