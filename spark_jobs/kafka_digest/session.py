@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 FEW_PARTITIONS = 32
 _V1_SOURCES = "spark.sql.sources.useV1SourceList"
 # Only for a session that is still to start. Executors keep what was last fetched of each Kafka partition for five
-# minutes, up to 20,000 records of each, for a next reading; no other reading ever comes.
+# minutes, up to 20,000 records of each, for a next reading; no other reading ever comes. A second is still long enough
+# for the garbage collector to move them all.
 START_OPTIONS = {
-    "spark.kafka.consumer.fetchedData.cache.timeout": "1s",
-    "spark.kafka.consumer.fetchedData.cache.evictorThreadRunInterval": "1s",
+    "spark.kafka.consumer.fetchedData.cache.timeout": "50ms",
+    "spark.kafka.consumer.fetchedData.cache.evictorThreadRunInterval": "50ms",
+    "spark.kafka.consumer.cache.capacity": "8",
 }
 _OPTIONS = {
     # Each batch looks up its keys among all that a task knows; small batches cost twice as much with many keys.
