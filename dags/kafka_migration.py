@@ -6,7 +6,8 @@ backfills, which has the same tasks up to `judge`.
     preflight ─ reserve ─ plan ─ create_topics ─ start_mirror ─ watch_lag ─┐
                    │ setup                                                  │
                    └──────────── stop_mirror (teardown of reserve) ─────────┤
-       validate_topics ─ judge ─ drain_groups ─ plan_offsets ─ approve ─ sync_offsets ─ confirm_cutover
+       validate_topics ─ judge ─ drain_groups ─ translate_offsets ─ plan_offsets ─ approve ─ sync_offsets ─┐
+                                                                                           confirm_cutover ┘
     finish: a teardown below every task, the only leaf
 """
 

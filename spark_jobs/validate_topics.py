@@ -12,52 +12,25 @@ reading is. 2: usage.
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any
 
 from pyspark.sql import SparkSession
 
-from kafka_digest.documents import as_uri, read_clients, read_document, remove, write_document
-from kafka_digest.errors import JobError, masked, naming, tell
+from kafka_digest.command import Clients, run_job
+from kafka_digest.documents import as_uri, remove
+from kafka_digest.errors import naming
 from kafka_digest.job import validate
-from kafka_digest.session import START_OPTIONS
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run the job and return its exit code."""
-    parser = argparse.ArgumentParser(prog="validate_topics.py", description="Compare topics of two Kafka clusters.")
-    parser.add_argument("--request", required=True, help="location of the request, a JSON document")
-    parser.add_argument("--result", required=True, help="where the result is written to")
-    parser.add_argument("--clients", default="clients.json", help="name of the file with the Kafka reader options")
-    options = parser.parse_args(arguments)
-    clients: dict[str, dict[str, str]] = {}
-    try:
-        with naming("starting Spark"):
-            builder = SparkSession.builder.appName("kafka-migration validation").config(map=dict(START_OPTIONS))
-            session = builder.getOrCreate()
-        try:
-            clients |= read_clients(options.clients)
-            compare(session, options.request, options.result, clients)
-        finally:
-            session.stop()
-    except JobError as error:
-        tell(masked(str(error), clients))
-        return 1
-    return 0
-
-
-def compare(session: SparkSession, request: str, result: str, clients: Mapping[str, Mapping[str, str]]) -> None:
-    """Read the request, measure, write the result. Raises `JobError`."""
-    with naming(f"reading the request {request}"):
-        document = read_document(session, request)
+def compare(session: SparkSession, request: Mapping[str, Any], clients: Clients, result: str) -> Mapping[str, Any]:
+    """Measure, with all differences in a file beside the result. Raises `JobError`."""
     differences = f"{as_uri(result).removesuffix('.json')}.differences.parquet"
     with naming(f"removing the differences of an earlier result {differences}"):
         remove(session, differences)
-    measured = validate(session, document, clients, differences)
-    with naming(f"writing the result {result}"):
-        write_document(session, result, measured)
+    return validate(session, request, clients, differences)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run_job(sys.argv[1:], compare, program="validate_topics.py"))

@@ -51,14 +51,14 @@ class Clusters:
 
     def plan(self, windows: Sequence[Mapping[str, Any]]) -> list[WindowPlan]:
         """Return what can be read of each window. Raises `JobError` if a cluster does not answer."""
-        source, target = (self._log_bounds(windows, side) for side in SIDES)
+        source, target = (self.log_bounds(side, [requested_range(w, side) for w in windows]) for side in SIDES)
         plans = [plan_window(window, source, target) for window in windows]
         self.workload.plan(plans)
         return plans
 
-    def _log_bounds(self, windows: Sequence[Mapping[str, Any]], side: str) -> dict[tuple[str, int], LogBounds]:
-        asked = [requested_range(window, side) for window in windows]
-        return self._bounds_of(side, {piece.place for piece in asked if not piece.is_empty})
+    def log_bounds(self, side: str, ranges: Sequence[SideRange]) -> dict[tuple[str, int], LogBounds]:
+        """Return what the partitions of these ranges hold, unless a range is empty. Raises `JobError`."""
+        return self._bounds_of(side, {piece.place for piece in ranges if not piece.is_empty})
 
     def _bounds_of(self, side: str, places: Collection[tuple[str, int]]) -> dict[tuple[str, int], LogBounds]:
         with naming(f"asking the {side} cluster for the log bounds of {len(places)} partitions"):

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException, PythonException
@@ -18,8 +19,8 @@ class JobError(Exception):
 
 
 def tell(text: str) -> None:
-    """Write a line for the person who reads the log."""
-    sys.stderr.write(f"validate_topics: {text}\n")
+    """Write a line for the person who reads the log; it begins with the name of the job."""
+    sys.stderr.write(f"{Path(sys.argv[0]).stem}: {text}\n")
     sys.stderr.flush()
 
 

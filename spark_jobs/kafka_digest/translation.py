@@ -18,9 +18,9 @@ from pyspark.sql import functions
 
 from kafka_digest.clusters import SIDES, Clusters
 from kafka_digest.errors import naming
-from kafka_digest.hashing import RECORD, Hashing
+from kafka_digest.hashing import RECORD
 from kafka_digest.session import small_table
-from kafka_digest.translate_tasks import COUNTS, STEPS, Unit, counts, steps
+from kafka_digest.translate_tasks import COUNTS, SOURCE, STEPS, TARGET, Unit, counts, steps
 from kafka_digest.vectors import TopicCopy, Translated, delivered_from, places_of, sum_of, translated, unread_from
 from kafka_digest.windows import SideRange
 
@@ -28,11 +28,20 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+# Hashes of so many records are sent to every task, some 100 bytes each while they are looked up.
+MAX_KNOWN_RECORDS = 2_000_000
+
+
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """Translates the groups of several topics at once."""
+    """Translates the groups of several topics at once.
+
+    :param max_known_records: up to so many unread records, the target's records that equal none of them are left out at
+        once, before anything is sorted
+    """
 
     clusters: Clusters
+    max_known_records: int = MAX_KNOWN_RECORDS
 
     def run(self, copies: Sequence[TopicCopy]) -> list[list[Translated]]:
         """Return where the vectors of each topic go on. Raises `JobError`."""
@@ -46,13 +55,14 @@ class Translation:
         return list(results.values())
 
     def _steps(self, copies: Mapping[int, TopicCopy], units: Mapping[int, Unit]) -> list[Any]:
-        source = self._hashed(copies, "source")
-        target = self._hashed(copies, "target")
+        source, target = (self._records(copies, side) for side in SIDES)
         if source is None:
             return []
-        source = source.persist()
+        source = rows = self._keyed(source, SOURCE).persist()
         try:
-            rows = source if target is None else source.unionByName(_of_these_keys(target, source))
+            if target is not None:
+                is_compacted = any(unit.is_compacted for unit in units.values())
+                rows = source.unionByName(self._of_interest(target, source, is_compacted=is_compacted))
             in_order = rows.repartition(self.clusters.tasks, "unit", "key").sortWithinPartitions(
                 "unit", "key", "side", "partition", "offset"
             )
@@ -60,22 +70,44 @@ class Translation:
         finally:
             source.unpersist()
 
-    def _hashed(self, copies: Mapping[int, TopicCopy], side: str) -> DataFrame | None:
-        """Return the rows `translate_tasks.HASHED` of a side."""
+    def _of_interest(self, target: DataFrame, source: DataFrame, *, is_compacted: bool) -> DataFrame:
+        """Return the keyed records of the target that may tell where copies of the source's are.
+
+        Those are the ones that some record of the source equals. Where these are too many for every task to know them,
+        and where something is compacted, so that the last record of a key counts whatever it is, it is all records of
+        keys that the source has.
+        """
+        if is_compacted or source.count() > self.max_known_records:
+            keys = source.select("unit", "key").distinct()
+            return self._keyed(target, TARGET).join(keys, ["unit", "key"], "left_semi").select(source.columns)
+        known = functions.broadcast(source.select("unit", "record").distinct())
+        return self._keyed(target.join(known, ["unit", "record"], "left_semi"), TARGET)
+
+    def _records(self, copies: Mapping[int, TopicCopy], side: str) -> DataFrame | None:
+        """Return the records of a side, each with a hash of all that it holds."""
         placed = self._placed(copies, side, {n: copy.ranges[side] for n, copy in copies.items()})
-        return None if placed is None else hashed_rows(placed, SIDES.index(side), self.clusters.hashing)
+        record = self.clusters.hashing.of(*RECORD)
+        columns = ("unit", "by_key", "key", "partition", "offset", f"{record} as record")
+        return None if placed is None else placed.selectExpr(*columns)
+
+    def _keyed(self, records: DataFrame, side: int) -> DataFrame:
+        """Return the rows `translate_tasks.HASHED`: of what a record is in order with others, in place of its key."""
+        key = f"if(key is null, record, {self.clusters.hashing.of('key')})"
+        order = f"if(by_key, {key}, cast(partition as bigint)) as key"
+        return records.selectExpr("unit", order, f"{side} as side", "partition", "offset", "record")
 
     def _placed(
         self, copies: Mapping[int, TopicCopy], side: str, ranges: Mapping[int, Sequence[SideRange]]
     ) -> DataFrame | None:
         """Return the records of a side with the number of their topic and what its order is."""
-        frame = self.clusters.read(side, [piece for pieces in ranges.values() for piece in pieces])
+        pieces = [piece for pieces in ranges.values() for piece in pieces]
+        frame = self.clusters.read(side, pieces)
         if frame is None:
             return None
         name = "topic" if side == "source" else "target_topic"
         topics = [(getattr(copy, name), number, copy.by_key) for number, copy in copies.items()]
         table = small_table(self.clusters.session, topics, "topic string, unit int, by_key boolean")
-        return frame.join(functions.broadcast(table), "topic")
+        return frame.coalesce(self.clusters.tasks).join(functions.broadcast(table), "topic")
 
     def _count(self, copies: Mapping[int, TopicCopy], results: Mapping[int, list[Translated]]) -> None:
         """Put into each result how many records it delivers."""
@@ -88,27 +120,8 @@ class Translation:
         placed = self._placed(copies, "target", ranges)
         rows: list[Any] = []
         if placed is not None:
-            offsets = placed.select("unit", "partition", "offset").coalesce(self.clusters.tasks)
+            offsets = placed.select("unit", "partition", "offset")
             rows = offsets.mapInArrow(partial(counts, places=places), COUNTS).collect()
         delivered = delivered_from(rows, places)
         for number, found in results.items():
             found[:] = [replace(one, delivered=sum_of(delivered, number, one.target)) for one in found]
-
-
-def hashed_rows(placed: DataFrame, side: int, hashing: Hashing) -> DataFrame:
-    """Return the rows `translate_tasks.HASHED` of records with their `unit` and whether it is `by_key`."""
-    record = hashing.of(*RECORD)
-    key = f"if(key is null, {record}, {hashing.of('key')})"
-    return placed.selectExpr(
-        "unit",
-        f"if(by_key, {key}, cast(partition as bigint)) as key",
-        f"{side} as side",
-        "partition",
-        "offset",
-        f"{record} as record",
-    )
-
-
-def _of_these_keys(target: DataFrame, source: DataFrame) -> DataFrame:
-    """Return the target's records of keys that the source's have; most keys have nothing unread."""
-    return target.join(source.select("unit", "key").distinct(), ["unit", "key"], "left_semi").select(target.columns)

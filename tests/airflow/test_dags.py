@@ -34,6 +34,7 @@ TASKS = [
     "validate_topics",
     "judge",
     "drain_groups",
+    "translate_offsets",
     "plan_offsets",
     "approve",
     "sync_offsets",

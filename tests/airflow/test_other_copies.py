@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
 
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.validation import AUDITED_DIGESTS, KEY_DIGEST, POSITION_DIGEST, ValidationRequest
 from kafka_migration.core.verdict import Verdict
-from kafka_migration.orchestration import factory
-from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.operators.stop import StopMirrorOperator
 from kafka_migration.orchestration.operators.validate import _request
 from tests.airflow.conftest import World
-from tests.airflow.engines import LossyEngine, lossy, set_mirror
-from tests.airflow.running import BEFORE_START, do, mirror, next_run, refusal_codes, store_position, validated
+from tests.airflow.engines import lossy, set_mirror
+from tests.airflow.running import BEFORE_START, do, mirror, next_run, store_position, validated
 
 pytestmark = pytest.mark.airflow
 
@@ -27,37 +23,6 @@ P0 = TopicPartition("orders", 0)
 RECORDS = [(b"k", b"%d" % n) for n in range(4)]
 PREFIXED = "topic_names: {naming: prefixed}"
 KINDS = ["engine: mirrormaker1", PREFIXED, "exactly_once: true"]
-
-
-@pytest.mark.parametrize("mode", ["rehearse", "cutover"])
-@pytest.mark.parametrize("setting", KINDS)
-def test_groups_of_such_a_copy_cannot_be_moved(world: World, monkeypatch: pytest.MonkeyPatch, setting: str, mode: str):
-    """Offsets are translated for a plain copy only: every other is refused before anything is started."""
-    monkeypatch.setattr(run_module, "engine_of", lambda *of: LossyEngine())
-    set_mirror(world, setting)
-    world.params["mode"] = mode
-
-    with pytest.raises(AirflowFailException, match=f"mode {mode}"):
-        do(world, PreflightOperator)
-    assert ["GROUPS_NOT_TRANSLATABLE"] == refusal_codes(world)
-
-
-@pytest.mark.parametrize(
-    ("setting", "modes"),
-    [
-        ("tasks: 1", ["rehearse", "sync", "follow", "validate", "cutover"]),
-        *((setting, ["sync", "follow", "validate"]) for setting in KINDS),
-    ],
-)
-def test_form_offers_only_modes_that_can_be(world: World, setting: str, modes: list[str]):
-    """What preflight would refuse is not offered; the default is then to copy."""
-    path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text().replace("  tasks: 2\n", ""))
-    set_mirror(world, setting)
-    mode = factory.migration_dags(world.migrations)["kafka_migration__shop"].params.get_param("mode")
-
-    assert modes == mode.schema["enum"]
-    assert modes[0] == mode.value
 
 
 @pytest.mark.parametrize("mode", ["sync", "validate"])

@@ -63,23 +63,25 @@ Translate = Callable[..., list[list[Translated]]]
 def translate(spark, kafka_frames) -> Translate:
     """Translate the groups of scenarios, each a topic of its own, in one pass."""
 
-    def run(scenarios: Sequence[Scenario], copies: Sequence[TopicCopy]) -> list[list[Translated]]:
+    def run(scenarios: Sequence[Scenario], copies: Sequence[TopicCopy], **limits: int) -> list[list[Translated]]:
         logs: dict[str, dict[tuple[str, int], list[KafkaRecord]]] = {"source": {}, "target": {}}
         for copy, scenario in zip(copies, scenarios, strict=True):
             logs["source"] |= {(copy.topic, n): records_of(log) for n, log in scenario.source.items()}
             logs["target"] |= {(copy.target_topic, n): records_of(log) for n, log in scenario.target.items()}
         frames = {side: kafka_frames(places) for side, places in logs.items()}
-        return Translation(FakeClusters(spark, frames)).run(copies)  # type: ignore[arg-type]
+        return Translation(FakeClusters(spark, frames), **limits).run(copies)  # type: ignore[arg-type]
 
     return run
 
 
-def test_offsets_are_the_best_of_all(translate: Translate):
+@pytest.mark.parametrize("limits", [{}, {"max_known_records": 0}], ids=["by record", "by key"])
+def test_offsets_are_the_best_of_all(translate: Translate, limits: dict[str, int]):
     """By key and by partition, with restarts and identical records: nothing is skipped, and no place further right
     skips nothing; what is delivered is what stands behind the places."""
     rng = random.Random(7)
     scenarios = [random_scenario(rng, by_key=number % 3 > 0) for number in range(SCENARIOS)]
-    found = translate(scenarios, [copy_of(f"t{number}", scenario) for number, scenario in enumerate(scenarios)])
+    copies = [copy_of(f"t{number}", scenario) for number, scenario in enumerate(scenarios)]
+    found = translate(scenarios, copies, **limits)
 
     for scenario, (one,) in zip(scenarios, found, strict=True):
         assert (scenario.best, {}) == (one.target, one.missing)
@@ -135,6 +137,14 @@ def test_compacted_target(translate: Translate):
     found = translate([scenario], [copy_of("orders", scenario, is_compacted=True)])
 
     assert [({}, {0: 0, 1: 0})] == [(one.missing, one.target) for (one,) in found]
+
+
+def test_compacted_target_whose_last_record_is_another(translate: Translate):
+    """What stands behind the newest record of a key there may have it deleted at any time: it does not count."""
+    scenario = Scenario({0: [(0, 0), (0, 1)]}, {0: [(0, 0), (0, 1), (0, 0)]}, {0: 1})
+    found = translate([scenario], [copy_of("orders", scenario, is_compacted=True)])
+
+    assert [{0: 1}] == [one.missing for (one,) in found]
 
 
 def test_nothing_unread_goes_on_at_the_end(translate: Translate):

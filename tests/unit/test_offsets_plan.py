@@ -35,7 +35,7 @@ PLAN = OffsetsPlan(
     source_end_offsets={P0: 10},
     mirror_positions={P0: 10},
     target_end_offsets={P0: 8},
-    groups=(GroupPlan("billing", (OFFSET,), (P1,)), LEFT_OUT),
+    groups=(GroupPlan("billing", (OFFSET,), unset=(P1,)), LEFT_OUT),
 )
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from kafka_migration.core.cluster import CommittedOffset, GroupDescription, GroupMember, GroupState
 from kafka_migration.core.codes import Code
+from kafka_migration.core.commits import commits_document, commits_from_document, reset_offsets_csv
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.group_offsets import GroupPlan
 from kafka_migration.core.offsets import TopicPartition
@@ -18,10 +19,7 @@ from kafka_migration.core.offsets_writing import (
     Write,
     after_write,
     before_write,
-    commits_document,
-    commits_from_document,
     nothing_to_move_findings,
-    reset_offsets_csv,
     unknown_write,
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -78,6 +79,12 @@ class Counter:
             self.is_seen.set()
             raise count
         return count
+
+
+@pytest.fixture(autouse=True)
+def job(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines begin with the name of the job that tells them."""
+    monkeypatch.setattr(sys, "argv", ["/jobs/validate_topics.py"])
 
 
 def told(capsys: pytest.CaptureFixture[str], counter: Counter) -> list[str]:

@@ -15,8 +15,8 @@ MOVING = {"approve", "sync_offsets", "confirm_cutover"}
 @pytest.mark.parametrize(
     ("mode", "skips"),
     [
-        (Mode.SYNC, MOVING | {"drain_groups", "plan_offsets"}),
-        (Mode.VALIDATE, MOVING | {"drain_groups", "plan_offsets"}),
+        (Mode.SYNC, MOVING | {"drain_groups", "translate_offsets", "plan_offsets"}),
+        (Mode.VALIDATE, MOVING | {"drain_groups", "translate_offsets", "plan_offsets"}),
         (Mode.REHEARSE, MOVING),
         (Mode.CUTOVER, set()),
     ],

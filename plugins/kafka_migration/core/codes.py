@@ -211,10 +211,6 @@ class Code(StrEnum):
         "A transaction is still open on a source partition that should stand still.",
     )
     GROUP_ACTIVE = "GROUP_ACTIVE", "A consumer group still has members, so its offsets cannot be moved."
-    GROUPS_NOT_TRANSLATABLE = (
-        "GROUPS_NOT_TRANSLATABLE",
-        "The offsets of consumer groups cannot be translated for a copy of this kind.",
-    )
     GROUPS_NOT_DRAINED = (
         "GROUPS_NOT_DRAINED",
         "Consumer groups did not finish reading on the source within cutover.drain_groups.",

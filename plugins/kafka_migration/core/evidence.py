@@ -40,6 +40,8 @@ class Kind(StrEnum):
     WAIT = "wait"
     PENDING = "pending"
     RESTART = "restart"
+    TRANSLATION_REQUEST = "translation-request"
+    TRANSLATION_RESULT = "translation-result"
 
 
 _ORDER = {kind: number for number, kind in enumerate(Kind, start=1)}

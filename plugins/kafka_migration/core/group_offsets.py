@@ -15,11 +15,9 @@ from typing import Any
 
 from kafka_migration.core.cluster import CommittedOffset, GroupDescription, GroupListing
 from kafka_migration.core.codes import Code
+from kafka_migration.core.commits import Commits
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.offsets import Offsets, TopicPartition, from_document, to_document
-
-Commits = Mapping[TopicPartition, CommittedOffset]
-"""Committed offsets of one group; a missing partition was never committed."""
 
 
 class GroupVerdict(StrEnum):
@@ -38,12 +36,16 @@ class Proof(StrEnum):
     """How a planned offset was proved.
 
     `record`: the first record from the offset on is the same on both sides. `end`: nothing unread is left on either
-    side. `none`: the copy does not reach the offset yet (a rehearsal only).
+    side. `none`: the copy does not reach the offset yet (a rehearsal only). `copies`: every unread record has a copy
+    from the offsets on, in order. `ledger`: the source has deleted unread records; the offsets are the ends before
+    the generation that copied the first of them, all of which was validated.
     """
 
     RECORD = "record"
     END = "end"
     NONE = "none"
+    COPIES = "copies"
+    LEDGER = "ledger"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +116,74 @@ class PlannedOffset:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedTopic:
+    """Where a group goes on in a topic whose copy chose partitions anew: in all of its partitions at once.
+
+    :param source_commits: what the group committed on the source
+    :param target_offsets: where it goes on, by target partition; `target_before` is where it stands there now
+    :param unread: records that it has not read on the source
+    :param delivered_again: records read again, or there more than once; where `proof` is `ledger`, the most it can be
+    :param is_minimal: whether no other offsets would do with fewer of them
+    """
+
+    topic: str
+    source_commits: Commits
+    target_before: Offsets
+    target_offsets: Offsets
+    unread: int
+    delivered_again: int
+    proof: Proof
+    is_minimal: bool
+
+    @property
+    def proposed(self) -> dict[TopicPartition, CommittedOffset]:
+        """What is to be written: a text that the consumer left goes along where it is the same everywhere."""
+        texts = {commit.metadata for commit in self.source_commits.values()}
+        metadata = texts.pop() if len(texts) == 1 else ""
+        return {p: CommittedOffset(offset, metadata) for p, offset in self.target_offsets.items()}
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the topic as plain JSON values."""
+        return {
+            "topic": self.topic,
+            "source_offsets": to_document({p: commit.offset for p, commit in self.source_commits.items()}),
+            "metadata": {str(p.partition): commit.metadata for p, commit in self.source_commits.items()},
+            "target_before": to_document(self.target_before),
+            "target_offsets": to_document(self.target_offsets),
+            "unread": self.unread,
+            "delivered_again": self.delivered_again,
+            "proof": str(self.proof),
+            "is_minimal": self.is_minimal,
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> PlannedTopic:
+        """Read back what `to_document` wrote."""
+        offsets, texts = from_document(document["source_offsets"]), document["metadata"]
+        return cls(
+            document["topic"],
+            {p: CommittedOffset(offset, texts[str(p.partition)]) for p, offset in offsets.items()},
+            from_document(document["target_before"]),
+            from_document(document["target_offsets"]),
+            document["unread"],
+            document["delivered_again"],
+            Proof(document["proof"]),
+            document["is_minimal"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class GroupPlan:
     """What is planned for one group.
 
-    `unset` are the partitions of its topics on which it never committed; they stay unset. With `refusals` the group
-    is left out: nothing is written for it, and it has no planned offsets.
+    `topics` are those whose copy chose partitions anew, `offsets` those of all other partitions. `unset` are the
+    partitions of its topics on which it never committed; they stay unset. With `refusals` the group is left out:
+    nothing is written for it, and it has no planned offsets.
     """
 
     group: str
     offsets: tuple[PlannedOffset, ...] = ()
+    topics: tuple[PlannedTopic, ...] = ()
     unset: tuple[TopicPartition, ...] = ()
     warnings: tuple[Finding, ...] = ()
     refusals: tuple[Finding, ...] = ()
@@ -133,23 +194,32 @@ class GroupPlan:
         """What the plan says of the group."""
         if self.refusals:
             return GroupVerdict.LEFT_OUT
-        is_provisional = self.is_active_on_source or any(o.proof is Proof.NONE for o in self.offsets)
+        is_provisional = self.is_active_on_source or Proof.NONE in self.proofs
         return GroupVerdict.PROVISIONAL if is_provisional else GroupVerdict.READY
+
+    @property
+    def proofs(self) -> list[Proof]:
+        """The proof of each offset that is planned for the target."""
+        of_topics = [topic.proof for topic in self.topics for _ in topic.target_offsets]
+        return [*(offset.proof for offset in self.offsets), *of_topics]
 
     @property
     def delivered_again(self) -> int:
         """Records that the group will read again."""
-        return sum(offset.delivered_again for offset in self.offsets)
+        of_topics = sum(topic.delivered_again for topic in self.topics)
+        return of_topics + sum(offset.delivered_again for offset in self.offsets)
 
     @property
     def source_commits(self) -> dict[TopicPartition, CommittedOffset]:
         """What the group committed on the source, on the planned partitions."""
-        return {o.partition: CommittedOffset(o.source_offset, o.metadata) for o in self.offsets}
+        commits = {o.partition: CommittedOffset(o.source_offset, o.metadata) for o in self.offsets}
+        return commits | {p: commit for topic in self.topics for p, commit in topic.source_commits.items()}
 
     @property
     def proposed(self) -> dict[TopicPartition, CommittedOffset]:
         """What is to be written on the target: the translated offsets with the source's metadata."""
-        return {o.partition: CommittedOffset(o.target_offset, o.metadata) for o in self.offsets}
+        offsets = {o.partition: CommittedOffset(o.target_offset, o.metadata) for o in self.offsets}
+        return offsets | {p: commit for topic in self.topics for p, commit in topic.proposed.items()}
 
     def to_document(self) -> dict[str, Any]:
         """Return the group's plan as plain JSON values."""
@@ -159,6 +229,7 @@ class GroupPlan:
             "delivered_again": self.delivered_again,
             "active_on_source": self.is_active_on_source,
             "offsets": [offset.to_document() for offset in self.offsets],
+            "topics": [topic.to_document() for topic in self.topics],
             "unset": [[p.topic, p.partition] for p in self.unset],
             "warnings": [finding.to_document() for finding in self.warnings],
             "refusals": [finding.to_document() for finding in self.refusals],
@@ -170,6 +241,7 @@ class GroupPlan:
         return cls(
             document["group"],
             tuple(PlannedOffset.from_document(offset) for offset in document["offsets"]),
+            tuple(PlannedTopic.from_document(topic) for topic in document.get("topics", ())),
             tuple(TopicPartition(topic, partition) for topic, partition in document["unset"]),
             tuple(Finding.from_document(finding) for finding in document["warnings"]),
             tuple(Finding.from_document(finding) for finding in document["refusals"]),
@@ -271,7 +343,18 @@ def _approved_content(group: GroupPlan) -> dict[str, Any]:
         f"{o.partition.topic}/{o.partition.partition}": [o.source_offset, o.target_offset, o.metadata]
         for o in group.offsets
     }
-    return {"offsets": offsets, "unset": [[p.topic, p.partition] for p in group.unset]}
+    topics = {
+        topic.topic: {
+            "source": _content(topic.source_commits),
+            "target": _content(topic.proposed),
+        }
+        for topic in group.topics
+    }
+    return {"offsets": offsets, "topics": topics, "unset": [[p.topic, p.partition] for p in group.unset]}
+
+
+def _content(commits: Commits) -> dict[str, Any]:
+    return {str(p.partition): [commit.offset, commit.metadata] for p, commit in commits.items()}
 
 
 def which_groups(

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kafka_migration.core.cluster import CommittedOffset, GroupDescription
 from kafka_migration.core.codes import Code
+from kafka_migration.core.commits import Commits
 from kafka_migration.core.coverage import TopicCoverage
 from kafka_migration.core.errors import Finding
-from kafka_migration.core.group_offsets import CommittedGroup, GroupPlan, PlannedOffset, Proof, group_subject
+from kafka_migration.core.group_offsets import (
+    CommittedGroup,
+    GroupPlan,
+    PlannedOffset,
+    Proof,
+    group_subject,
+)
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.translation import PartitionCopy, Position, Prints, Translation, within
+from kafka_migration.core.vector_rules import Vectors
 from kafka_migration.core.verdict import Verdict
 
 
@@ -21,7 +29,8 @@ class Translated:
     """Everything that was read and computed about the committed positions.
 
     `target_probes` names per position where its next record must be on the target; a position is missing where
-    there is nothing to look for.
+    there is nothing to look for. `copies` are those of all partitions, `vectors` is about the topics that are not
+    translated partition by partition.
     """
 
     copies: Mapping[TopicPartition, PartitionCopy]
@@ -29,6 +38,12 @@ class Translated:
     source_prints: Prints
     target_probes: Mapping[Position, Position]
     target_prints: Prints
+    vectors: Vectors = field(default_factory=Vectors)
+
+    def by_partition(self, group: CommittedGroup) -> Commits:
+        """Return what the group committed where each partition is translated by itself."""
+        commits = sorted(group.source_commits.items())
+        return {p: commit for p, commit in commits if p.topic not in self.vectors.topics}
 
 
 def plan_groups(groups: Iterable[CommittedGroup], translated: Translated, *, is_final: bool) -> tuple[GroupPlan, ...]:
@@ -41,7 +56,8 @@ def plan_groups(groups: Iterable[CommittedGroup], translated: Translated, *, is_
 
 
 def _plan_group(group: CommittedGroup, translated: Translated, is_final: bool) -> GroupPlan:
-    unset = _unset(group, translated.copies)
+    commits = translated.by_partition(group)
+    unset = _unset(commits, translated.copies)
     ahead = _ahead_findings(group, translated.copies)
     refusals = (
         *_active_findings(group, is_final),
@@ -49,12 +65,14 @@ def _plan_group(group: CommittedGroup, translated: Translated, is_final: bool) -
         *_beyond_end_findings(group, translated.copies),
         *(ahead if is_final else ()),
         *_unproved_findings(group, translated),
+        *translated.vectors.findings(group),
     )
     if refusals:
         return GroupPlan(group.group, refusals=refusals, is_active_on_source=group.source.is_active)
     return GroupPlan(
         group.group,
-        tuple(_planned(group, p, commit, translated) for p, commit in sorted(group.source_commits.items())),
+        tuple(_planned(group, p, commit, translated) for p, commit in commits.items()),
+        translated.vectors.planned(group),
         unset,
         (*(_unset_finding(group, p) for p in unset), *(() if is_final else ahead)),
         is_active_on_source=group.source.is_active,
@@ -78,9 +96,9 @@ def _planned(
     )
 
 
-def _unset(group: CommittedGroup, copies: Mapping[TopicPartition, PartitionCopy]) -> tuple[TopicPartition, ...]:
-    topics = {partition.topic for partition in group.source_commits}
-    return tuple(p for p in sorted(copies) if p.topic in topics and p not in group.source_commits)
+def _unset(commits: Commits, copies: Mapping[TopicPartition, PartitionCopy]) -> tuple[TopicPartition, ...]:
+    topics = {partition.topic for partition in commits}
+    return tuple(p for p in sorted(copies) if p.topic in topics and p not in commits)
 
 
 def _source_record(position: Position, translated: Translated) -> str | None:
@@ -169,7 +187,7 @@ def _ahead_findings(group: CommittedGroup, copies: Mapping[TopicPartition, Parti
 
 
 def _unproved_findings(group: CommittedGroup, translated: Translated) -> Iterable[Finding]:
-    for partition, commit in sorted(group.source_commits.items()):
+    for partition, commit in translated.by_partition(group).items():
         position = Position(partition, commit.offset)
         probe = translated.target_probes.get(position)
         source, target = _source_record(position, translated), _target_record(position, translated)

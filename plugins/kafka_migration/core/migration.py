@@ -93,6 +93,10 @@ class ValidationSettings:
     max_bytes_per_s: int | None = None
 
 
+Uncommitted = Literal["refuse", "earliest", "latest"]
+"""Where a group begins that never committed on a partition: nowhere, or as its `auto.offset.reset` says."""
+
+
 @dataclass(frozen=True, slots=True)
 class CutoverSettings:
     """How the consumers are moved; times in seconds.
@@ -100,7 +104,8 @@ class CutoverSettings:
     `groups` are regular expressions on a group's whole name. `near_offsets` is how close the copy must be,
     in offsets summed over the partitions, before the producers are asked to stop; the source must then stand still
     for `fence_quiet_s`, within `fence_wait_s`. `drain_groups_s` is how long the groups may take to finish reading
-    on the source (`None`: they need not). `approvers` are Airflow user ids; none means everybody who may.
+    on the source (`None`: they need not). `uncommitted` is about topics that are not translated partition by partition
+    (`core.repartitioned`). `approvers` are Airflow user ids; none means everybody who may.
     """
 
     groups: tuple[str, ...]
@@ -111,6 +116,7 @@ class CutoverSettings:
     approval_time_limit_s: int
     approvers: tuple[str, ...]
     four_eyes: bool
+    uncommitted: Uncommitted = "refuse"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +171,9 @@ class Migration:
         return self.mirror.engine != "mirrormaker1"
 
     @property
-    def translates_groups(self) -> bool:
-        """Whether offsets of consumer groups can be translated: same partitions and names, one offset a record."""
-        return self.keeps_partitions and not self.renames and not self.mirror.exactly_once
+    def keeps_offsets(self) -> bool:
+        """Whether records that follow each other in a partition do so on the target, without offsets between them."""
+        return self.keeps_partitions and not self.mirror.exactly_once
 
     def limited_to(self, topics: tuple[str, ...]) -> Migration:
         """Return the migration of only these of its topics; no topics means all of them."""

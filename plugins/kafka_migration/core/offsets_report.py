@@ -7,8 +7,15 @@ import unicodedata
 from collections.abc import Iterable
 
 from kafka_migration.core.errors import Finding
-from kafka_migration.core.group_offsets import GroupPlan, GroupVerdict, OffsetsPlan, PlannedOffset, Proof
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.group_offsets import (
+    GroupPlan,
+    GroupVerdict,
+    OffsetsPlan,
+    PlannedOffset,
+    PlannedTopic,
+    Proof,
+)
+from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.core.report import table
 
 # The text is stored with the question and shown in a browser; the whole plan lies in the evidence.
@@ -20,7 +27,14 @@ _PLAIN = re.compile(r"[A-Za-z0-9@:/.][A-Za-z0-9@:/._-]*")
 # Whatever begins markup or a link inside a line; an underscore within a word does not.
 _MARKUP = re.compile(r"[\\`*\[\]<>|~&@$]|:(?=//)|(?<=www)\.|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", re.IGNORECASE)
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
-_PROOFS = {Proof.RECORD: "same record", Proof.END: "all read", Proof.NONE: "not yet"}
+MAX_PARTITIONS_OF_TOPIC = 20
+_PROOFS = {
+    Proof.RECORD: "same record",
+    Proof.END: "all read",
+    Proof.NONE: "not yet",
+    Proof.COPIES: "copies of all unread",
+    Proof.LEDGER: "by the ledger",
+}
 
 
 def render_plan(plan: OffsetsPlan, migration: str) -> str:
@@ -53,7 +67,7 @@ def _headline(plan: OffsetsPlan, migration: str) -> str:
 
 
 def _proved(groups: Iterable[GroupPlan]) -> str:
-    proofs = [offset.proof for group in groups for offset in group.offsets]
+    proofs = [proof for group in groups for proof in group.proofs]
     unproved = proofs.count(Proof.NONE)
     return (
         f"proved for {len(proofs) - unproved:,} of {len(proofs):,} offsets" if unproved else "proved for every offset"
@@ -71,9 +85,9 @@ def _groups_table(plan: OffsetsPlan) -> str:
         (
             shown(group.group),
             str(group.verdict),
-            f"{len(group.offsets):,}",
+            f"{len(group.proposed):,}",
             f"{len(group.unset):,}",
-            f"{group.delivered_again:,}" if group.offsets else "–",
+            f"{group.delivered_again:,}" if group.proposed else "–",
             ", ".join(sorted({f.code for f in (*group.refusals, *group.warnings)})) or "–",
         )
         for group in plan.groups[:MAX_GROUPS]
@@ -88,7 +102,7 @@ def _group_sections(plan: OffsetsPlan) -> Iterable[str]:
         rows = min(left, MAX_ROWS_OF_GROUP)
         if rows == 0:
             return
-        left -= min(rows, len(group.offsets))
+        left -= min(rows, len(group.offsets) + len(group.topics))
         yield _group_section(group, rows)
 
 
@@ -98,6 +112,7 @@ def _group_section(group: GroupPlan, max_rows: int) -> str:
     parts = [
         f"### {shown(group.group)}: {group.verdict}",
         f"{table(header, rows)}{_more(len(group.offsets) - max_rows, 'partitions')}" if rows else "",
+        _topics_table(group.topics[:max_rows]),
         "It still reads on the source: these offsets are those of this moment." if group.is_active_on_source else "",
         _findings(group.warnings),
     ]
@@ -113,6 +128,31 @@ def _row(offset: PlannedOffset) -> tuple[str, ...]:
         f"{offset.delivered_again:,}",
         _PROOFS[offset.proof],
     )
+
+
+def _topics_table(topics: tuple[PlannedTopic, ...]) -> str:
+    """Return the topics whose partitions are others on the target: all offsets of one hang together."""
+    header = ("Topic", "Source committed", "Target before", "Target proposed", "Unread", "Delivered again", "Proof")
+    return table(header, [_topic_row(topic) for topic in topics]) if topics else ""
+
+
+def _topic_row(topic: PlannedTopic) -> tuple[str, ...]:
+    at_most = "at most " if topic.proof is Proof.LEDGER else ""
+    return (
+        shown(topic.topic),
+        _offsets({p: commit.offset for p, commit in topic.source_commits.items()}),
+        _offsets(topic.target_before),
+        _offsets(topic.target_offsets),
+        "not known" if topic.proof is Proof.LEDGER else f"{topic.unread:,}",
+        f"{at_most}{topic.delivered_again:,}{'' if topic.is_minimal else ' (not minimal)'}",
+        _PROOFS[topic.proof],
+    )
+
+
+def _offsets(offsets: Offsets) -> str:
+    some = [f"{p.partition}: {offset:,}" for p, offset in sorted(offsets.items())[:MAX_PARTITIONS_OF_TOPIC]]
+    more = len(offsets) - len(some)
+    return "; ".join(some) + (f"; … and {more:,} more" if more else "") or "none"
 
 
 def _partition(partition: TopicPartition) -> str:

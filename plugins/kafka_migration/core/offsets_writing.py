@@ -7,19 +7,17 @@ nor is proposed belongs to somebody else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from kafka_migration.core.cluster import CommittedOffset, GroupDescription
 from kafka_migration.core.codes import Code
+from kafka_migration.core.commits import Commits
 from kafka_migration.core.errors import Finding
-from kafka_migration.core.group_offsets import Commits, GroupPlan, group_subject
+from kafka_migration.core.group_offsets import GroupPlan, group_subject
 from kafka_migration.core.offsets import TopicPartition, to_document
-
-GroupsCommits = Mapping[str, Commits]
-"""Committed offsets of several groups, by name."""
 
 
 class Write(StrEnum):
@@ -231,41 +229,3 @@ def nothing_to_move_findings(left_out: Iterable[GroupPlan]) -> tuple[Finding, ..
         "The source stays the truth. Remove the causes above and trigger a new cutover.",
     )
     return (*findings, nothing)
-
-
-def commits_document(groups: GroupsCommits) -> dict[str, Any]:
-    """Return `{group: {topic: {"0": [offset, metadata]}}}`."""
-    document: dict[str, Any] = {}
-    for group, commits in sorted(groups.items()):
-        topics: dict[str, Any] = document.setdefault(group, {})
-        for partition, commit in sorted(commits.items()):
-            topics.setdefault(partition.topic, {})[str(partition.partition)] = [commit.offset, commit.metadata]
-    return document
-
-
-def commits_from_document(document: Mapping[str, Any]) -> dict[str, dict[TopicPartition, CommittedOffset]]:
-    """Read back what `commits_document` wrote."""
-    return {
-        group: {
-            TopicPartition(topic, int(partition)): CommittedOffset(offset, metadata)
-            for topic, partitions in topics.items()
-            for partition, (offset, metadata) in partitions.items()
-        }
-        for group, topics in document.items()
-    }
-
-
-def reset_offsets_csv(groups: GroupsCommits) -> str:
-    """Return lines `"group",topic,partition,offset`, what `kafka-consumer-groups --reset-offsets --from-file` reads."""
-    lines = [
-        f"{_quoted(group)},{partition.topic},{partition.partition},{commit.offset}\n"
-        for group in sorted(groups)
-        for partition, commit in sorted(groups[group].items())
-    ]
-    return "".join(lines)
-
-
-def _quoted(group: str) -> str:
-    # The tool reads CSV without an escape character: a quote within quotes is doubled.
-    doubled = group.replace('"', '""')
-    return f'"{doubled}"'

@@ -19,14 +19,20 @@ def group_rows(plan: Document | None, result: Document | None, *, has_begun: boo
 
 
 def _row(planned: Document, write: Document | None, has_begun: bool) -> dict[str, Any]:
-    unread = "unknown" if has_begun and planned["offsets"] else "not written"
+    offsets = len(planned["offsets"]) + sum(_offsets(topic) for topic in planned.get("topics", ()))
+    unread = "unknown" if has_begun and offsets else "not written"
     findings = [*planned["refusals"], *(write["findings"] if write else ())]
     return {
         "group": planned["group"],
         "verdict": planned["verdict"],
         "outcome": write["outcome"] if write else unread,
-        "partitions": len(planned["offsets"]),
+        "partitions": offsets,
         "unset_partitions": len(planned["unset"]),
         "delivered_again": planned["delivered_again"],
         "reasons": [f"{finding['code']}: {finding['found']}" for finding in findings],
     }
+
+
+def _offsets(topic: Document) -> int:
+    """Return how many target partitions of a topic get an offset."""
+    return sum(map(len, topic["target_offsets"].values()))

@@ -12,7 +12,7 @@ SKIPPED = "skipped"
 # All in the order of the run. A mode that needs a task needs all those before it.
 _ACTING = ("reserve", "plan", "create_topics", "start_mirror", "watch_lag", "stop_mirror")
 _JUDGING = ("validate_topics", "judge")
-_PLANNING = ("drain_groups", "plan_offsets")
+_PLANNING = ("drain_groups", "translate_offsets", "plan_offsets")
 _MOVING = ("approve", "sync_offsets", "confirm_cutover")
 
 

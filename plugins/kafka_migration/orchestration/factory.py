@@ -33,6 +33,7 @@ from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.operators.stop import StopMirrorOperator
 from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
 from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
+from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator
 from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator
 from kafka_migration.orchestration.run import DEFAULT_MODE
 from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
@@ -156,6 +157,7 @@ def _moving_tasks(name: str) -> list[BaseOperator]:
     """Lay out the tasks that move the consumer groups, in order; see ADR 0004 for the modes."""
     tasks = [
         DrainGroupsSensor(task_id="drain_groups", migration=name),
+        TranslateOffsetsOperator(task_id="translate_offsets", migration=name),
         PlanOffsetsOperator(task_id="plan_offsets", migration=name),
         ApproveOperator(task_id="approve", migration=name),
         SyncOffsetsOperator(task_id="sync_offsets", migration=name),
@@ -190,21 +192,14 @@ def _read(path: Path) -> tuple[Migration | None, str]:
         return None, f"{type(error).__name__}: {error}"
 
 
-def _modes_of(migration: Migration | None) -> dict[Mode, str]:
-    """Return the modes that make sense for a migration, with what they do."""
-    translates_groups = migration is None or migration.translates_groups
-    return {mode: text for mode, text in _MODES.items() if translates_groups or not mode.plans_groups}
-
-
 def _form(migration: Migration | None) -> dict[str, Param]:
     topics = list(migration.topics) if migration else []
-    modes = _modes_of(migration)
     return {
         "mode": Param(
-            str(DEFAULT_MODE if DEFAULT_MODE in modes else Mode.SYNC),
+            str(DEFAULT_MODE),
             type="string",
-            enum=[str(mode) for mode in modes],
-            values_display={str(mode): f"{mode}: {text}" for mode, text in modes.items()},
+            enum=[str(mode) for mode in _MODES],
+            values_display={str(mode): f"{mode}: {text}" for mode, text in _MODES.items()},
             title="Mode",
             description="What the run does. Nothing is ever written to the source cluster.",
         ),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from kafka_migration.core.cluster import KafkaCluster, RecordPrint
 from kafka_migration.core.errors import TransientError
-from kafka_migration.core.group_offsets import Commits, CommittedGroup, OffsetsPlan, which_groups
+from kafka_migration.core.group_offsets import CommittedGroup, OffsetsPlan
 from kafka_migration.core.group_rules import Translated, plan_groups
 from kafka_migration.core.migration import IsolationLevel
 from kafka_migration.core.offsets import Offsets, TopicPartition
@@ -23,6 +23,8 @@ from kafka_migration.core.translation import (
     target_probes,
     translate,
 )
+from kafka_migration.core.vector_rules import Vectors
+from kafka_migration.orchestration.group_reading import answered, as_translated, read_groups, source_log_starts
 from kafka_migration.orchestration.mirroring import every_value
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
 
@@ -38,12 +40,14 @@ def make_offsets_plan(run: MigrationRun, *, final: bool) -> OffsetsPlan:
     at = run.now()
     partitions = partitions_of(run.describe("source"))
     # Commits before ends: a group that reads on meanwhile must not seem to be beyond the end.
-    groups = _committed_groups(run, partitions)
+    groups = read_groups(run, partitions)
     source_ends = every_value(run.source.log_end_offsets(partitions, "read_uncommitted"), partitions, "source end")
-    target_ends = _target_ends(run, partitions)
-    log_start = every_value(run.source.log_start_offsets(partitions), partitions, "source log start")
+    target_ends = _target_ends(run)
+    log_start = source_log_starts(run, partitions)
+    seen = answered(run, log_start)
+    groups = groups if final else as_translated(groups, seen)
     copies = copies_of(run.ledger.read(), log_start, source_ends, target_ends)
-    translated = _translated(run, copies, committed_positions(groups))
+    translated = _translated(run, copies, groups, seen.vectors)
     return OffsetsPlan(
         at=at,
         is_final=final,
@@ -55,47 +59,27 @@ def make_offsets_plan(run: MigrationRun, *, final: bool) -> OffsetsPlan:
     )
 
 
-def _committed_groups(run: MigrationRun, partitions: Collection[TopicPartition]) -> tuple[CommittedGroup, ...]:
-    """Return the groups that the migration file and the run name, as both sides know them."""
-    names = which_groups(run.source.list_groups(), run.migration.cutover.groups, run.request.groups)
-    source, target = run.source.describe_groups(names), run.target.describe_groups(names)
-    wanted, groups = set(partitions), []
-    for name in names:
-        commits = run.source.committed_offsets(name)
-        mine = _only(wanted, commits)
-        groups.append(
-            CommittedGroup(
-                source[name],
-                target[name],
-                mine,
-                _only(wanted, run.target.committed_offsets(name)),
-                commits_elsewhere=len(mine) < len(commits),
-            )
-        )
-    return tuple(groups)
-
-
-def _only(wanted: Collection[TopicPartition], commits: Commits) -> Commits:
-    return {partition: commit for partition, commit in commits.items() if partition in wanted}
-
-
-def _target_ends(run: MigrationRun, partitions: Collection[TopicPartition]) -> Offsets:
+def _target_ends(run: MigrationRun) -> Offsets:
     """Return the target's ends; a partition that is not there yet has none."""
-    there = tuple(sorted(set(partitions) & set(partitions_of(run.describe("target")))))
+    there = partitions_of(run.describe("target"))
     return every_value(run.target.log_end_offsets(there, "read_uncommitted"), there, "target end")
 
 
 def _translated(
-    run: MigrationRun, copies: Mapping[TopicPartition, PartitionCopy], positions: Collection[Position]
+    run: MigrationRun,
+    copies: Mapping[TopicPartition, PartitionCopy],
+    groups: Iterable[CommittedGroup],
+    vectors: Vectors,
 ) -> Translated:
     """Count, translate, and look at the next record on both sides of every translated position."""
+    positions = {p for p in committed_positions(groups) if p.partition.topic not in vectors.topics}
     isolation = run.migration.mirror.isolation_level
     counts = visible_counts(run.source, counts_needed(copies, positions), isolation)
     translations = translate(copies, positions, counts)
     source_prints = _prints(run.source, source_probes(copies, translations), isolation, "source")
     probes = target_probes(copies, translations, source_prints)
     target_prints = _prints(run.target, frozenset(probes.values()), isolation, "target")
-    return Translated(copies, translations, source_prints, probes, target_prints)
+    return Translated(copies, translations, source_prints, probes, target_prints, vectors)
 
 
 def visible_counts(

@@ -1,10 +1,9 @@
-"""The groups can be moved at all, and those that were asked for exist on the source and are the migration's."""
+"""The groups that were asked for exist on the source and are the migration's."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafka_migration.core.codes import Code
 from kafka_migration.core.conf import conf_finding
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.group_offsets import which_groups
@@ -12,9 +11,7 @@ from kafka_migration.preflight.check import Check, Subject
 
 
 def _check(subject: Subject) -> Iterable[Finding]:
-    if subject.mode.plans_groups and not subject.migration.translates_groups:
-        yield _not_translatable(subject)
-    elif subject.mode.plans_groups and subject.requested_groups:
+    if subject.mode.plans_groups and subject.requested_groups:
         yield from _unknown(subject)
 
 
@@ -24,16 +21,6 @@ def _unknown(subject: Subject) -> Iterable[Finding]:
         if group not in known:
             expected = "groups that are on the source and that cutover.groups of the migration file names"
             yield conf_finding("groups", repr(group), expected)
-
-
-def _not_translatable(subject: Subject) -> Finding:
-    return Finding(
-        Code.GROUPS_NOT_TRANSLATABLE,
-        f"mode {subject.mode}",
-        "a copy with other partitions, other topic names or transactions of its own",
-        "a MirrorMaker 2 copy with identity names and without exactly_once",
-        "Run mode sync: it copies. Offsets of groups can be translated for plain copies only.",
-    )
 
 
 CHECK = Check("groups", _check, needs=("clusters",))

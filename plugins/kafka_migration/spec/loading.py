@@ -199,6 +199,7 @@ def _freeze(model: MigrationModel, digest: str) -> Migration:
             approval_time_limit_s=cutover.approval_time_limit,
             approvers=tuple(cutover.approvers),
             four_eyes=cutover.four_eyes,
+            uncommitted=cutover.uncommitted,
         ),
         nightly=_nightly(model.nightly),
         digest=digest,

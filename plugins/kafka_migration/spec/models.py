@@ -19,6 +19,7 @@ from pydantic import (
     field_validator,
 )
 
+from kafka_migration.core.migration import Uncommitted
 from kafka_migration.core.tuning import tuning_problem
 
 _DURATION = re.compile(r"([0-9]{1,6})([smhd])")
@@ -273,6 +274,11 @@ class CutoverModel(Strict):
     fence_wait: Duration = Field("60m", validate_default=True, description="It must do so within this time.")
     drain_groups: Duration | None = Field(
         None, description="If given, groups must finish reading on the source first, within this time."
+    )
+    uncommitted: Uncommitted = Field(
+        "refuse",
+        description="Where the copy has other partitions: where a group begins that never committed on a partition "
+        "with records, as its auto.offset.reset says; or that it is left out.",
     )
     approval_time_limit: Duration = Field("24h", validate_default=True, description="No answer by then ends the run.")
     approvers: list[UserId] = Field(

@@ -13,7 +13,9 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, FindingsError, OutcomeUnknown, Refused
 from kafka_migration.core.evidence import Kind
+from kafka_migration.core.group_rules import unproved_copy_findings
 from kafka_migration.core.migration import RunIdentity
+from kafka_migration.core.verdict import Verdict
 from kafka_migration.orchestration.run import MigrationRun
 
 # A short, JSON-safe summary; documents travel through the evidence store, not through XCom.
@@ -60,6 +62,12 @@ def reporting(run: MigrationRun, task_id: str) -> Iterator[None]:
         run.close()
 
 
+def skip_unless_planning(run: MigrationRun) -> None:
+    """Skip the task in a mode that plans no groups; `finish` knows which skips a mode expects."""
+    if not run.request.mode.plans_groups:
+        raise AirflowSkipException(f"Mode {run.request.mode} plans no consumer groups.")
+
+
 def skip_unless_moving(run: MigrationRun) -> None:
     """Skip the task in a mode that moves no groups; `finish` knows which skips a mode expects."""
     if not run.request.mode.moves_groups:
@@ -91,3 +99,23 @@ def hold_reservation(run: MigrationRun) -> None:
 def record_reservation(run: MigrationRun, taken_from: str | None) -> None:
     """Keep in the evidence that this attempt reserved the migration, and from whom it took that over."""
     run.evidence.write(Kind.RESERVE, {"at": run.now(), "holder": run.identity.holder, "taken_over_from": taken_from})
+
+
+def require_proved_copy(run: MigrationRun) -> None:
+    """Raise `Refused` unless this run's verdict is good, and that on everything that was ever copied."""
+    judged = run.evidence.require(Kind.JUDGE)
+    findings = unproved_copy_findings(run.ledger.read(), run.migration.topics)
+    if not findings and not Verdict(judged["verdict"]).is_good:
+        findings = (_bad_verdict(judged["verdict"]),)
+    if findings:
+        raise Refused(findings)
+
+
+def _bad_verdict(verdict: str) -> Finding:
+    return Finding(
+        Code.COPY_DIFFERS if verdict == Verdict.FAIL else Code.RECORDS_NOT_VERIFIABLE,
+        "the verdict of this run",
+        verdict,
+        f"{Verdict.PASS} or {Verdict.WARN}",
+        "Offsets can only be translated over a copy that is proved. The report says what differs.",
+    )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from airflow.sdk import Context
-from airflow.sdk.exceptions import AirflowSkipException
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused
+from kafka_migration.core.errors import Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.group_offsets import OffsetsPlan
-from kafka_migration.core.group_rules import unproved_copy_findings
 from kafka_migration.core.offsets_report import render_plan
-from kafka_migration.core.verdict import Verdict
 from kafka_migration.orchestration.group_planning import make_offsets_plan
-from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
+from kafka_migration.orchestration.operators.base import (
+    MigrationOperator,
+    Summary,
+    require_proved_copy,
+    skip_unless_planning,
+)
 from kafka_migration.orchestration.run import MigrationRun
 
 
@@ -27,11 +28,9 @@ class PlanOffsetsOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Refuse an unproved copy, plan, record, log."""
-        mode = run.request.mode
-        if not mode.plans_groups:
-            raise AirflowSkipException(f"Mode {mode} plans no consumer groups.")
-        _require_proved_copy(run)
-        plan = make_offsets_plan(run, final=mode.moves_groups)
+        skip_unless_planning(run)
+        require_proved_copy(run)
+        plan = make_offsets_plan(run, final=run.request.mode.moves_groups)
         markdown = render_plan(plan, run.name)
         run.evidence.write(Kind.OFFSETS_PLAN, _document(plan, markdown))
         self._log_plan(plan)
@@ -41,7 +40,7 @@ class PlanOffsetsOperator(MigrationOperator):
 
     def _log_plan(self, plan: OffsetsPlan) -> None:
         for group in plan.groups:
-            self.log.info("%-40r %s, %d offsets", group.group, group.verdict, len(group.offsets))
+            self.log.info("%-40r %s, %d offsets", group.group, group.verdict, len(group.proposed))
             for finding in (*group.refusals, *group.warnings):
                 self.log.info("  %s", finding)
         self.log.info("Plan %s: nothing was written by this task.", plan.digest)
@@ -49,23 +48,3 @@ class PlanOffsetsOperator(MigrationOperator):
 
 def _document(plan: OffsetsPlan, markdown: str) -> dict[str, object]:
     return {"digest": plan.digest, "plan": plan.to_document(), "markdown": markdown, "final": plan.is_final}
-
-
-def _require_proved_copy(run: MigrationRun) -> None:
-    """Raise `Refused` unless this run's verdict is good, and that on everything that was ever copied."""
-    judged = run.evidence.require(Kind.JUDGE)
-    findings = unproved_copy_findings(run.ledger.read(), run.migration.topics)
-    if not findings and not Verdict(judged["verdict"]).is_good:
-        findings = (_bad_verdict(judged["verdict"]),)
-    if findings:
-        raise Refused(findings)
-
-
-def _bad_verdict(verdict: str) -> Finding:
-    return Finding(
-        Code.COPY_DIFFERS if verdict == Verdict.FAIL else Code.RECORDS_NOT_VERIFIABLE,
-        "the verdict of this run",
-        verdict,
-        f"{Verdict.PASS} or {Verdict.WARN}",
-        "Offsets can only be translated over a copy that is proved. The report says what differs.",
-    )

@@ -17,6 +17,9 @@ from airflow.sdk.exceptions import AirflowException
 
 from kafka_migration.adapters import settings
 from kafka_migration.clients.kafka_properties import spark_options
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding, ValidationFailed
+from kafka_migration.core.evidence import Kind
 from kafka_migration.orchestration.run import MigrationRun, connection_config
 
 CLIENTS_FILE = "clients.json"
@@ -73,6 +76,24 @@ class SparkJobOperator(SparkSubmitOperator):
             self.application_args = [*paths, "--clients", CLIENTS_FILE]
             with _transport_errors():
                 SparkSubmitOperator.execute(self, context)
+
+
+def result_of(run: MigrationRun, kind: Kind, path: Any) -> dict[str, Any]:
+    """Return the result document of a job. Raises `ValidationFailed` if there is none at its path."""
+    result = run.evidence.newest(kind) if path.exists() else None
+    if result is None:
+        raise ValidationFailed(
+            [
+                Finding(
+                    Code.VALIDATION_RESULT_MISSING,
+                    "the Spark job",
+                    "no result document",
+                    f"a whole document at {path}, for Spark {settings.evidence_place().for_spark(str(path))}",
+                    "Check that Airflow and Spark see the same evidence root, then clear the task.",
+                )
+            ]
+        )
+    return result
 
 
 def _clients_file(run: MigrationRun, client_id: str, folder: Path) -> Path:

@@ -8,19 +8,22 @@ from airflow.sdk import Context
 
 from kafka_migration.core.approval import Ask, evidence_changed, four_eyes, not_final, plan_changes, unapproved
 from kafka_migration.core.cluster import KafkaCluster
+from kafka_migration.core.commits import (
+    Commits,
+    GroupsCommits,
+    commits_document,
+    commits_from_document,
+    reset_offsets_csv,
+)
 from kafka_migration.core.errors import Finding, OffsetsNotMoved, OutcomeUnknown, Refused, TransientError
 from kafka_migration.core.evidence import Kind
-from kafka_migration.core.group_offsets import Commits, GroupPlan, OffsetsPlan
+from kafka_migration.core.group_offsets import GroupPlan, OffsetsPlan
 from kafka_migration.core.offsets_writing import (
-    GroupsCommits,
     GroupWrite,
     OffsetsResult,
     after_write,
     before_write,
-    commits_document,
-    commits_from_document,
     nothing_moved_finding,
-    reset_offsets_csv,
     unknown_write,
 )
 from kafka_migration.orchestration.group_planning import make_offsets_plan
@@ -89,7 +92,7 @@ def _saved_before(run: MigrationRun, plan: OffsetsPlan) -> GroupsCommits:
         document |= {side: commits_document(commits) for side, commits in sides.items()}
         # The document is last: where it is, the files are.
         run.evidence.publish(SOURCE_CSV, reset_offsets_csv(sides["source"]))
-        run.evidence.publish(TARGET_CSV, reset_offsets_csv(sides["target"]))
+        run.evidence.publish(TARGET_CSV, reset_offsets_csv(sides["target"], run.target_names))
         run.evidence.write(Kind.OFFSETS_BEFORE, document)
     return commits_from_document(document["target"])
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowSkipException
 
-from kafka_migration.adapters import settings
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, ValidationFailed
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import Generation
 from kafka_migration.core.lateness import pending_document
@@ -31,7 +28,7 @@ from kafka_migration.core.windows import delta_key_windows, delta_windows, whole
 from kafka_migration.orchestration.comparing import compacted_topics, untimed_topics
 from kafka_migration.orchestration.mirroring import every_value
 from kafka_migration.orchestration.operators.base import Summary, reporting
-from kafka_migration.orchestration.operators.spark_job import SparkJobOperator
+from kafka_migration.orchestration.operators.spark_job import SparkJobOperator, result_of
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
 from kafka_migration.orchestration.time_limit import stopping_after
 
@@ -66,7 +63,7 @@ class ValidateTopicsOperator(SparkJobOperator):
                 run.evidence.write(Kind.VALIDATION_RESULT, empty_result(request, run.now()).to_document())
             elif not self._submit_in_time(context, run, request, request_path, result_path):
                 _leave_pending(run, request)
-            return _summary(run, str(result_path), result_path.exists())
+            return _summary(result_of(run, Kind.VALIDATION_RESULT, result_path))
 
     def _submit_in_time(
         self, context: Context, run: MigrationRun, request: ValidationRequest, request_path: str, result_path: Any
@@ -154,18 +151,5 @@ def _leave_pending(run: MigrationRun, request: ValidationRequest) -> NoReturn:
     raise AirflowSkipException(f"{reason}; the next run does it.")
 
 
-def _summary(run: MigrationRun, path: str, is_written: bool) -> Summary:
-    result = run.evidence.newest(Kind.VALIDATION_RESULT)
-    if not is_written or result is None:
-        raise ValidationFailed(
-            [
-                Finding(
-                    Code.VALIDATION_RESULT_MISSING,
-                    "the Spark job",
-                    "no result document",
-                    f"a whole document at {path}, for Spark {settings.evidence_place().for_spark(path)}",
-                    "Check that Airflow and Spark see the same evidence root, then clear validate_topics.",
-                )
-            ]
-        )
+def _summary(result: Mapping[str, Any]) -> Summary:
     return {"source_records": result["source_records"], "target_records": result["target_records"]}

@@ -1,0 +1,116 @@
+"""Which consumer groups a run is about, what they committed, and which topics are translated as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from kafka_migration.core.commits import Commits, GroupsCommits, commits_from_document
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.group_offsets import CommittedGroup, which_groups
+from kafka_migration.core.offsets import Offsets, TopicPartition
+from kafka_migration.core.repartitioned import HowCopied, repartitioned_topics
+from kafka_migration.core.vector_rules import Vectors, topics_to_translate
+from kafka_migration.core.vector_translation import TranslationRequest
+from kafka_migration.orchestration.comparing import compacted_topics, untimed_topics
+from kafka_migration.orchestration.mirroring import every_value
+from kafka_migration.orchestration.run import MigrationRun, partitions_of
+
+
+def read_groups(run: MigrationRun, partitions: Collection[TopicPartition]) -> tuple[CommittedGroup, ...]:
+    """Return the groups that the migration file and the run name, as both sides know them now."""
+    names = which_groups(run.source.list_groups(), run.migration.cutover.groups, run.request.groups)
+    source, target = run.source.describe_groups(names), run.target.describe_groups(names)
+    return tuple(
+        _group(CommittedGroup(source[name], target[name], run.source.committed_offsets(name), {}), run, set(partitions))
+        for name in names
+    )
+
+
+def _group(group: CommittedGroup, run: MigrationRun, wanted: Collection[TopicPartition]) -> CommittedGroup:
+    mine = {partition: commit for partition, commit in group.source_commits.items() if partition in wanted}
+    theirs = run.target.committed_offsets(group.group)
+    return replace(
+        group,
+        source_commits=mine,
+        target_commits={p: commit for p, commit in theirs.items() if p.topic in run.migration.topics},
+        commits_elsewhere=len(mine) < len(group.source_commits),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What `translate_offsets` asked and found: the commits it saw, and where their vectors go on."""
+
+    commits: GroupsCommits
+    vectors: Vectors
+
+
+def read_vectors(run: MigrationRun, source_log_start: Offsets) -> Vectors:
+    """Return the topics of which the copy chose partitions or offsets anew, without translations."""
+    if run.migration.keeps_offsets:
+        return Vectors()
+    topics = run.migration.topics
+    compacted, untimed = compacted_topics(run, topics).get("target", ()), untimed_topics(run, topics)
+    hows = {
+        topic: HowCopied(
+            run.migration.target_topic(topic),
+            by_key=not run.migration.keeps_partitions or topic in compacted,
+            is_compacted=topic in compacted,
+            has_timestamps=topic not in untimed,
+        )
+        for topic in topics
+    }
+    uncommitted = run.migration.cutover.uncommitted
+    return Vectors(repartitioned_topics(run.ledger.read(), hows, source_log_start, uncommitted))
+
+
+def translation_request(run: MigrationRun) -> TranslationRequest:
+    """Return what the Spark job is asked about the groups as they stand now; without topics there is nothing to ask."""
+    groups: Iterable[CommittedGroup] = ()
+    vectors = Vectors()
+    if not run.migration.keeps_offsets:
+        partitions = partitions_of(run.describe("source"))
+        groups = [group for group in read_groups(run, partitions) if group.source_commits]
+        vectors = read_vectors(run, source_log_starts(run, partitions))
+    return TranslationRequest(
+        migration=run.name,
+        run=run.identity.holder,
+        # A record of an aborted transaction is no unread one, whether MirrorMaker copied it or not.
+        isolation_level="read_committed",
+        topics=topics_to_translate(groups, vectors),
+        commits={group.group: group.source_commits for group in groups},
+        max_bytes_per_s=run.migration.validation.max_bytes_per_s,
+    )
+
+
+def source_log_starts(run: MigrationRun, partitions: Collection[TopicPartition]) -> Offsets:
+    """Return the source's log starts. Raises `TransientError` if one cannot be read."""
+    return every_value(run.source.log_start_offsets(partitions), partitions, "source log start")
+
+
+def answered(run: MigrationRun, source_log_start: Offsets) -> Answered:
+    """Return what `translate_offsets` found."""
+    vectors = read_vectors(run, source_log_start)
+    if not vectors.topics:
+        return Answered({}, vectors)
+    request = run.evidence.require(Kind.TRANSLATION_REQUEST)
+    result = run.evidence.require(Kind.TRANSLATION_RESULT)
+    return Answered(commits_from_document(request["commits"]), vectors.answered(request, result))
+
+
+def as_translated(groups: Iterable[CommittedGroup], seen: Answered) -> tuple[CommittedGroup, ...]:
+    """Return the groups as they stood when `translate_offsets` began, on the topics that it translated.
+
+    For a rehearsal, in which groups read on.
+    """
+    return tuple(
+        replace(group, source_commits={**group.source_commits, **_of(seen.vectors.topics, seen.commits[group.group])})
+        if group.group in seen.commits
+        else group
+        for group in groups
+    )
+
+
+def _of(topics: Mapping[str, object], commits: Commits) -> Commits:
+    return {partition: commit for partition, commit in commits.items() if partition.topic in topics}

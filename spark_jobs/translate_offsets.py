@@ -1,0 +1,30 @@
+"""Says where consumer groups go on on another cluster: `translate_offsets.py --request REQUEST --result RESULT
+[--clients CLIENTS]`.
+
+REQUEST and RESULT are locations of JSON documents (a local path or any URI that Spark's Hadoop knows; the
+contract is in `kafka_migration/core/vector_translation.py`, docs/offsets.md shows one). CLIENTS is the name of a file
+shipped with `--files` that holds the Kafka reader options of both sides, with their secrets.
+
+Nothing is written to either cluster. Exit code 0: the result was written. 1: it was not; the last line that begins with
+`translate_offsets:` says why (spark-submit prints the job's stderr on its stdout). 2: usage.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from kafka_digest.command import Clients, run_job
+from kafka_digest.translate_job import translate
+
+
+def answer(session: SparkSession, request: Mapping[str, Any], clients: Clients, _result: str) -> Mapping[str, Any]:
+    """Translate. Raises `JobError`."""
+    return translate(session, request, clients)
+
+
+if __name__ == "__main__":
+    sys.exit(run_job(sys.argv[1:], answer, program="translate_offsets.py"))

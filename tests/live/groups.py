@@ -1,0 +1,89 @@
+"""Consumer groups of live tests, as real consumers and as offsets; and a cutover up to its question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from tests.live.migrations import LiveMigration
+from tests.waiting import wait_until
+
+Offsets = dict[int, int]
+
+
+def ends(side: Mapping[str, str], topic: str) -> Offsets:
+    """Return the end of each partition."""
+    reader = Consumer({**side, "group.id": "test-ends"})
+    places = [TopicPartition(topic, p) for p in reader.list_topics(topic, timeout=30).topics[topic].partitions]
+    found = {place.partition: reader.get_watermark_offsets(place, timeout=30)[1] for place in places}
+    reader.close()
+    return found
+
+
+def committed(side: Mapping[str, str], group: str, topic: str) -> Offsets:
+    """Return what a group has committed, partitions without a commit left out."""
+    admin = AdminClient(dict(side))
+    asked = [ConsumerGroupTopicPartitions(group, [TopicPartition(topic, p) for p in ends(side, topic)])]
+    (future,) = admin.list_consumer_group_offsets(asked).values()
+    return {p.partition: p.offset for p in future.result(30).topic_partitions if p.offset >= 0}
+
+
+def commit(side: Mapping[str, str], group: str, topic: str, offsets: Offsets) -> None:
+    """Commit offsets for a group without members."""
+    reader = Consumer({**side, "group.id": group, "enable.auto.commit": False})
+    reader.commit(offsets=[TopicPartition(topic, p, offset) for p, offset in offsets.items()], asynchronous=False)
+    reader.close()
+
+
+def read_on(side: Mapping[str, str], group: str, topic: str, until: Offsets) -> list[bytes]:
+    """Read as the group does, from where it stands to the given ends; return the values."""
+    reader = Consumer({**side, "group.id": group, "enable.auto.commit": False, "auto.offset.reset": "error"})
+    reader.subscribe([topic])
+    values: list[bytes] = []
+    left = {p for p, end in until.items() if committed(side, group, topic).get(p, 0) < end}
+
+    def has_read_all() -> bool:
+        for message in reader.consume(500, timeout=1):
+            assert message.error() is None, message.error()
+            values.append(message.value())
+            if message.offset() + 1 >= until[message.partition()]:
+                left.discard(message.partition())
+        return not left
+
+    wait_until(has_read_all, 120, "the group to read on")
+    reader.close()
+    return values
+
+
+@contextmanager
+def member(side: Mapping[str, str], group: str, topic: str) -> Iterator[None]:
+    """Keep a living member in a group."""
+    reader = Consumer({**side, "group.id": group, "client.id": "someone", "enable.auto.commit": False})
+    assigned: list[object] = []
+    reader.subscribe([topic], on_assign=lambda _, partitions: assigned.extend(partitions))
+    wait_until(lambda: reader.poll(0.2) is not None or assigned, 60, "the member to join")
+    yield
+    reader.close()
+
+
+def awaiting(migration: LiveMigration) -> str:
+    """Start a cutover and return its run id once it asks for approval."""
+    run_id = migration.trigger("cutover")
+    wait_for_question(migration, run_id)
+    return run_id
+
+
+def wait_for_question(migration: LiveMigration, run_id: str) -> None:
+    """Return once a cutover has asked for approval."""
+    seen = 0
+
+    def has_settled() -> bool:
+        # Airflow 3.3 loses an answer given in the moment in which the task parks.
+        nonlocal seen
+        seen = seen + 1 if migration.task_state(run_id, "approve") == "awaiting_input" else 0
+        return seen > 10
+
+    wait_until(has_settled, 400, "the question")

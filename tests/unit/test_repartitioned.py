@@ -1,0 +1,209 @@
+"""Rules of groups on copies that chose partitions anew: what is asked of Spark, and what is planned of its answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kafka_migration.core.group_offsets import GroupPlan, GroupVerdict, OffsetsPlan, Proof
+from kafka_migration.core.group_rules import Translated, plan_groups
+from kafka_migration.core.migration import Uncommitted
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.offsets_report import render_plan
+from kafka_migration.core.repartitioned import Began, HowCopied, RepartitionedTopic
+from kafka_migration.core.translation import PartitionCopy
+from kafka_migration.core.validation import Window
+from kafka_migration.core.vector_rules import Vectors, topics_to_translate
+from kafka_migration.core.vector_translation import (
+    RESULT_KIND,
+    TranslationRequest,
+    VectorTranslation,
+    translations_from_document,
+)
+from tests.unit.copied_partition import committed
+
+pytestmark = pytest.mark.unit
+
+P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
+# Two generations copied two partitions to three; the source has deleted the first two records of partition 0.
+TOPIC = RepartitionedTopic(
+    "orders",
+    HowCopied("new.orders", by_key=True, is_compacted=False, has_timestamps=True),
+    source_log_start={0: 2, 1: 0},
+    mirror_positions={0: 10, 1: 6},
+    target_ends={0: 5, 1: 9, 2: 2},
+    began=(Began({0: 0, 1: 0}, {0: 0, 1: 0, 2: 0}), Began({0: 6, 1: 2}, {0: 2, 1: 6})),
+)
+FOUND = VectorTranslation({0: 3, 1: 7, 2: 2}, unread=3, delivered=4, missing={}, is_minimal=True)
+
+
+def vectors(*, topic: RepartitionedTopic = TOPIC, **found: VectorTranslation) -> Vectors:
+    """Return what Spark found of vectors, given as `p8_5`."""
+    translations = {tuple(enumerate(map(int, name[1:].split("_")))): one for name, one in found.items()}
+    return Vectors({"orders": topic}, {"orders": translations})
+
+
+def plan(commits: Mapping[TopicPartition, int], seen: Vectors, *, is_final: bool = True, **group: Any) -> GroupPlan:
+    """Plan one group on a topic of which everything is copied."""
+    copies = {
+        p: PartitionCopy((Window(1, "orders", "orders", p.partition, 0, end, 0, 0),), 0, end + 5)
+        for p, end in ((P0, 10), (P1, 6))
+    }
+    translated = Translated(copies, {}, {}, {}, {}, seen)
+    (found,) = plan_groups([committed(commits, **group)], translated, is_final=is_final)
+    return found
+
+
+def test_group_goes_on_where_spark_found_its_records():
+    """All partitions of the target get an offset, with the count of what is read again, and what stood there before."""
+    found = plan({P0: 8, P1: 5}, vectors(p8_5=FOUND), target={TopicPartition("orders", 2): 1})
+
+    assert GroupVerdict.READY is found.verdict
+    assert {"orders[0]": 3, "orders[1]": 7, "orders[2]": 2} == {str(p): c.offset for p, c in found.proposed.items()}
+    assert {"note"} == {commit.metadata for commit in found.proposed.values()}
+    (topic,) = found.topics
+    assert (Proof.COPIES, 3, 1, True) == (topic.proof, topic.unread, topic.delivered_again, topic.is_minimal)
+    assert {TopicPartition("orders", 2): 1} == topic.target_before
+
+
+@pytest.mark.parametrize(
+    ("commits", "seen", "code", "found"),
+    [
+        ({P0: 8}, vectors(), "OFFSET_NEVER_COMMITTED", "no committed offset"),
+        ({P0: 8, P1: 4}, vectors(p8_5=FOUND), "OFFSET_UNPROVED", "translate_offsets did not see (0: 8, 1: 4)"),
+        ({P0: 8, P1: 5}, vectors(p8_5=replace(FOUND, missing={1: 5})), "OFFSET_UNPROVED", "source offset 5"),
+        ({P0: 16, P1: 5}, vectors(p10_5=FOUND), "OFFSET_BEYOND_END", "committed offset 16"),
+        ({P0: 12, P1: 5}, vectors(p10_5=FOUND), "OFFSET_AHEAD_OF_COPY", "committed offset 12"),
+    ],
+)
+def test_what_is_not_proved_is_not_moved(commits: Mapping[TopicPartition, int], seen: Vectors, code: str, found: str):
+    """A partition without a commit, offsets that Spark did not see, records without a copy: the group is left out."""
+    refused = plan(commits, seen)
+
+    assert [code] == sorted({str(finding.code) for finding in refused.refusals})
+    assert any(found in finding.found for finding in refused.refusals)
+    assert {} == refused.proposed
+
+
+def test_rehearsal_shows_a_group_that_is_ahead_of_the_copy():
+    """What it read behind the copy is counted as read again, and nothing is called proved."""
+    found = plan({P0: 12, P1: 5}, vectors(p10_5=FOUND), is_final=False)
+
+    assert (GroupVerdict.PROVISIONAL, 1 + 2) == (found.verdict, found.delivered_again)
+
+
+@pytest.mark.parametrize(("uncommitted", "vector"), [("earliest", (8, 0)), ("latest", (8, 6))])
+def test_partition_without_commit_is_as_the_file_says(uncommitted: Uncommitted, vector: tuple[int, int]):
+    """Where the file says so, the group begins there as its `auto.offset.reset` would."""
+    topic = replace(TOPIC, uncommitted=uncommitted)
+
+    assert () == topic.lacking({0: 8})
+    assert tuple(enumerate(vector)) == topic.vector({0: 8})
+
+
+def test_empty_partition_needs_no_commit():
+    """Where the source never held a record, or holds none any more, there is nothing that could be skipped."""
+    topic = replace(TOPIC, source_log_start={0: 2, 1: 6})
+
+    assert () == topic.lacking({0: 8})
+    assert ((0, 8), (1, 6)) == topic.vector({0: 8})
+
+
+def test_where_records_were_deleted_the_ledger_says_where_nothing_unread_lies_before():
+    """The group goes on at the ends before the generation that copied its first unread record, and is told so."""
+    found = plan({P0: 1, P1: 5}, vectors())
+    (topic,) = found.topics
+
+    assert {0: 0, 1: 0, 2: 0} == {p.partition: offset for p, offset in topic.target_offsets.items()}
+    assert (Proof.LEDGER, 16, False) == (topic.proof, topic.delivered_again, topic.is_minimal)
+
+
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [((0, 0), (0, 0, 0)), ((6, 1), (0, 0, 0)), ((5, 6), (0, 0, 0)), ((6, 2), (2, 6, 0)), ((10, 6), (2, 6, 0))],
+)
+def test_nothing_unread_lies_before(first: tuple[int, int], expected: tuple[int, int, int]):
+    """Only a generation that began, in every partition, at or before the offsets has copied all that is unread."""
+    assert dict(enumerate(expected)) == TOPIC.nothing_before(tuple(enumerate(first)))
+
+
+def test_spark_is_asked_once_for_all_groups():
+    """Each vector is asked once, from the first unread record of any; groups that cannot be moved ask nothing."""
+    groups = [
+        committed({P0: 8, P1: 5}, name="billing"),
+        committed({P0: 8, P1: 5}, name="reporting"),
+        committed({P0: 7, P1: 6}, name="audit"),
+        committed({P0: 1, P1: 6}, name="deleted on the source"),
+        committed({P0: 8}, name="lacking"),
+        committed({}, name="never"),
+    ]
+    (asked,) = topics_to_translate(groups, vectors())
+
+    assert (((0, 7), (1, 6)), ((0, 8), (1, 5))) == asked.vectors
+    assert {0: (7, 10), 1: (5, 6)} == asked.source
+    assert {0: (2, 5), 1: (6, 9), 2: (0, 2)} == asked.target
+    assert () == topics_to_translate(groups[3:], vectors())
+
+
+def request_and_result() -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a request and its answer, as the evidence keeps them."""
+    group = committed({P0: 8, P1: 5})
+    topics = topics_to_translate([group], vectors())
+    request = TranslationRequest("shop", "run", "read_committed", topics, {"billing": group.source_commits})
+    answer = {
+        "vector": {"0": 8, "1": 5},
+        "target": {"0": 3, "1": 7, "2": 2},
+        "unread": 3,
+        "delivered": 4,
+        "missing": {},
+        "is_minimal": True,
+    }
+    topic = {"topic": "orders", "translations": [answer]}
+    return request.to_document(), {"kind": RESULT_KIND, "schema": 1, "spark_version": "4", "topics": [topic]}
+
+
+def test_answer_is_taken_from_the_documents():
+    """What was written is read back, through JSON."""
+    request, result = json.loads(json.dumps(request_and_result()))
+    seen = vectors().answered(request, result)
+
+    assert {"orders": {((0, 8), (1, 5)): FOUND}} == seen.translations
+
+
+@pytest.mark.parametrize("ends", [{"mirror_positions": {0: 11, 1: 6}}, {"target_ends": {0: 5, 1: 9, 2: 3}}])
+def test_answer_about_an_earlier_copy_is_none(ends: Mapping[str, Any]):
+    """After the topic was copied on, counts and ends of an earlier answer are not those of the copy."""
+    request, result = request_and_result()
+
+    assert {} == vectors(topic=replace(TOPIC, **ends)).answered(request, result).translations
+
+
+def test_result_of_another_version_is_not_read():
+    """What an older or newer job wrote may mean something else."""
+    with pytest.raises(ValueError, match="schema 1"):
+        translations_from_document({"kind": RESULT_KIND, "schema": 2, "topics": []})
+
+
+def test_plan_is_read_back_and_approved_as_a_whole():
+    """The plan survives JSON; another target offset, or another commit, is another plan."""
+    group = plan({P0: 8, P1: 5}, vectors(p8_5=FOUND))
+    whole = OffsetsPlan("t", True, {P0: 10}, {P0: 10}, {P0: 5}, (group,))
+    other = plan({P0: 8, P1: 5}, vectors(p8_5=replace(FOUND, target={0: 3, 1: 6, 2: 2})))
+
+    assert whole == OffsetsPlan.from_document(json.loads(json.dumps(whole.to_document())))
+    assert whole.digest != replace(whole, groups=(other,)).digest
+
+
+def test_text_shows_where_a_group_goes_on():
+    """All offsets of the topic, what is read again, and how sure that is."""
+    exact = plan({P0: 8, P1: 5}, vectors(p8_5=FOUND))
+    by_ledger = plan({P0: 1, P1: 5}, vectors(), name="late")
+    text = render_plan(OffsetsPlan("t", True, {}, {}, {}, (exact, by_ledger)), "shop")
+
+    assert "| `orders` | 0: 8; 1: 5 | none | 0: 3; 1: 7; 2: 2 | 3 | 1 | copies of all unread |" in text
+    assert "| not known | at most 16 (not minimal) | by the ledger |" in text
+    assert "proved for every offset" in text
