@@ -33,8 +33,8 @@ down: ## Stop everything that `make up` started
 	@if [ -x $(RUN) ]; then $(RUN) -m sandbox down; else echo 'No sandbox is running.'; fi
 
 .PHONY: test
-test: bootstrap ## All tests but the long campaigns
-	@$(RUN) -m pytest -m "not campaign"
+test: bootstrap ## All tests but the long campaigns; those without clusters beside those with them
+	@$(MAKE) -j2 --output-sync=target test-fast test-live
 
 .PHONY: test-fast
 test-fast: bootstrap ## All tests that need no clusters
