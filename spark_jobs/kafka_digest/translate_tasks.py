@@ -5,9 +5,9 @@ Groups commit offsets; a source partition's *steps* lie between the distinct one
 n-th offset and ends at the next, the last at the end of the copy. What a group has not read are all steps from that of
 its offset on. So one row per step says enough for any number of groups.
 
-There are two kinds of rows, `STEPS`: `READ` says how many source records a step has, and as its offset the last of
-them that has no copy (before which nothing of its key counts); `COPY` is the first offset of
-the copies of a step's records in one target partition.
+There are two kinds of rows, `STEPS`: `READ` says how many source records a step has, and the last of them without a
+copy (before which nothing of its key counts); `COPY` is the first offset of the copies of a step's records in one
+target partition.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SOURCE, TARGET = 0, 1
 HASHED = "unit int, key bigint, side int, partition int, offset bigint, record bigint"
 STEPS = (
     "kind int, unit int, source_partition int, step int, target_partition int, offset bigint, "
-    "records bigint, is_only_choice boolean"
+    "is_only_choice boolean, records bigint, last_missing bigint"
 )
 # Where a record is on the target, and how many are in a step between two offsets.
 PLACED = "unit int, partition int, offset bigint"
@@ -64,8 +64,8 @@ def _rows(unit: Unit, columns: Columns) -> Iterator[dict[str, Any]]:
         yield {
             "kind": READ,
             **_step(source, step_of, chosen[0]),
-            "offset": int(lost.max()) if len(lost) else None,
             "records": len(chosen),
+            "last_missing": int(lost.max()) if len(lost) else None,
         }
     for chosen in _groups(source.partitions[copies.source], step_of[copies.source], target.partitions[copies.target]):
         first = chosen[np.argmin(target.offsets[copies.target[chosen]])]

@@ -66,7 +66,7 @@ class Translation:
             in_order = rows.repartition(self.clusters.tasks, "unit", "key").sortWithinPartitions(
                 "unit", "key", "side", "partition", "offset"
             )
-            return in_order.mapInArrow(partial(steps, units=units), STEPS).collect()
+            return _summed(in_order.mapInArrow(partial(steps, units=units), STEPS)).collect()
         finally:
             source.unpersist()
 
@@ -125,3 +125,12 @@ class Translation:
         delivered = delivered_from(rows, places)
         for number, found in results.items():
             found[:] = [replace(one, delivered=sum_of(delivered, number, one.target)) for one in found]
+
+
+def _summed(told: DataFrame) -> DataFrame:
+    """Return one row per step, and per step and target partition, of what tasks told piece by piece."""
+    return told.groupBy("kind", "unit", "source_partition", "step", "target_partition").agg(
+        functions.sum("records").alias("records"),
+        functions.max("last_missing").alias("last_missing"),
+        functions.min(functions.struct("offset", "is_only_choice")).alias("first"),
+    )

@@ -88,15 +88,17 @@ class Unread:
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Unread:
-        """Return what a row of `translate_tasks.STEPS` says."""
+        """Return what one of the rows says that `translate_tasks.STEPS` add up to."""
         if row["kind"] == COPY:
-            return cls(first={row["target_partition"]: (row["offset"], row["is_only_choice"])})
-        return cls(row["records"], row["offset"])
+            return cls(first={row["target_partition"]: tuple(row["first"])})
+        return cls(row["records"], row["last_missing"])
 
     def __add__(self, other: Unread) -> Unread:
         missing = [offset for offset in (self.last_missing, other.last_missing) if offset is not None]
-        both = [*self.first.items(), *other.first.items()]
-        first = {number: min(place for of, place in both if of == number) for number, _ in both}
+        first = {
+            number: min(side.first[number] for side in (self, other) if number in side.first)
+            for number in {**self.first, **other.first}
+        }
         return Unread(self.records + other.records, max(missing, default=None), first)
 
 
@@ -123,7 +125,10 @@ Found = Mapping[tuple[int, int], Sequence[Unread]]
 
 
 def unread_from(rows: Rows, units: Mapping[int, Unit]) -> Found:
-    """Return by unit and source partition what is unread from each step on."""
+    """Return by unit and source partition what is unread from each step on.
+
+    :param rows: one per step, and one per step and target partition
+    """
     of_step: dict[tuple[int, int, int], Unread] = defaultdict(Unread)
     for row in rows:
         of_step[row["unit"], row["source_partition"], row["step"]] += Unread.of(row)
