@@ -22,6 +22,7 @@ from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.operators.stop import StopMirrorOperator
 from tests.airflow.conftest import World
 from tests.airflow.running import BEFORE_START, do, validated
+from tests.contract.fake_cluster import FakeGroup
 
 pytestmark = pytest.mark.airflow
 
@@ -133,7 +134,7 @@ def test_document_holds_plan_digest_and_text(world: World):
     plan(world)
     document = world.run.evidence.require(Kind.OFFSETS_PLAN)
 
-    assert {"digest", "plan", "markdown", "final"} == set(document)
+    assert {"digest", "plan", "not_moved", "markdown", "final"} == set(document)
     assert document["digest"] == planned(world).digest == document["plan"]["digest"]
     assert "| `orders` 0 | 3 | none | 2 | 0 | same record |" in document["markdown"]
 
@@ -276,3 +277,33 @@ def test_record_that_cannot_be_read_is_no_proof(world: World, monkeypatch: pytes
         plan(world)
 
     assert world.run.evidence.newest(Kind.OFFSETS_PLAN) is None
+
+
+def test_other_groups_of_the_topics_are_named(world: World):
+    """The plan tells of groups that nobody named and that read the topics, and of those without committed offsets."""
+    copied(world)
+    world.source.commit("billing", {P0: 3})
+    world.source.commit("console-consumer-1", {P0: 1})
+    world.source.commit("console-consumer-2", {TopicPartition("elsewhere", 0): 1})
+    world.source.groups["shared"] = FakeGroup(kind="share")
+
+    plan(world)
+
+    others = planned(world).others
+    assert ({"console-consumer-1": ("orders",)}, {"shared": "share"}) == (others.not_chosen, others.unsupported)
+    assert ["billing", "console-consumer-1", "shared"] == [
+        row["group"] for row in world.run.evidence.require(Kind.OFFSETS_PLAN)["not_moved"]
+    ]
+
+
+def test_group_may_be_active_where_the_file_says_so(world: World):
+    """A group that the file names is planned with its members on the source; another is left out."""
+    path = world.migrations / "shop.yaml"
+    path.write_text(path.read_text() + "cutover:\n  may_be_active: [standby]\n")
+    copied(world)
+    for group in ("standby", "billing"):
+        world.source.commit(group, {P0: 3, P1: 6})
+        world.source.join(group)
+
+    assert {"groups": 1, "left_out": 1} == {k: v for k, v in plan(world).items() if k != "digest"}
+    assert ["GROUP_ACTIVE"] == codes(world, "billing")

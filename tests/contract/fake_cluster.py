@@ -14,6 +14,7 @@ from kafka_migration.core.cluster import (
     ClusterFacts,
     CommittedOffset,
     GroupDescription,
+    GroupKind,
     GroupListing,
     GroupMember,
     GroupState,
@@ -66,10 +67,11 @@ class FakeTopic:
 
 @dataclass
 class FakeGroup:
-    """A consumer group: what it committed, and who is a member of it."""
+    """A group: what it committed, who is a member of it, and what protocol it uses."""
 
     commits: dict[TopicPartition, CommittedOffset] = field(default_factory=dict)
     members: list[GroupMember] = field(default_factory=list)
+    kind: GroupKind = "classic"
 
     @property
     def state(self) -> GroupState:
@@ -219,7 +221,7 @@ class FakeCluster:
     def list_groups(self) -> tuple[GroupListing, ...]:
         """Return every group, sorted by name."""
         self._answer()
-        return tuple(GroupListing(name, group.state, "classic") for name, group in sorted(self.groups.items()))
+        return tuple(GroupListing(name, group.state, group.kind) for name, group in sorted(self.groups.items()))
 
     def describe_groups(self, groups: Collection[str]) -> Mapping[str, GroupDescription]:
         """Return state and members of every one of the groups."""

@@ -13,11 +13,11 @@ from kafka_migration.core.cluster import (
     RecordPrint,
 )
 from kafka_migration.core.codes import Code
+from kafka_migration.core.group_choice import unsupported_groups, which_groups
 from kafka_migration.core.group_offsets import (
     GroupVerdict,
     PlannedOffset,
     Proof,
-    which_groups,
 )
 from kafka_migration.core.group_rules import plan_groups, unproved_copy_findings
 from kafka_migration.core.ledger import Ledger, fold
@@ -261,7 +261,8 @@ def test_which_groups_match_the_whole_name():
             ("console-consumer-17", "classic"),
             ("connect-sink", "classic"),
             ("__internal", "classic"),
-            ("shared", "other"),
+            ("shared", "share"),
+            ("connect-workers", "connect"),
         ]
     ]
     usual = ["(?!console-consumer-|connect-|kafka-migration-mirror-|__).+"]
@@ -269,6 +270,21 @@ def test_which_groups_match_the_whole_name():
     assert ("a\nb", "billing", "billing-2") == which_groups(listings, usual)
     assert ("billing",) == which_groups(listings, ["billing", "nothing"])
     assert ("billing-2",) == which_groups(listings, usual, chosen=["billing-2", "connect-sink"])
+    assert {"shared": "share"} == unsupported_groups(listings, usual)
+    assert {} == unsupported_groups(listings, usual, chosen=["billing"])
+
+
+def test_group_that_may_be_active_is_moved_with_its_members():
+    """A person's word, by the group's name, stands for its stop on the source; on the target Kafka takes none."""
+    accepted = plan_groups(
+        [committed({P0: 5}, source_members=[MEMBER]), committed({P0: 5}, name="late", target_members=[MEMBER])],
+        DENSE.translated(5),
+        is_final=True,
+        may_be_active=["billing", "late"],
+    )
+
+    assert [(), (Code.GROUP_ACTIVE,)] == [tuple(f.code for f in group.refusals) for group in accepted]
+    assert GroupVerdict.PROVISIONAL is accepted[0].verdict
 
 
 def test_prints_of_different_records_differ():

@@ -8,6 +8,8 @@ from dataclasses import replace
 import pytest
 
 from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.group_choice import OtherGroups
 from kafka_migration.core.group_offsets import (
     GroupPlan,
     OffsetsPlan,
@@ -15,6 +17,7 @@ from kafka_migration.core.group_offsets import (
     Proof,
 )
 from kafka_migration.core.group_rules import plan_groups
+from kafka_migration.core.not_moved import not_moved
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.offsets_report import render_plan
 from tests.unit.copied_partition import (
@@ -152,3 +155,28 @@ def test_records_behind_the_fence_are_named():
 
     assert (Code.FENCE_MOVING, "orders[0]", "source end 12") == (finding.code, finding.subject, finding.found)
     assert () == PLAN.uncopied_findings()
+
+
+NEVER = Finding(Code.OFFSET_NEVER_COMMITTED, "group late", "nothing", "an offset", "Look.")
+
+
+def test_nobody_is_dropped_without_a_word():
+    """Groups left out, partitions without a commit, groups that nobody named, those of other kinds: each with why."""
+    left_out = GroupPlan("late", refusals=(NEVER,), left=(P0, P1))
+    nothing = GroupPlan("empty", refusals=(NEVER,))
+    planned = GroupPlan("billing", (OFFSET,), unset=(P1,))
+    others = OtherGroups({"a|b": ("orders",)}, {"shared": "share"})
+    plan = replace(PLAN, groups=(planned, left_out, nothing), others=others)
+
+    assert [
+        ("late", "orders", (0, 1)),
+        ("empty", "", ()),
+        ("billing", "orders", (1,)),
+        ("a|b", "orders", ()),
+        ("shared", "", ()),
+    ] == [(row.group, row.topic, row.partitions) for row in not_moved(plan)]
+    assert all(row.reason for row in not_moved(plan))
+    text = render_plan(plan, "shop")
+    assert "| `late` | `orders` | 0, 1 | OFFSET_NEVER_COMMITTED |" in text
+    assert "| a&#124;b | `orders` | – | not named by cutover.groups" in text
+    assert plan == OffsetsPlan.from_document(json.loads(json.dumps(plan.to_document())))

@@ -14,6 +14,7 @@ from kafka_migration.adapters.kafka_client import CALL_TIMEOUT_S, ClusterClient,
 from kafka_migration.core.cluster import (
     CommittedOffset,
     GroupDescription,
+    GroupKind,
     GroupListing,
     GroupMember,
     GroupState,
@@ -31,28 +32,33 @@ _ACTIVE = {
     KafkaError.STALE_MEMBER_EPOCH,
 }
 RETRY_PAUSE_S = 0.2
+# By the type that groups give their protocol; one that only commits offsets gives none.
+_KINDS: Mapping[str, GroupKind] = {
+    "": "classic",
+    "consumer": "classic",
+    "connect": "connect",
+    "share": "share",
+    "streams": "streams",
+}
 
 
 class GroupCalls(ClusterClient):
     """The part of `core.cluster.KafkaCluster` that looks after consumer groups."""
 
     def list_groups(self) -> tuple[GroupListing, ...]:
-        """Return every consumer group that the client may see, sorted by name."""
+        """Return every group that the client may see, of whatever kind, sorted by name."""
         result = self._call(
             lambda: self._admin.list_consumer_groups(request_timeout=CALL_TIMEOUT_S).result(CALL_TIMEOUT_S)
         )
         if result.errors:
             # A list without the groups of one broker would pass for the whole.
             raise self._translated(result.errors[0])
-        listings = (
-            GroupListing(
-                listing.group_id,
-                _state(listing),
-                "consumer" if getattr(listing, "type", None) == ConsumerGroupType.CONSUMER else "classic",
-            )
-            for listing in result.valid
-        )
-        return tuple(sorted(listings, key=lambda listing: listing.group))
+        listings = {listing.group_id: _listing(listing) for listing in result.valid}
+        # The call above leaves out whatever does not speak the protocol of consumers; the older one leaves out nothing.
+        for group in self._call(lambda: self._admin.list_groups(timeout=CALL_TIMEOUT_S)):
+            kind = _KINDS.get(group.protocol_type, "other")
+            listings.setdefault(group.id, GroupListing(group.id, GroupState.UNKNOWN, kind))
+        return tuple(listings[group] for group in sorted(listings))
 
     def describe_groups(self, groups: Collection[str]) -> Mapping[str, GroupDescription]:
         """Return state and members of every one of the groups."""
@@ -157,6 +163,11 @@ class GroupCalls(ClusterClient):
             "a written offset",
             "Correct what the broker names (a missing right on the group or the topic, a metadata text too long).",
         )
+
+
+def _listing(listing: Any) -> GroupListing:
+    is_new = getattr(listing, "type", None) == ConsumerGroupType.CONSUMER
+    return GroupListing(listing.group_id, _state(listing), "consumer" if is_new else "classic")
 
 
 def _state(described: Any) -> GroupState:

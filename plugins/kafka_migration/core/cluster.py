@@ -64,16 +64,23 @@ class GroupState(StrEnum):
         return self in {GroupState.EMPTY, GroupState.DEAD}
 
 
-GroupKind = Literal["classic", "consumer", "other"]
+GroupKind = Literal["classic", "consumer", "streams", "connect", "share", "other"]
+"""The protocol that a group uses: `consumer` is that of KIP-848, `streams` that of KIP-1071 (Kafka Streams before it is
+`classic`), `connect` that of Connect's workers among themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupListing:
-    """A group as the cluster lists it; `kind` is the protocol it uses."""
+    """A group as the cluster lists it."""
 
     group: str
     state: GroupState
     kind: GroupKind
+
+    @property
+    def is_movable(self) -> bool:
+        """Whether its place is told by committed offsets that a client may read and write."""
+        return self.kind in {"classic", "consumer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +214,7 @@ class KafkaCluster(Protocol):
         """Return what a reader starting at these offsets meets first; a partition without an answer is missing."""
 
     def list_groups(self) -> tuple[GroupListing, ...]:
-        """Return every consumer group that the client may see, sorted by name."""
+        """Return every group that the client may see, of whatever kind, sorted by name."""
 
     def describe_groups(self, groups: Collection[str]) -> Mapping[str, GroupDescription]:
         """Return state and members of every one of the groups."""

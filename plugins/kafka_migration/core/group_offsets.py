@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from kafka_migration.core.cluster import CommittedOffset, GroupDescription, GroupListing
+from kafka_migration.core.cluster import CommittedOffset, GroupDescription
 from kafka_migration.core.codes import Code
 from kafka_migration.core.commits import Commits
 from kafka_migration.core.errors import Finding
+from kafka_migration.core.group_choice import OtherGroups
 from kafka_migration.core.offsets import Offsets, TopicPartition, from_document, to_document
 
 
@@ -178,7 +178,7 @@ class GroupPlan:
 
     `topics` are those whose copy chose partitions anew, `offsets` those of all other partitions. `unset` are the
     partitions of its topics on which it never committed; they stay unset. With `refusals` the group is left out:
-    nothing is written for it, and it has no planned offsets.
+    nothing is written for it, it has no planned offsets, and `left` are the partitions that it committed on.
     """
 
     group: str
@@ -188,6 +188,7 @@ class GroupPlan:
     warnings: tuple[Finding, ...] = ()
     refusals: tuple[Finding, ...] = ()
     is_active_on_source: bool = False
+    left: tuple[TopicPartition, ...] = ()
 
     @property
     def verdict(self) -> GroupVerdict:
@@ -233,20 +234,26 @@ class GroupPlan:
             "unset": [[p.topic, p.partition] for p in self.unset],
             "warnings": [finding.to_document() for finding in self.warnings],
             "refusals": [finding.to_document() for finding in self.refusals],
+            "left": [[p.topic, p.partition] for p in self.left],
         }
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> GroupPlan:
         """Read back what `to_document` wrote."""
         return cls(
-            document["group"],
-            tuple(PlannedOffset.from_document(offset) for offset in document["offsets"]),
-            tuple(PlannedTopic.from_document(topic) for topic in document.get("topics", ())),
-            tuple(TopicPartition(topic, partition) for topic, partition in document["unset"]),
-            tuple(Finding.from_document(finding) for finding in document["warnings"]),
-            tuple(Finding.from_document(finding) for finding in document["refusals"]),
-            document["active_on_source"],
+            group=document["group"],
+            offsets=tuple(PlannedOffset.from_document(offset) for offset in document["offsets"]),
+            topics=tuple(PlannedTopic.from_document(topic) for topic in document["topics"]),
+            unset=_partitions(document["unset"]),
+            warnings=tuple(Finding.from_document(finding) for finding in document["warnings"]),
+            refusals=tuple(Finding.from_document(finding) for finding in document["refusals"]),
+            is_active_on_source=document["active_on_source"],
+            left=_partitions(document["left"]),
         )
+
+
+def _partitions(document: Iterable[tuple[str, int]]) -> tuple[TopicPartition, ...]:
+    return tuple(TopicPartition(topic, partition) for topic, partition in document)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +261,7 @@ class OffsetsPlan:
     """The plan for all groups, and the ends of both sides that it was made at.
 
     `is_final` is false in a rehearsal. `mirror_positions` are the source offsets that the copy reaches; `unconcerned`
-    counts the groups that committed on other topics only.
+    counts the groups that committed on other topics only, `others` are those that the plan is not about.
     """
 
     at: str
@@ -264,6 +271,7 @@ class OffsetsPlan:
     target_end_offsets: Offsets
     groups: tuple[GroupPlan, ...]
     unconcerned: int = 0
+    others: OtherGroups = field(default_factory=OtherGroups)
 
     @property
     def planned(self) -> tuple[GroupPlan, ...]:
@@ -307,6 +315,7 @@ class OffsetsPlan:
             "target_end_offsets": to_document(self.target_end_offsets),
             "groups": [group.to_document() for group in self.groups],
             "unconcerned": self.unconcerned,
+            "others": self.others.to_document(),
         }
 
     @classmethod
@@ -320,6 +329,7 @@ class OffsetsPlan:
             from_document(document["target_end_offsets"]),
             tuple(GroupPlan.from_document(group) for group in document["groups"]),
             document["unconcerned"],
+            OtherGroups.from_document(document["others"]),
         )
 
     def uncopied_findings(self) -> tuple[Finding, ...]:
@@ -355,25 +365,6 @@ def _approved_content(group: GroupPlan) -> dict[str, Any]:
 
 def _content(commits: Commits) -> dict[str, Any]:
     return {str(p.partition): [commit.offset, commit.metadata] for p, commit in commits.items()}
-
-
-def which_groups(
-    listings: Iterable[GroupListing], patterns: Collection[str], chosen: Collection[str] = ()
-) -> tuple[str, ...]:
-    """Return the names of the consumer groups whose whole name matches one of the regular expressions, sorted.
-
-    `chosen` limits them to these names; none chosen means all. Groups that are no consumer groups are left out.
-    """
-    expressions = [re.compile(pattern, re.DOTALL) for pattern in patterns]
-    return tuple(
-        sorted(
-            listing.group
-            for listing in listings
-            if listing.kind != "other"
-            and (not chosen or listing.group in chosen)
-            and any(expression.fullmatch(listing.group) for expression in expressions)
-        )
-    )
 
 
 def group_subject(group: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from kafka_migration.core.cluster import CommittedOffset, GroupDescription
@@ -46,21 +46,24 @@ class Translated:
         return {p: commit for p, commit in commits if p.topic not in self.vectors.topics}
 
 
-def plan_groups(groups: Iterable[CommittedGroup], translated: Translated, *, is_final: bool) -> tuple[GroupPlan, ...]:
+def plan_groups(
+    groups: Iterable[CommittedGroup], translated: Translated, *, is_final: bool, may_be_active: Collection[str] = ()
+) -> tuple[GroupPlan, ...]:
     """Return the plan of every group that the migration concerns, sorted by name.
 
-    In a rehearsal (`is_final` false) a group may still read on the source, also further than the copy reaches.
+    In a rehearsal (`is_final` false) a group may still read on the source, also further than the copy reaches; in a
+    cutover it may have members there only if somebody accepted that by its name (`may_be_active`).
     """
     concerned = sorted((group for group in groups if group.is_concerned), key=lambda group: group.group)
-    return tuple(_plan_group(group, translated, is_final) for group in concerned)
+    return tuple(_plan_group(group, translated, is_final, group.group in may_be_active) for group in concerned)
 
 
-def _plan_group(group: CommittedGroup, translated: Translated, is_final: bool) -> GroupPlan:
+def _plan_group(group: CommittedGroup, translated: Translated, is_final: bool, may_be_active: bool) -> GroupPlan:
     commits = translated.by_partition(group)
     unset = _unset(commits, translated.copies)
     ahead = _ahead_findings(group, translated.copies)
     refusals = (
-        *_active_findings(group, is_final),
+        *_active_findings(group, is_final and not may_be_active),
         *(() if group.source_commits else [_no_commit_finding(group)]),
         *_beyond_end_findings(group, translated.copies),
         *(ahead if is_final else ()),
@@ -68,7 +71,8 @@ def _plan_group(group: CommittedGroup, translated: Translated, is_final: bool) -
         *translated.vectors.findings(group),
     )
     if refusals:
-        return GroupPlan(group.group, refusals=refusals, is_active_on_source=group.source.is_active)
+        left = tuple(sorted(group.source_commits))
+        return GroupPlan(group.group, refusals=refusals, is_active_on_source=group.source.is_active, left=left)
     return GroupPlan(
         group.group,
         tuple(_planned(group, p, commit, translated) for p, commit in commits.items()),
@@ -119,11 +123,16 @@ def _target_record(position: Position, translated: Translated) -> str | None:
     return found.digest if found else None
 
 
-def _active_findings(group: CommittedGroup, is_final: bool) -> Iterable[Finding]:
+def _active_findings(group: CommittedGroup, must_have_stopped: bool) -> Iterable[Finding]:
     if group.target.is_active:
         yield _active(group.target, "target", "Stop these consumers: Kafka takes offsets only for an empty group.")
-    if is_final and group.source.is_active:
-        yield _active(group.source, "source", "Stop these consumers: what they read now would be read again.")
+    if must_have_stopped and group.source.is_active:
+        yield _active(
+            group.source,
+            "source",
+            "Stop these consumers: what they read now would be read again. If that does no harm, name the group in "
+            "cutover.may_be_active.",
+        )
 
 
 def _active(description: GroupDescription, side: str, remedy: str) -> Finding:

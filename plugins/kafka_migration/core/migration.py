@@ -105,7 +105,8 @@ class CutoverSettings:
     in offsets summed over the partitions, before the producers are asked to stop; the source must then stand still
     for `fence_quiet_s`, within `fence_wait_s`. `drain_groups_s` is how long the groups may take to finish reading
     on the source (`None`: they need not). `uncommitted` is about topics that are not translated partition by partition
-    (`core.repartitioned`). `approvers` are Airflow user ids; none means everybody who may.
+    (`core.repartitioned`). `may_be_active` are groups that need not have stopped on the source. `approvers` are Airflow
+    user ids; none means everybody who may.
     """
 
     groups: tuple[str, ...]
@@ -117,6 +118,7 @@ class CutoverSettings:
     approvers: tuple[str, ...]
     four_eyes: bool
     uncommitted: Uncommitted = "refuse"
+    may_be_active: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from kafka_migration.core.group_offsets import (
     PlannedTopic,
     Proof,
 )
+from kafka_migration.core.not_moved import not_moved
 from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.core.report import table
 
@@ -44,6 +45,7 @@ def render_plan(plan: OffsetsPlan, migration: str) -> str:
         _groups_table(plan),
         *_group_sections(plan),
         _left_out(plan),
+        _not_moved(plan),
         _last_word(plan),
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
@@ -166,6 +168,23 @@ def _left_out(plan: OffsetsPlan) -> str:
         f"#### {shown(group.group)}\n\n{_findings(group.refusals)}" for group in plan.left_out[:MAX_GROUPS]
     )
     return f"### Left out: nothing is written for these groups\n\n{groups}"
+
+
+def _not_moved(plan: OffsetsPlan) -> str:
+    """Return everything that stays where it is, each with the reason: nobody is dropped without a word."""
+    rows = [
+        (shown(row.group), shown(row.topic) if row.topic else "–", _numbers(row.partitions), row.reason)
+        for row in not_moved(plan)
+    ]
+    header = ("Group", "Topic", "Partitions", "Why")
+    more = _more(len(rows) - MAX_ROWS, "places")
+    return f"### Not moved by this run\n\n{table(header, rows[:MAX_ROWS])}{more}" if rows else ""
+
+
+def _numbers(partitions: tuple[int, ...]) -> str:
+    some = ", ".join(map(str, partitions[:MAX_PARTITIONS_OF_TOPIC]))
+    more = len(partitions) - MAX_PARTITIONS_OF_TOPIC
+    return f"{some}, … and {more:,} more" if more > 0 else some or "–"
 
 
 def _findings(findings: tuple[Finding, ...]) -> str:

@@ -24,7 +24,13 @@ from kafka_migration.core.translation import (
     translate,
 )
 from kafka_migration.core.vector_rules import Vectors
-from kafka_migration.orchestration.group_reading import answered, as_translated, read_groups, source_log_starts
+from kafka_migration.orchestration.group_reading import (
+    answered,
+    as_translated,
+    read_groups,
+    read_others,
+    source_log_starts,
+)
 from kafka_migration.orchestration.mirroring import every_value
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
 
@@ -54,8 +60,9 @@ def make_offsets_plan(run: MigrationRun, *, final: bool) -> OffsetsPlan:
         source_end_offsets=source_ends,
         mirror_positions={partition: copy.mirror_position for partition, copy in copies.items()},
         target_end_offsets=target_ends,
-        groups=plan_groups(groups, translated, is_final=final),
+        groups=plan_groups(groups, translated, is_final=final, may_be_active=run.migration.cutover.may_be_active),
         unconcerned=sum(not group.is_concerned for group in groups),
+        others=read_others(run, partitions),
     )
 
 

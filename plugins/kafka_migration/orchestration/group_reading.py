@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from kafka_migration.core.commits import Commits, GroupsCommits, commits_from_document
 from kafka_migration.core.evidence import Kind
-from kafka_migration.core.group_offsets import CommittedGroup, which_groups
+from kafka_migration.core.group_choice import OtherGroups, unsupported_groups, which_groups
+from kafka_migration.core.group_offsets import CommittedGroup
 from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.core.repartitioned import HowCopied, repartitioned_topics
 from kafka_migration.core.vector_rules import Vectors, topics_to_translate
@@ -36,6 +37,16 @@ def _group(group: CommittedGroup, run: MigrationRun, wanted: Collection[TopicPar
         target_commits={p: commit for p, commit in theirs.items() if p.topic in run.migration.topics},
         commits_elsewhere=len(mine) < len(group.source_commits),
     )
+
+
+def read_others(run: MigrationRun, partitions: Collection[TopicPartition]) -> OtherGroups:
+    """Return the groups that read the migration's topics, or are named, and that the run does not move."""
+    listings, patterns, chosen = run.source.list_groups(), run.migration.cutover.groups, run.request.groups
+    mine = set(which_groups(listings, patterns, chosen))
+    others = [each.group for each in listings if each.is_movable and each.group not in mine]
+    read = {group: {p.topic for p in run.source.committed_offsets(group, partitions)} for group in others}
+    not_chosen = {group: tuple(sorted(topics)) for group, topics in read.items() if topics}
+    return OtherGroups(not_chosen, unsupported_groups(listings, patterns, chosen))
 
 
 @dataclass(frozen=True, slots=True)

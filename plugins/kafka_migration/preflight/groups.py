@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from kafka_migration.core.conf import conf_finding
 from kafka_migration.core.errors import Finding
-from kafka_migration.core.group_offsets import which_groups
+from kafka_migration.core.group_choice import which_groups
 from kafka_migration.preflight.check import Check, Subject
 
 

@@ -200,6 +200,7 @@ def _freeze(model: MigrationModel, digest: str) -> Migration:
             approvers=tuple(cutover.approvers),
             four_eyes=cutover.four_eyes,
             uncommitted=cutover.uncommitted,
+            may_be_active=tuple(cutover.may_be_active),
         ),
         nightly=_nightly(model.nightly),
         digest=digest,

@@ -280,6 +280,11 @@ class CutoverModel(Strict):
         description="Where the copy has other partitions: where a group begins that never committed on a partition "
         "with records, as its auto.offset.reset says; or that it is left out.",
     )
+    may_be_active: list[str] = Field(
+        [],
+        max_length=1000,
+        description="Names of groups that a cutover moves although they still have members on the source.",
+    )
     approval_time_limit: Duration = Field("24h", validate_default=True, description="No answer by then ends the run.")
     approvers: list[UserId] = Field(
         [], max_length=100, description="Airflow user ids that may approve; none means everybody who may answer."

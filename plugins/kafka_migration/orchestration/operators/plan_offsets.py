@@ -7,6 +7,7 @@ from airflow.sdk import Context
 from kafka_migration.core.errors import Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.group_offsets import OffsetsPlan
+from kafka_migration.core.not_moved import not_moved
 from kafka_migration.core.offsets_report import render_plan
 from kafka_migration.orchestration.group_planning import make_offsets_plan
 from kafka_migration.orchestration.operators.base import (
@@ -47,4 +48,10 @@ class PlanOffsetsOperator(MigrationOperator):
 
 
 def _document(plan: OffsetsPlan, markdown: str) -> dict[str, object]:
-    return {"digest": plan.digest, "plan": plan.to_document(), "markdown": markdown, "final": plan.is_final}
+    return {
+        "digest": plan.digest,
+        "plan": plan.to_document(),
+        "not_moved": [row.to_document() for row in not_moved(plan)],
+        "markdown": markdown,
+        "final": plan.is_final,
+    }

@@ -11,8 +11,9 @@ from airflow.sdk.exceptions import AirflowSkipException
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused
+from kafka_migration.core.group_choice import which_groups
 from kafka_migration.core.group_lag import LagPolicy
-from kafka_migration.core.group_offsets import group_subject, which_groups
+from kafka_migration.core.group_offsets import group_subject
 from kafka_migration.core.migration import Mode
 from kafka_migration.core.watch import TRIGGER_MARGIN
 from kafka_migration.orchestration.group_lag import LagOutcome

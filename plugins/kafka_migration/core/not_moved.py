@@ -1,0 +1,57 @@
+"""What stays where it is when a plan is carried out: every group, topic and partition of it, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.group_choice import OtherGroups
+from kafka_migration.core.group_offsets import OffsetsPlan
+from kafka_migration.core.offsets import TopicPartition
+
+
+@dataclass(frozen=True, slots=True)
+class NotMoved:
+    """Partitions of one topic on which a group is not moved; no topic where it is not known which it reads."""
+
+    group: str
+    topic: str
+    partitions: tuple[int, ...]
+    reason: str
+
+    def to_document(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        return {**asdict(self), "partitions": list(self.partitions)}
+
+
+def not_moved(plan: OffsetsPlan) -> Iterator[NotMoved]:
+    """Yield everything that the plan leaves where it is."""
+    for group in plan.left_out:
+        codes = ", ".join(sorted({str(finding.code) for finding in group.refusals}))
+        yield from _of_topics(group.group, group.left, codes)
+    for group in plan.planned:
+        yield from _of_topics(group.group, group.unset, str(Code.OFFSET_NEVER_COMMITTED), or_none=False)
+    yield from _others(plan.others)
+
+
+def _others(others: OtherGroups) -> Iterator[NotMoved]:
+    for group, topics in others.not_chosen.items():
+        for topic in topics:
+            yield NotMoved(group, topic, (), "not named by cutover.groups, or not chosen for this run")
+    for group, kind in others.unsupported.items():
+        yield NotMoved(group, "", (), f"a group of kind {kind}: its place is not told by committed offsets")
+
+
+def _of_topics(
+    group: str, partitions: Iterable[TopicPartition], reason: str, *, or_none: bool = True
+) -> Iterator[NotMoved]:
+    """Yield one row per topic; without any topic, one for the group as a whole."""
+    topics: dict[str, list[int]] = {}
+    for topic, number in sorted(partitions):
+        topics.setdefault(topic, []).append(number)
+    if not topics and or_none:
+        yield NotMoved(group, "", (), reason)
+    for topic, numbers in topics.items():
+        yield NotMoved(group, topic, tuple(numbers), reason)
