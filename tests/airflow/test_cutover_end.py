@@ -34,8 +34,7 @@ def test_confirm_writes_the_ledger_and_says_what_is_next(scene: World):
     """The ledger says cut over, with the groups that moved; the next steps are evidence."""
     summary = cut_over(scene)
 
-    entry = scene.run.ledger.read().cut_over
-    assert entry is not None
+    (entry,) = scene.run.ledger.read().cutovers
     assert (Phase.CUT_OVER, ("billing", "reporting"), ("orders", "audit")) == (
         scene.run.ledger.read().phase,
         entry.groups,

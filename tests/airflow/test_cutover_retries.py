@@ -47,8 +47,7 @@ def _kill_at_write(world: World, monkeypatch: pytest.MonkeyPatch, number: int, w
 
 
 def _end_state(world: World) -> dict[str, Any]:
-    cut_over = world.run.ledger.read().cut_over
-    assert cut_over is not None
+    (cut_over,) = world.run.ledger.read().cutovers
     return {
         "target": target_offsets(world),
         "moved": sorted(cut_over.groups),

@@ -70,7 +70,7 @@ def test_skips_of_a_run_in_its_window_are_an_accident(world: World, clock: FakeC
 
 def test_night_after_the_cutover_is_refused(world: World, clock: FakeClock):
     """In its window a nightly run of a migration that was cut over fails before it starts anything."""
-    world.run.ledger.append(CutOver("run", "then", ("billing",), ("orders", "audit"), partly=False).to_document())
+    world.run.ledger.append(CutOver("dag/run#1", "then", ("billing",), ("orders", "audit"), partly=False).to_document())
     begin(world, clock)
 
     with pytest.raises(AirflowFailException, match="ALREADY_CUT_OVER"):

@@ -9,6 +9,7 @@ from airflow.sdk.exceptions import AirflowFailException
 
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.evidence import Kind
+from kafka_migration.core.ledger import CutOver
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from tests.airflow.conftest import World
@@ -131,14 +132,16 @@ def test_preflight_refuses_a_group_that_is_not_the_migrations(world: World, grou
         do(world, PreflightOperator)
 
 
-def test_preflight_refuses_a_cutover_of_some_topics(world: World):
-    """Nothing is mirrored after a cutover, so it takes all topics of the file; naming them all is as good."""
-    world.params = {"mode": "cutover", "topics": ["audit"]}
-    with pytest.raises(AirflowFailException, match="a cutover without orders"):
+def test_preflight_takes_a_cutover_of_some_topics_once(world: World):
+    """Topics are cut over in waves; what an earlier run cut over is not taken again, and not by itself either."""
+    world.run.ledger.append(CutOver("dag/run#1", "then", ("billing",), ("orders",), False, ("audit",)).to_document())
+    world.params = {"mode": "cutover", "topics": ["audit", "orders"]}
+    with pytest.raises(AirflowFailException, match=r"ALREADY_CUT_OVER · migration shop, topics orders"):
         do(world, PreflightOperator)
 
-    world.params["topics"] = ["audit", "orders"]
+    world.params["topics"] = None
     do(world, PreflightOperator)
+    assert ("audit",) == world.run.migration.topics
 
 
 def test_run_without_a_mode_rehearses(world: World):

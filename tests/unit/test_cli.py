@@ -310,7 +310,7 @@ def test_status_after_the_cutover(root: Path):
     end(root, 2)
     LedgerStore(root, "shop").append(CutOver(RUN.holder, AT, ("billing",), ("orders",), partly=False).to_document())
 
-    assert f"Cut over     {AT} by {RUN.holder}" in status_lines(status_document(MigrationStore(root, "shop")))
+    assert f"Cut over     orders at {AT} by {RUN.holder}" in status_lines(status_document(MigrationStore(root, "shop")))
 
 
 def test_status_as_json(root: Path, capsys: pytest.CaptureFixture[str]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -10,16 +11,18 @@ from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.group_offsets import GroupPlan, PlannedOffset, Proof
 from kafka_migration.core.ledger import CutOver, Ledger, fold
-from kafka_migration.core.migration import Phase
+from kafka_migration.core.migration import Mode, Phase, RunIdentity
 from kafka_migration.core.next_steps import next_steps
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.offsets_writing import GroupWrite, OffsetsResult, Write
+from kafka_migration.core.phases import phase_findings
 from kafka_migration.core.run_groups import group_rows
 from kafka_migration.core.windows import whole_windows
 
 pytestmark = pytest.mark.unit
 
 P0 = TopicPartition("orders", 0)
+STEPS: dict[str, Any] = {"source": "old", "target": "new", "topics": ["orders"], "remaining": ["audit"], "folder": "f"}
 ACTIVE = Finding(Code.GROUP_ACTIVE, "group audit", "a member", "none", "Stop it.")
 CUT_OVER = CutOver("dag/run#1", "12:00", ("billing",), ("orders",), partly=False)
 
@@ -49,8 +52,41 @@ def test_entry_sets_the_phase():
     """The cutover's entry ends the syncing, and is read back as it was written."""
     ledger = fold([*_copied(), CUT_OVER.to_document()])
 
-    assert (Phase.CUT_OVER, CUT_OVER) == (ledger.phase, ledger.cut_over)
-    assert (Phase.NEW, None) == (Ledger().phase, Ledger().cut_over)
+    assert (Phase.CUT_OVER, (CUT_OVER,)) == (ledger.phase, ledger.cutovers)
+    assert (Phase.NEW, ()) == (Ledger().phase, Ledger().cutovers)
+
+
+def test_cutover_of_some_topics_leaves_the_others_syncing():
+    """Until the last topic is cut over the migration is on its way; each run is told by what it moved itself."""
+    first = replace(CUT_OVER, remaining=("audit",))
+    last = replace(CUT_OVER, run="dag/second#1", topics=("audit",))
+    begun, done = fold([*_copied(), first.to_document()]), fold([first.to_document(), last.to_document()])
+    second = RunIdentity("dag", "second", 2)
+
+    assert (Phase.CUTTING_OVER, Phase.CUT_OVER) == (begun.phase, done.phase)
+    assert {"orders", "audit"} == done.moved_topics()
+    assert {"orders"} == done.moved_topics(but_by=second)
+    assert (None, last) == (begun.cutover_of(second), done.cutover_of(second))
+
+
+@pytest.mark.parametrize(
+    ("mode", "topics", "requested", "is_refused"),
+    [
+        (Mode.SYNC, ["audit"], [], False),
+        (Mode.SYNC, ["audit"], ["audit"], False),
+        (Mode.SYNC, ["audit"], ["audit", "orders"], True),
+        (Mode.CUTOVER, [], ["orders"], True),
+        (Mode.REHEARSE, [], [], True),
+        (Mode.VALIDATE, [], ["orders"], False),
+    ],
+)
+def test_what_was_cut_over_is_not_mirrored_again(mode: Mode, topics: list[str], requested: list[str], is_refused: bool):
+    """A run may mirror what is left; it is refused if it asks for moved topics, or if nothing is left."""
+    ledger = fold([CUT_OVER.to_document()])
+    codes = [finding.code for finding in phase_findings(ledger, "shop", mode, topics, requested)]
+
+    assert codes == [Code.ALREADY_CUT_OVER] * is_refused
+    assert () == phase_findings(Ledger(), "shop", mode, [], requested)
 
 
 def test_whole_reading_after_the_cutover_ends_where_the_copy_ends():
@@ -93,18 +129,17 @@ def test_rows_of_a_cutover_say_what_became_of_each_group():
 
 def test_next_steps_name_connections_groups_and_the_way_back():
     """The steps begin with the consumers, name who stays behind and why, and the last reversible step."""
-    steps = next_steps(
-        source="old", target="new", moved=["billing"], left_behind={"audit": (ACTIVE,)}, topics=["orders"], folder="f"
-    )
+    steps = next_steps(**STEPS, moved=["billing"], left_behind={"audit": (ACTIVE,)})
 
     assert "billing" in steps[0]
     assert "`new`" in steps[0]
     assert any("audit was left behind (GROUP_ACTIVE)" in step for step in steps)
     assert any("last reversible step" in step for step in steps)
+    assert "the rest (audit) goes on being mirrored" in steps[-1]
 
 
 def test_next_steps_without_moved_groups_start_no_consumers():
     """Nobody is told to start consumers that have nothing to go on with."""
-    steps = next_steps(source="old", target="new", moved=[], left_behind={}, topics=["orders"], folder="f")
+    steps = next_steps(**STEPS, moved=[], left_behind={})
 
     assert "producers" in steps[0]

@@ -19,7 +19,7 @@ from kafka_migration.core.group_offsets import (
     PlannedOffset,
     Proof,
 )
-from kafka_migration.core.group_rules import plan_groups, unproved_copy_findings
+from kafka_migration.core.group_rules import Accepted, plan_groups, unproved_copy_findings
 from kafka_migration.core.ledger import Ledger, fold
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.translation import (
@@ -274,13 +274,32 @@ def test_which_groups_match_the_whole_name():
     assert {} == unsupported_groups(listings, usual, chosen=["billing"])
 
 
+def test_group_is_put_back_only_where_a_person_said_so():
+    """Offsets that the group has on the target are never taken back without a word, which names both."""
+    groups = [committed({P0: 5}, target={P0: 4}), committed({P0: 5}, name="again", target={P0: 4})]
+    accepted = Accepted(may_rewind=["again"])
+    again, refused = plan_groups(groups, DENSE.translated(5), is_final=True, accepted=accepted)
+
+    assert ([3], ()) == ([offset.target_offset for offset in again.offsets], again.refusals)
+    (finding,) = refused.refusals
+    assert (Code.OFFSETS_REWOUND, "target offset 4, committed there before") == (finding.code, finding.found)
+    assert "at most 3" in finding.expected
+
+
+def test_group_of_several_waves_is_left_out():
+    """Its consumers cannot read from both clusters at once."""
+    (plan,) = plan_groups([replace(committed({P0: 5}), later_topics=("audit",))], DENSE.translated(5), is_final=True)
+
+    assert [Code.GROUP_IN_LATER_CUTOVER] == [finding.code for finding in plan.refusals]
+
+
 def test_group_that_may_be_active_is_moved_with_its_members():
     """A person's word, by the group's name, stands for its stop on the source; on the target Kafka takes none."""
     accepted = plan_groups(
         [committed({P0: 5}, source_members=[MEMBER]), committed({P0: 5}, name="late", target_members=[MEMBER])],
         DENSE.translated(5),
         is_final=True,
-        may_be_active=["billing", "late"],
+        accepted=Accepted(may_be_active=["billing", "late"]),
     )
 
     assert [(), (Code.GROUP_ACTIVE,)] == [tuple(f.code for f in group.refusals) for group in accepted]

@@ -32,7 +32,7 @@ def status_document(store: MigrationStore) -> dict[str, Any]:
         "schema": STATUS_SCHEMA,
         "migration": store.name,
         "phase": str(ledger.phase),
-        "cut_over": ledger.cut_over and ledger.cut_over.to_document(),
+        "cutovers": [each.to_document() for each in ledger.cutovers],
         "last_generation": last and _generation(last, asked),
         "pending_generations": [generation.number for generation in ledger.pending_generations],
         "topics": {
@@ -44,15 +44,18 @@ def status_document(store: MigrationStore) -> dict[str, Any]:
 
 def status_lines(document: Mapping[str, Any]) -> list[str]:
     """Return the status for a person."""
-    generation, cut_over = document["last_generation"], document["cut_over"]
+    generation = document["last_generation"]
     rows = [("Migration", document["migration"]), ("Phase", document["phase"])]
-    if cut_over is not None:
-        rows.append(("Cut over", f"{cut_over['at']} by {cut_over['run']}"))
+    rows += [_cutover_row(each) for each in document["cutovers"]]
     rows += _generation_rows(generation) if generation else [("Generation", "none: MirrorMaker was never started")]
     pending = ", ".join(str(number) for number in document["pending_generations"])
     rows.append(("Pending", f"generation {pending}: stopped, not validated yet" if pending else "none"))
     topics = [(topic, verdict or "not validated yet") for topic, verdict in document["topics"].items()]
     return [*aligned(rows), *(["", *aligned([("TOPIC", "VERDICT"), *topics])] if topics else [])]
+
+
+def _cutover_row(cutover: Mapping[str, Any]) -> tuple[str, str]:
+    return "Cut over", f"{', '.join(cutover['topics'])} at {cutover['at']} by {cutover['run']}"
 
 
 def _generation(generation: Generation, asked: StopRequest | None) -> dict[str, Any]:

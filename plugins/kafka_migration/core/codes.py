@@ -203,7 +203,7 @@ class Code(StrEnum):
     # Moving the consumer groups
     ALREADY_CUT_OVER = (
         "ALREADY_CUT_OVER",
-        "The migration was cut over: its consumers read on the target; only mode validate is allowed.",
+        "The topics were cut over: their consumers read on the target; only mode validate is allowed for them.",
     )
     FENCE_MOVING = "FENCE_MOVING", "Records still arrived at the source after its producers should have stopped."
     FENCE_OPEN_TRANSACTION = (
@@ -211,9 +211,17 @@ class Code(StrEnum):
         "A transaction is still open on a source partition that should stand still.",
     )
     GROUP_ACTIVE = "GROUP_ACTIVE", "A consumer group still has members, so its offsets cannot be moved."
+    GROUP_IN_LATER_CUTOVER = (
+        "GROUP_IN_LATER_CUTOVER",
+        "A consumer group reads topics that this cutover moves and others that it leaves on the source.",
+    )
     GROUPS_NOT_DRAINED = (
         "GROUPS_NOT_DRAINED",
         "Consumer groups did not finish reading on the source within cutover.drain_groups.",
+    )
+    OFFSETS_REWOUND = (
+        "OFFSETS_REWOUND",
+        "A consumer group stands further on the target than where it would be put, so it would read records again.",
     )
     OFFSET_NEVER_COMMITTED = (
         "OFFSET_NEVER_COMMITTED",

@@ -52,7 +52,8 @@ class Proof(StrEnum):
 class CommittedGroup:
     """A group as both clusters know it, with its commits on the migration's partitions.
 
-    `commits_elsewhere` tells whether it committed on topics that are not the migration's.
+    `commits_elsewhere` tells whether it committed on topics that are not the migration's; `later_topics` are those of
+    the migration on which it committed and that this run does not move.
     """
 
     source: GroupDescription
@@ -60,6 +61,7 @@ class CommittedGroup:
     source_commits: Commits
     target_commits: Commits
     commits_elsewhere: bool = False
+    later_topics: tuple[str, ...] = ()
 
     @property
     def group(self) -> str:

@@ -46,39 +46,61 @@ class Translated:
         return {p: commit for p, commit in commits if p.topic not in self.vectors.topics}
 
 
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """Groups of which a person said, by their names, that they may be moved all the same.
+
+    :param may_be_active: though they have members on the source
+    :param may_rewind: though they stand further on the target than the plan puts them
+    """
+
+    may_be_active: Collection[str] = ()
+    may_rewind: Collection[str] = ()
+
+
 def plan_groups(
-    groups: Iterable[CommittedGroup], translated: Translated, *, is_final: bool, may_be_active: Collection[str] = ()
+    groups: Iterable[CommittedGroup], translated: Translated, *, is_final: bool, accepted: Accepted = Accepted()
 ) -> tuple[GroupPlan, ...]:
     """Return the plan of every group that the migration concerns, sorted by name.
 
-    In a rehearsal (`is_final` false) a group may still read on the source, also further than the copy reaches; in a
-    cutover it may have members there only if somebody accepted that by its name (`may_be_active`).
+    In a rehearsal (`is_final` false) a group may still read on the source, also further than the copy reaches.
     """
     concerned = sorted((group for group in groups if group.is_concerned), key=lambda group: group.group)
-    return tuple(_plan_group(group, translated, is_final, group.group in may_be_active) for group in concerned)
+    return tuple(_plan_group(group, translated, is_final, accepted) for group in concerned)
 
 
-def _plan_group(group: CommittedGroup, translated: Translated, is_final: bool, may_be_active: bool) -> GroupPlan:
-    commits = translated.by_partition(group)
-    unset = _unset(commits, translated.copies)
+def _plan_group(group: CommittedGroup, translated: Translated, is_final: bool, accepted: Accepted) -> GroupPlan:
     ahead = _ahead_findings(group, translated.copies)
     refusals = (
-        *_active_findings(group, is_final and not may_be_active),
+        *_active_findings(group, is_final and group.group not in accepted.may_be_active),
         *(() if group.source_commits else [_no_commit_finding(group)]),
+        *_later_findings(group),
         *_beyond_end_findings(group, translated.copies),
         *(ahead if is_final else ()),
         *_unproved_findings(group, translated),
         *translated.vectors.findings(group),
     )
     if refusals:
-        left = tuple(sorted(group.source_commits))
-        return GroupPlan(group.group, refusals=refusals, is_active_on_source=group.source.is_active, left=left)
+        return _left_out(group, refusals)
+    plan = _plan_of(group, translated, () if is_final else ahead)
+    rewinds = () if group.group in accepted.may_rewind else tuple(_rewind_findings(group, plan))
+    return _left_out(group, rewinds) if rewinds else plan
+
+
+def _left_out(group: CommittedGroup, refusals: tuple[Finding, ...]) -> GroupPlan:
+    left = tuple(sorted(group.source_commits))
+    return GroupPlan(group.group, refusals=refusals, is_active_on_source=group.source.is_active, left=left)
+
+
+def _plan_of(group: CommittedGroup, translated: Translated, warnings: Iterable[Finding]) -> GroupPlan:
+    commits = translated.by_partition(group)
+    unset = _unset(commits, translated.copies)
     return GroupPlan(
         group.group,
         tuple(_planned(group, p, commit, translated) for p, commit in commits.items()),
         translated.vectors.planned(group),
         unset,
-        (*(_unset_finding(group, p) for p in unset), *(() if is_final else ahead)),
+        (*(_unset_finding(group, p) for p in unset), *warnings),
         is_active_on_source=group.source.is_active,
     )
 
@@ -144,6 +166,32 @@ def _active(description: GroupDescription, side: str, remedy: str) -> Finding:
         f"a group without members on the {side}",
         f"{remedy} Then trigger a new cutover for the group.",
     )
+
+
+def _later_findings(group: CommittedGroup) -> Iterable[Finding]:
+    if group.later_topics and group.source_commits:
+        yield Finding(
+            Code.GROUP_IN_LATER_CUTOVER,
+            group_subject(group.group),
+            f"commits on {', '.join(group.later_topics)}, which stay on the source",
+            "a group whose topics are all cut over, now or before",
+            "Its consumers would have to read from both clusters. Cut these topics over together, or leave the group "
+            "to the cutover that moves the last of them: what it has not read is kept for it.",
+        )
+
+
+def _rewind_findings(group: CommittedGroup, plan: GroupPlan) -> Iterable[Finding]:
+    for partition, commit in plan.proposed.items():
+        present = group.target_commits.get(partition)
+        if present is not None and commit.offset < present.offset:
+            yield Finding(
+                Code.OFFSETS_REWOUND,
+                f"{group_subject(group.group)}, {partition}",
+                f"target offset {present.offset:,}, committed there before",
+                f"at most {commit.offset:,}, where the plan puts it",
+                "The group has read on the target, and would read that again. If that is meant, name the group in "
+                "cutover.may_rewind; if not, find out who committed for it.",
+            )
 
 
 def _no_commit_finding(group: CommittedGroup) -> Finding:

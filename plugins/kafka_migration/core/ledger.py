@@ -29,13 +29,17 @@ class CreatedTopic:
 
 @dataclass(frozen=True, slots=True)
 class CutOver:
-    """The cutover: which groups now stand on the target, and whether others were left behind."""
+    """A cutover: which topics and groups it moved to the target, and whether groups were left behind.
+
+    `remaining` are the topics of the migration file that later cutovers move.
+    """
 
     run: str
     at: str
     groups: tuple[str, ...]
     topics: tuple[str, ...]
     partly: bool
+    remaining: tuple[str, ...] = ()
 
     def to_document(self) -> dict[str, Any]:
         """Return the ledger entry."""
@@ -46,6 +50,7 @@ class CutOver:
             "groups": list(self.groups),
             "topics": list(self.topics),
             "partly": self.partly,
+            "remaining": list(self.remaining),
         }
 
     @classmethod
@@ -57,6 +62,7 @@ class CutOver:
             tuple(document["groups"]),
             tuple(document["topics"]),
             document["partly"],
+            tuple(document.get("remaining", ())),
         )
 
 
@@ -68,9 +74,17 @@ class Ledger:
     generations: tuple[Generation, ...] = ()
     judgements: tuple[Judgement, ...] = ()
     topics: Mapping[str, CreatedTopic] = field(default_factory=dict)
-    cut_over: CutOver | None = None
+    cutovers: tuple[CutOver, ...] = ()
     bounds: Bounds = field(default_factory=dict)
     answers: Mapping[Interval, IntervalAnswer] = field(default_factory=dict)
+
+    def moved_topics(self, *, but_by: RunIdentity | None = None) -> frozenset[str]:
+        """Return the topics that cutovers moved to the target; not those that only this run did."""
+        return frozenset(topic for each in self.cutovers if not _is_of(each.run, but_by) for topic in each.topics)
+
+    def cutover_of(self, run: RunIdentity) -> CutOver | None:
+        """Return the cutover that a run did; `None` before."""
+        return next((each for each in self.cutovers if _is_of(each.run, run)), None)
 
     @property
     def last_generation(self) -> Generation | None:
@@ -156,7 +170,11 @@ class Ledger:
 
 
 def _is_same_run(one: str, other: str) -> bool:
-    return RunIdentity.from_holder(one).is_same_run(RunIdentity.from_holder(other))
+    return _is_of(one, RunIdentity.from_holder(other))
+
+
+def _is_of(holder: str, run: RunIdentity | None) -> bool:
+    return run is not None and RunIdentity.from_holder(holder).is_same_run(run)
 
 
 def fold(entries: Iterable[Mapping[str, Any]]) -> Ledger:
@@ -210,7 +228,9 @@ def _is_said_again(earlier: Judgement, later: Judgement) -> bool:
 
 
 def _fold_cut_over(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
-    return replace(ledger, phase=Phase.CUT_OVER, cut_over=CutOver.from_document(entry))
+    cut_over = CutOver.from_document(entry)
+    phase = Phase.CUTTING_OVER if cut_over.remaining else Phase.CUT_OVER
+    return replace(ledger, phase=phase, cutovers=(*ledger.cutovers, cut_over))
 
 
 def _fold_bounds(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import time
 from enum import StrEnum
@@ -105,8 +105,8 @@ class CutoverSettings:
     in offsets summed over the partitions, before the producers are asked to stop; the source must then stand still
     for `fence_quiet_s`, within `fence_wait_s`. `drain_groups_s` is how long the groups may take to finish reading
     on the source (`None`: they need not). `uncommitted` is about topics that are not translated partition by partition
-    (`core.repartitioned`). `may_be_active` are groups that need not have stopped on the source. `approvers` are Airflow
-    user ids; none means everybody who may.
+    (`core.repartitioned`). `may_be_active` are groups that need not have stopped on the source, `may_rewind` those
+    that may be put back on the target. `approvers` are Airflow user ids; none means everybody who may.
     """
 
     groups: tuple[str, ...]
@@ -119,6 +119,7 @@ class CutoverSettings:
     four_eyes: bool
     uncommitted: Uncommitted = "refuse"
     may_be_active: tuple[str, ...] = ()
+    may_rewind: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +178,10 @@ class Migration:
         """Whether records that follow each other in a partition do so on the target, without offsets between them."""
         return self.keeps_partitions and not self.mirror.exactly_once
 
+    def without(self, topics: Collection[str]) -> Migration:
+        """Return the migration without these topics; none may be left."""
+        return replace(self, topics=tuple(topic for topic in self.topics if topic not in topics))
+
     def limited_to(self, topics: tuple[str, ...]) -> Migration:
         """Return the migration of only these of its topics; no topics means all of them."""
         return replace(self, topics=tuple(t for t in self.topics if t in topics)) if topics else self
@@ -225,10 +230,11 @@ class Mode(StrEnum):
 
 
 class Phase(StrEnum):
-    """Where a migration stands in its life; the ledger tells."""
+    """Where a migration stands in its life; the ledger tells. `cutting_over`: some of its topics are cut over."""
 
     NEW = "new"
     SYNCING = "syncing"
+    CUTTING_OVER = "cutting_over"
     CUT_OVER = "cut_over"
 
 

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.migration import Mode, Phase
+from kafka_migration.core.migration import Mode
 
 
-def phase_findings(ledger: Ledger, migration: str, mode: Mode) -> tuple[Finding, ...]:
-    """Refuse a mode that the phase does not allow.
+def phase_findings(
+    ledger: Ledger, migration: str, mode: Mode, topics: Collection[str], requested: Collection[str] = ()
+) -> tuple[Finding, ...]:
+    """Refuse a mode that mirrors topics which were cut over.
 
     Asked before a run does anything, and again once it holds the reservation: it may have waited for a cutover.
+
+    :param topics: what is left of the migration's topics after what was cut over
+    :param requested: the topics that the run was asked for; none means all that are left
     """
-    cut_over = ledger.cut_over
-    if ledger.phase is not Phase.CUT_OVER or cut_over is None or mode is Mode.VALIDATE:
+    moved = sorted(ledger.moved_topics().intersection(requested))
+    if not mode.mirrors or not ledger.cutovers or (topics and not moved):
         return ()
+    last = ledger.cutovers[-1]
     return (
         Finding(
             Code.ALREADY_CUT_OVER,
-            f"migration {migration}",
-            f"cut over at {cut_over.at} by {cut_over.run}",
-            f"mode {Mode.VALIDATE}, or a migration that was not cut over",
-            "Its consumers read on the target, which has producers of its own now; mirroring into it again would mix "
-            "the two. Mode validate still reads the copy. Pause schedules of this migration.",
+            f"migration {migration}" + (f", topics {', '.join(moved)}" if moved else ""),
+            f"cut over, last at {last.at} by {last.run}",
+            f"mode {Mode.VALIDATE}, or topics that were not cut over",
+            "Their consumers read on the target, which has producers of its own now; mirroring into it again would mix "
+            "the two. Mode validate still reads the copy. Pause schedules where no topic is left.",
         ),
     )

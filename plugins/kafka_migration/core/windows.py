@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kafka_migration.core.generations import Generation
-from kafka_migration.core.migration import Phase
 from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.core.validation import Window
 
@@ -104,7 +103,8 @@ def whole_windows(
     """
     wanted = set(topics)
     first = joined_windows(w for generation in ledger.generations for w in copied_windows(generation, by_key=by_key))
-    ends = {} if ledger.phase is Phase.CUT_OVER else target_end_offsets
+    moved = ledger.moved_topics()
+    ends = {p: end for p, end in target_end_offsets.items() if p.topic not in moved}
     if by_key:
         first = _of_whole_topics(first, ends)
     return tuple(

@@ -210,7 +210,7 @@ def _form(migration: Migration | None) -> dict[str, Param]:
             items={"type": "string", "enum": topics} if topics else {"type": "string"},
             examples=topics,
             title="Topics",
-            description="Only these topics; none chosen means all of the migration file. A cutover takes all.",
+            description="Only these topics; none chosen means all of the migration file that are not cut over yet.",
         ),
         "groups": Param(
             None,

@@ -8,7 +8,7 @@ from typing import TypeVar
 from kafka_migration.core.cluster import KafkaCluster, RecordPrint
 from kafka_migration.core.errors import TransientError
 from kafka_migration.core.group_offsets import CommittedGroup, OffsetsPlan
-from kafka_migration.core.group_rules import Translated, plan_groups
+from kafka_migration.core.group_rules import Accepted, Translated, plan_groups
 from kafka_migration.core.migration import IsolationLevel
 from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.core.translation import (
@@ -44,7 +44,7 @@ def make_offsets_plan(run: MigrationRun, *, final: bool) -> OffsetsPlan:
     `TransientError` when something could not be read: what is not known is not planned.
     """
     at = run.now()
-    partitions = partitions_of(run.describe("source"))
+    partitions = partitions_of(run.describe("source", run.topics_of_groups))
     # Commits before ends: a group that reads on meanwhile must not seem to be beyond the end.
     groups = read_groups(run, partitions)
     source_ends = every_value(run.source.log_end_offsets(partitions, "read_uncommitted"), partitions, "source end")
@@ -52,6 +52,8 @@ def make_offsets_plan(run: MigrationRun, *, final: bool) -> OffsetsPlan:
     log_start = source_log_starts(run, partitions)
     seen = answered(run, log_start)
     groups = groups if final else as_translated(groups, seen)
+    cutover = run.migration.cutover
+    accepted = Accepted(cutover.may_be_active, cutover.may_rewind)
     copies = copies_of(run.ledger.read(), log_start, source_ends, target_ends)
     translated = _translated(run, copies, groups, seen.vectors)
     return OffsetsPlan(
@@ -60,14 +62,17 @@ def make_offsets_plan(run: MigrationRun, *, final: bool) -> OffsetsPlan:
         source_end_offsets=source_ends,
         mirror_positions={partition: copy.mirror_position for partition, copy in copies.items()},
         target_end_offsets=target_ends,
-        groups=plan_groups(groups, translated, is_final=final, may_be_active=run.migration.cutover.may_be_active),
+        groups=plan_groups(groups, translated, is_final=final, accepted=accepted),
         unconcerned=sum(not group.is_concerned for group in groups),
         others=read_others(run, partitions),
     )
 
 
 def _target_ends(run: MigrationRun) -> Offsets:
-    """Return the target's ends; a partition that is not there yet has none."""
+    """Return the ends of the target's topics that this run moves; a partition that is not there yet has none.
+
+    Topics that were cut over before have producers there, and their ends say nothing of the copy.
+    """
     there = partitions_of(run.describe("target"))
     return every_value(run.target.log_end_offsets(there, "read_uncommitted"), there, "target end")
 

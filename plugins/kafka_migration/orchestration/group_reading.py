@@ -29,14 +29,23 @@ def read_groups(run: MigrationRun, partitions: Collection[TopicPartition]) -> tu
 
 
 def _group(group: CommittedGroup, run: MigrationRun, wanted: Collection[TopicPartition]) -> CommittedGroup:
-    mine = {partition: commit for partition, commit in group.source_commits.items() if partition in wanted}
     theirs = run.target.committed_offsets(group.group)
+    moved = _moved_before(run, group.group)
+    mine = {p: commit for p, commit in group.source_commits.items() if p in wanted and p.topic not in moved}
+    committed = {partition.topic for partition in group.source_commits}
     return replace(
         group,
         source_commits=mine,
-        target_commits={p: commit for p, commit in theirs.items() if p.topic in run.migration.topics},
+        target_commits={p: commit for p, commit in theirs.items() if p.topic in run.topics_of_groups},
         commits_elsewhere=len(mine) < len(group.source_commits),
+        later_topics=tuple(sorted(committed.intersection(run.whole_migration.topics).difference(run.topics_of_groups))),
     )
+
+
+def _moved_before(run: MigrationRun, group: str) -> frozenset[str]:
+    """Return the topics that earlier runs moved together with a group; it reads them on the target since."""
+    cutovers = (each for each in run.ledger.read().cutovers if group in each.groups)
+    return run.moved_topics.intersection(topic for each in cutovers for topic in each.topics)
 
 
 def read_others(run: MigrationRun, partitions: Collection[TopicPartition]) -> OtherGroups:
@@ -61,7 +70,7 @@ def read_vectors(run: MigrationRun, source_log_start: Offsets) -> Vectors:
     """Return the topics of which the copy chose partitions or offsets anew, without translations."""
     if run.migration.keeps_offsets:
         return Vectors()
-    topics = run.migration.topics
+    topics = run.topics_of_groups
     compacted, untimed = compacted_topics(run, topics).get("target", ()), untimed_topics(run, topics)
     hows = {
         topic: HowCopied(
@@ -81,7 +90,7 @@ def translation_request(run: MigrationRun) -> TranslationRequest:
     groups: Iterable[CommittedGroup] = ()
     vectors = Vectors()
     if not run.migration.keeps_offsets:
-        partitions = partitions_of(run.describe("source"))
+        partitions = partitions_of(run.describe("source", run.topics_of_groups))
         groups = [group for group in read_groups(run, partitions) if group.source_commits]
         vectors = read_vectors(run, source_log_starts(run, partitions))
     return TranslationRequest(

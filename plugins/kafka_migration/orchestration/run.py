@@ -204,12 +204,27 @@ class MigrationRun:
 
     @cached_property
     def migration(self) -> Migration:
-        """The migration as the first task froze it, limited to the topics asked for."""
-        return self._whole_migration.limited_to(self.request.topics)
+        """The migration as the first task froze it, limited to the topics asked for.
+
+        Where the run mirrors, what earlier runs cut over is left out: these topics have producers on the target.
+        """
+        migration = self.whole_migration.limited_to(self.request.topics)
+        return migration.without(self.moved_topics) if self.request.mode.mirrors else migration
 
     @cached_property
-    def _whole_migration(self) -> Migration:
+    def moved_topics(self) -> frozenset[str]:
+        """The topics that other runs cut over."""
+        return self.ledger.read().moved_topics(but_by=self.identity)
+
+    @cached_property
+    def whole_migration(self) -> Migration:
+        """The migration as the first task froze it, with all topics of the file."""
         return load_migration(self.evidence.frozen_migration(), where=f"{self.name} (frozen)")
+
+    @property
+    def topics_of_groups(self) -> tuple[str, ...]:
+        """The topics on which groups are moved: the run's, and those cut over before, of groups that stayed behind."""
+        return (*self.migration.topics, *sorted(self.moved_topics))
 
     @cached_property
     def target_names(self) -> Mapping[str, str]:
@@ -217,7 +232,7 @@ class MigrationRun:
 
         Empty where they keep their names.
         """
-        whole = self._whole_migration
+        whole = self.whole_migration
         if not whole.renames:
             return {}
         return {topic: whole.target_topic(topic) for topic in {*whole.topics, *self.ledger.read().copied_topics}}

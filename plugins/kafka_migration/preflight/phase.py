@@ -10,7 +10,8 @@ from kafka_migration.preflight.check import Check, Subject
 
 
 def _check(subject: Subject) -> Iterable[Finding]:
-    return phase_findings(subject.ledger, subject.migration.name, subject.mode)
+    migration = subject.migration
+    return phase_findings(subject.ledger, migration.name, subject.mode, migration.topics, subject.requested_topics)
 
 
 CHECK = Check("phase", _check)

@@ -13,7 +13,6 @@ from kafka_migration.preflight.check import Check, Subject
 
 def _check(subject: Subject) -> Iterable[Finding]:
     yield from _unknown_requested(subject)
-    yield from _limited_cutover(subject)
     yield from missing_topic_findings(subject.migration, subject.source_topics)
     # Whether a backfill has anything to copy is known to its plan only, which looks at the target as well.
     if not subject.mode.mirrors or subject.mode is Mode.INTERVAL:
@@ -28,21 +27,9 @@ def _check(subject: Subject) -> Iterable[Finding]:
 
 def _unknown_requested(subject: Subject) -> Iterable[Finding]:
     for topic in subject.requested_topics:
-        if topic not in subject.migration.topics:
-            expected = f"topics of the migration: {', '.join(subject.migration.topics)}"
+        if topic not in subject.file_topics:
+            expected = f"topics of the migration: {', '.join(subject.file_topics)}"
             yield conf_finding("topics", repr(topic), expected)
-
-
-def _limited_cutover(subject: Subject) -> Iterable[Finding]:
-    left_out = sorted(set(subject.file_topics) - set(subject.migration.topics))
-    if subject.mode.moves_groups and left_out:
-        yield conf_finding(
-            "topics",
-            f"a cutover without {', '.join(left_out)}",
-            "all topics of the migration",
-            "After a cutover nothing is mirrored any more, so topics left out would stay behind for good. Choose none, "
-            "which means all, or move these topics with a migration file of their own.",
-        )
 
 
 CHECK = Check("topics", _check, needs=("clusters",))

@@ -201,6 +201,7 @@ def _freeze(model: MigrationModel, digest: str) -> Migration:
             four_eyes=cutover.four_eyes,
             uncommitted=cutover.uncommitted,
             may_be_active=tuple(cutover.may_be_active),
+            may_rewind=tuple(cutover.may_rewind),
         ),
         nightly=_nightly(model.nightly),
         digest=digest,

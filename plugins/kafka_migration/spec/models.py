@@ -285,6 +285,11 @@ class CutoverModel(Strict):
         max_length=1000,
         description="Names of groups that a cutover moves although they still have members on the source.",
     )
+    may_rewind: list[str] = Field(
+        [],
+        max_length=1000,
+        description="Names of groups that a cutover may put back to offsets before those that they have on the target.",
+    )
     approval_time_limit: Duration = Field("24h", validate_default=True, description="No answer by then ends the run.")
     approvers: list[UserId] = Field(
         [], max_length=100, description="Airflow user ids that may approve; none means everybody who may answer."

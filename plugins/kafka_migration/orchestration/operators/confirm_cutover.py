@@ -10,7 +10,6 @@ from airflow.sdk import AssetAlias, Context
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.ledger import CutOver
-from kafka_migration.core.migration import RunIdentity
 from kafka_migration.core.next_steps import next_steps
 from kafka_migration.orchestration.operators.base import (
     MigrationOperator,
@@ -24,7 +23,8 @@ from kafka_migration.orchestration.run import MigrationRun, connection_config
 class ConfirmCutoverOperator(MigrationOperator):
     """Write the cutover into the ledger, send an Asset event per moved topic, and say what to do next.
 
-    From the ledger's entry on, only mode `validate` is allowed for this migration. The events go to the assets
+    From the ledger's entry on nothing is mirrored into these topics any more; the rest of the file's topics, if the run
+    was of some only, go on as before until their own cutover. The events go to the assets
     `kafka://<bootstrap server of the target>/<topic>` through the alias `kafka_migration__<migration>`, so that a
     DAG can be scheduled on either. Tried again, it writes no second entry; Airflow sends the events once, when the
     task has succeeded.
@@ -49,12 +49,14 @@ class ConfirmCutoverOperator(MigrationOperator):
     @staticmethod
     def _recorded(run: MigrationRun, result: dict[str, Any]) -> CutOver:
         """Return the ledger's entry of this run, made now or by an earlier try."""
-        known = run.ledger.read().cut_over
-        if known is not None and RunIdentity.from_holder(known.run).is_same_run(run.identity):
+        known = run.ledger.read().cutover_of(run.identity)
+        if known is not None:
             return known
         hold_reservation(run)
         topics = run.migration.topics
-        cut_over = CutOver(run.identity.holder, run.now(), tuple(result["moved"]), topics, result["partly"])
+        remaining = run.whole_migration.without({*topics, *run.moved_topics}).topics
+        moved = tuple(result["moved"])
+        cut_over = CutOver(run.identity.holder, run.now(), moved, topics, result["partly"], remaining)
         run.ledger.append(cut_over.to_document())
         return cut_over
 
@@ -63,7 +65,7 @@ class ConfirmCutoverOperator(MigrationOperator):
         events = context["outlet_events"][self.alias]
         extra = {"migration": run.name, "run": cut_over.run, "groups": list(cut_over.groups)}
         for topic in cut_over.topics:
-            events.add(create_asset(server=server, topic=topic), extra=extra)
+            events.add(create_asset(server=server, topic=run.migration.target_topic(topic)), extra=extra)
 
 
 def _next_steps(run: MigrationRun, cut_over: CutOver, result: dict[str, Any]) -> list[str]:
@@ -76,7 +78,8 @@ def _next_steps(run: MigrationRun, cut_over: CutOver, result: dict[str, Any]) ->
         target=run.migration.target.connection,
         moved=cut_over.groups,
         left_behind=left_behind,
-        topics=cut_over.topics,
+        topics=[run.migration.target_topic(topic) for topic in cut_over.topics],
+        remaining=cut_over.remaining,
         folder=str(run.evidence.folder.parent),
     )
     return list(steps)

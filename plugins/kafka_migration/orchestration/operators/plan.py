@@ -36,7 +36,8 @@ class PlanOperator(MigrationOperator):
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Read, compare, write the plan."""
         ledger, mirrors = run.ledger.read(), run.request.mode.mirrors
-        if findings := phase_findings(ledger, run.name, run.request.mode):
+        topics, requested = run.migration.topics, run.request.topics
+        if findings := phase_findings(ledger, run.name, run.request.mode, topics, requested):
             raise Refused(findings)
         source, target = run.describe("source"), run.describe("target")
         document = self._plan(run, ledger, source, target) if mirrors else _nothing_to_mirror(run, ledger, target)

@@ -100,7 +100,7 @@ def _saved_before(run: MigrationRun, plan: OffsetsPlan) -> GroupsCommits:
 def _commits(run: MigrationRun, cluster: KafkaCluster, groups: Collection[str]) -> GroupsCommits:
     """Return what the groups committed on the migration's topics; their other topics are none of its business."""
     return {
-        group: {p: c for p, c in cluster.committed_offsets(group).items() if p.topic in run.migration.topics}
+        group: {p: c for p, c in cluster.committed_offsets(group).items() if p.topic in run.topics_of_groups}
         for group in groups
     }
 
