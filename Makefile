@@ -33,12 +33,20 @@ down: ## Stop everything that `make up` started
 	@if [ -x $(RUN) ]; then $(RUN) -m sandbox down; else echo 'No sandbox is running.'; fi
 
 .PHONY: test
-test: bootstrap ## All tests but the long campaigns; those without clusters beside those with them
-	@$(MAKE) -j2 --output-sync=target test-fast test-live
+test: bootstrap ## All tests but the long campaigns, two parts of them at once
+	@$(MAKE) -j2 --output-sync=target test-runs test-parts test-fast
 
 .PHONY: test-fast
 test-fast: bootstrap ## All tests that need no clusters
 	@$(RUN) -m pytest -m "not live"
+
+.PHONY: test-runs
+test-runs: bootstrap ## Only the live tests of whole runs, on a live Airflow
+	@$(RUN) -m pytest -m "runs and not campaign"
+
+.PHONY: test-parts
+test-parts: bootstrap ## Only the live tests that need clusters and no Airflow
+	@$(RUN) -m pytest -m "live and not runs and not campaign"
 
 .PHONY: test-live
 test-live: bootstrap ## Only the tests on real clusters

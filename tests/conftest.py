@@ -53,3 +53,11 @@ def migration_text() -> str:
 def migration() -> Migration:
     """The migration of that file."""
     return load_migration(MIGRATION_TEXT, where="shop.yaml")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the live tests that need the scheduler, so that they can run beside those that do not."""
+    for item in items:
+        if "live" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.runs)

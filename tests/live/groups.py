@@ -69,9 +69,9 @@ def member(side: Mapping[str, str], group: str, topic: str) -> Iterator[None]:
     reader.close()
 
 
-def awaiting(migration: LiveMigration) -> str:
-    """Start a cutover and return its run id once it asks for approval."""
-    run_id = migration.trigger("cutover")
+def awaiting(migration: LiveMigration, **conf: object) -> str:
+    """Start a cutover, with further fields of the form where given; return its run id once it asks for approval."""
+    run_id = migration.trigger("cutover", **conf)
     wait_for_question(migration, run_id)
     return run_id
 

@@ -97,12 +97,12 @@ class LiveMigration:
         for future in admin.create_topics([NewTopic(topic, PARTITIONS, 1)]).values():
             future.result(30)
 
-    def produce(self, count: int, first: int = 0, size: int = 0) -> None:
+    def produce(self, count: int, first: int = 0, size: int = 0, topic: str | None = None) -> None:
         """Send records to the source, two in a row of each key, of at least so many bytes."""
         producer = Producer({**self.source, "partitioner": "murmur2_random"})
         for number in range(first, first + count):
             key, headers = f"k{number // 2 % 20}", [("n", b"%d" % number)]
-            producer.produce(self.name, key=key, value=f"value {number}".ljust(size, "."), headers=headers)
+            producer.produce(topic or self.name, key=key, value=f"value {number}".ljust(size, "."), headers=headers)
             producer.poll(0)
         assert producer.flush(60) == 0
 

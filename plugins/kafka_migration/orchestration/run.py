@@ -240,12 +240,12 @@ class MigrationRun:
     @cached_property
     def source(self) -> KafkaCluster:
         """The source cluster."""
-        return cluster("source", self.migration.source.connection)
+        return cluster("source", self.whole_migration.source.connection)
 
     @cached_property
     def target(self) -> KafkaCluster:
         """The target cluster; the migration's topics go by their names on the source."""
-        target = cluster("target", self.migration.target.connection)
+        target = cluster("target", self.whole_migration.target.connection)
         return RenamedTopics(target, self.target_names) if self.target_names else target
 
     @cached_property
@@ -257,7 +257,7 @@ class MigrationRun:
     def host(self) -> MirrorHost:
         """The MirrorMaker host; one connection for the whole task."""
         if self._host is None:
-            self._host = SshMirrorHost(self.name, self.migration.mirror.connection)
+            self._host = SshMirrorHost(self.name, self.whole_migration.mirror.connection)
         return self._host
 
     def close(self) -> None:

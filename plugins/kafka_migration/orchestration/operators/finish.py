@@ -71,7 +71,7 @@ class FinishOperator(MigrationOperator):
                 # Also one that an earlier attempt could not free. Over a living MirrorMaker it would leave nobody who
                 # stops that.
                 if status.is_running:
-                    run.host.stop(holder, None, run.migration.mirror.stop_grace_s)
+                    run.host.stop(holder, None, run.whole_migration.mirror.stop_grace_s)
                 run.host.release(holder)
         except (FindingsError, TransientError) as error:
             return str(error)
@@ -143,7 +143,7 @@ def _left_pending(run: MigrationRun) -> dict[str, Any] | None:
 
 
 def _only_warns(run: MigrationRun) -> bool:
-    nightly = run.migration.nightly
+    nightly = run.whole_migration.nightly
     return run.identity.is_nightly and nightly is not None and nightly.when_late == "warn"
 
 
@@ -178,7 +178,7 @@ def _requested(run: MigrationRun) -> dict[str, Any]:
 
 def _digest(run: MigrationRun) -> str:
     try:
-        return run.migration.digest
+        return run.whole_migration.digest
     except Refused:
         return "not frozen"
 

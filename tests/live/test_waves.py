@@ -1,0 +1,89 @@
+"""A cutover in two waves on real parts, with groups whose names mean something to shells, browsers, spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from confluent_kafka import Producer
+
+from kafka_migration.core.migration import Phase
+from tests.live.conftest import LiveWorld
+from tests.live.groups import Offsets, awaiting, commit, committed, ends, read_on
+from tests.live.migrations import LiveMigration
+
+pytestmark = pytest.mark.live
+
+LATER = "waves-later"
+HOSTILE = (
+    "two words",
+    "\"quoted\" and 'that'",
+    "<script>alert(1)</script>",
+    "$(touch /tmp/never); `id` & rm",
+    '=HYPERLINK("http://e.vil","x")',
+    "new\nline",
+    "a,b;c|d",
+    "[x](javascript:alert(1))",
+    "\u202egnp.\u00fc",
+)
+
+
+def cut_over(live: LiveWorld, migration: LiveMigration, **conf: object) -> str:
+    """Do a whole cutover; return its question."""
+    run_id = awaiting(migration, **conf)
+    question = live.api.question(migration.dag_id, run_id, "approve")
+    live.api.answer(migration.dag_id, run_id, "approve", "Approve")
+    assert "success" == migration.finished(run_id).state
+    assert_files_restore(migration, run_id)
+    return question
+
+
+def assert_files_restore(migration: LiveMigration, run_id: str) -> None:
+    """What was saved for Kafka's own tool reads as lines of four fields, whatever the groups are called."""
+    text = (migration.evidence(run_id).folder / "offsets-before-source.csv").read_text()
+    rows = list(csv.reader(io.StringIO(text)))
+    assert rows
+    assert {4} == {len(row) for row in rows}
+    assert all(row[0].startswith(migration.name) and row[3].isdigit() for row in rows)
+
+
+def test_two_waves(live: LiveWorld):
+    """Groups of the first wave read on on the target; the other topic is mirrored on, and its group moves later."""
+    migration = live.migration("waves", more_topics=f", {LATER}")
+    migration.create_topic(LATER)
+    for topic in (migration.name, LATER):
+        migration.produce(200, topic=topic)
+    half: Offsets = {p: end // 2 for p, end in ends(migration.source, migration.name).items()}
+    hostile = [f"{migration.name}-{name}" for name in HOSTILE]
+    for group in hostile:
+        commit(migration.source, group, migration.name, half)
+    commit(migration.source, "waves-last", LATER, half)
+
+    question = cut_over(live, migration, topics=[migration.name])
+
+    assert "<script>" not in question
+    assert "](javascript" not in question
+    assert [half] * len(hostile) == [committed(migration.target, group, migration.name) for group in hostile]
+    until = ends(migration.target, migration.name)
+    assert sum(until.values()) - sum(half.values()) == len(read_on(migration.target, hostile[2], migration.name, until))
+    assert Phase.CUTTING_OVER is migration.ledger.phase
+
+    producer = Producer(migration.target)
+    producer.produce(migration.name, b"written on the target")
+    assert producer.flush(30) == 0
+    migration.produce(60, first=200, topic=LATER)
+    between = migration.run("sync")
+    assert ("success", "PASS") == (between["state"], between["verdict"])
+    generation = migration.ledger.last_generation
+    assert generation is not None
+    assert {LATER} == set(generation.topics)
+
+    cut_over(live, migration)
+
+    assert Phase.CUT_OVER is migration.ledger.phase
+    assert half == committed(migration.target, "waves-last", LATER)
+    until = ends(migration.source, LATER)
+    read = read_on(migration.target, "waves-last", LATER, until)
+    assert sorted(read_on(migration.source, "waves-last", LATER, until)) == sorted(read)
+    assert ["ALREADY_CUT_OVER"] == [finding["code"] for finding in migration.run("sync")["findings"]]
