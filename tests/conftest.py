@@ -59,5 +59,5 @@ def migration() -> Migration:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the live tests that need the scheduler, so that they can run beside those that do not."""
     for item in items:
-        if "live" in getattr(item, "fixturenames", ()):
+        if item.get_closest_marker("live") and "live" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.runs)

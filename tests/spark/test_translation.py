@@ -20,7 +20,7 @@ from tests.spark.conftest import KafkaRecord
 # pyspark leaves its sockets to the garbage collector
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
-SCENARIOS = 120
+SCENARIOS = 200
 
 
 @dataclass

@@ -6,6 +6,8 @@ import random
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kafka_migration.core.cluster import (
     GroupListing,
@@ -23,11 +25,13 @@ from kafka_migration.core.group_rules import Accepted, plan_groups, unproved_cop
 from kafka_migration.core.ledger import Ledger, fold
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.translation import (
+    PartitionCopy,
     Position,
     copies_of,
     counts_needed,
     translate,
 )
+from kafka_migration.core.validation import Window
 from tests.unit.copied_partition import (
     DENSE,
     HOLE,
@@ -102,6 +106,44 @@ def test_counts_are_from_the_nearer_end_and_never_overlap():
     positions = [Position(P0, offset) for offset in (2, 3, 7, 8)]
 
     assert [(0, 2), (2, 3), (7, 8), (8, 10)] == [(r.start, r.end) for r in counts_needed({P0: HOLEY.copy}, positions)]
+
+
+@pytest.mark.parametrize(("offset", "target", "again"), [(0, 0, 2), (3, 3, 2), (4, 6, 0), (5, 7, 0), (10, 12, 0)])
+def test_records_that_were_sent_again_are_counted(offset: int, target: int, again: int):
+    """After a kill at position 4, with two records more on the target, a group below it gets these two twice."""
+    killed, next_one = Window(1, "orders", "orders", 0, 0, 6, 0, 6), Window(2, "orders", "orders", 0, 4, 10, 6, 12)
+    copy = PartitionCopy((killed, next_one), 0, 10)
+    (found,) = translate({P0: copy}, [Position(P0, offset)], {}).values()
+
+    assert (target, again) == (found.target_offset, found.delivered_again)
+
+
+@settings(max_examples=300)
+@given(data=st.data())
+def test_offset_after_kills_is_the_best_of_all(data: st.DataObject):
+    """However often MirrorMaker was killed and went back: no place further right has all that is unread behind it, and
+    what is read again is what stands there more than once."""
+    size = data.draw(st.integers(1, 20))
+    position, target, windows = 0, [], []
+    while position < size:
+        reached = data.draw(st.integers(position + 1, size))
+        stored = reached if reached == size else data.draw(st.integers(position, reached))
+        start, target = len(target), [*target, *range(position, reached)]
+        windows.append(Window(len(windows) + 1, "orders", "orders", 0, position, reached, start, len(target)))
+        position = stored
+    offset = data.draw(st.integers(0, size))
+    copy = PartitionCopy(tuple(windows), 0, size)
+    (found,) = translate({P0: copy}, [Position(P0, offset)], {}).values()
+    unread = list(range(offset, size))
+
+    best = max(place for place in range(len(target) + 1) if is_read_by(unread, target[place:]))
+    assert (best, len(target) - best - len(unread)) == (found.target_offset, found.delivered_again)
+
+
+def is_read_by(unread: list[int], log: list[int]) -> bool:
+    """Whether a reader of the log meets these records in their order."""
+    left = iter(log)
+    return all(record in left for record in unread)
 
 
 def test_missing_count_is_never_taken_for_zero():

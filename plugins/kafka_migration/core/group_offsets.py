@@ -78,8 +78,9 @@ class CommittedGroup:
 class PlannedOffset:
     """Where a group goes on in one partition, on either side.
 
-    `target_before` is the group's present offset on the target. `delivered_again` counts the records that it has
-    read on the source and will read again; a count that could not be exact is the most it can be.
+    `target_before` is the group's present offset on the target. `delivered_again` counts the records that it has read
+    on the source and will read again, and those that are there more than once; a count that could not be exact is the
+    most it can be.
     """
 
     partition: TopicPartition

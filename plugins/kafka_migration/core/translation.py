@@ -63,17 +63,28 @@ class PartitionCopy:
 
     def window_of(self, offset: int) -> Window:
         """Return the last window that begins at or before the offset; the first for an offset before all."""
-        begun = [window for window in self.windows if window.source_start <= offset]
-        return begun[-1] if begun else self.windows[0]
+        return self.windows[self._number_of(offset)]
+
+    def _number_of(self, offset: int) -> int:
+        begun = [number for number, window in enumerate(self.windows) if window.source_start <= offset]
+        return begun[-1] if begun else 0
+
+    def sent_again_from(self, offset: int) -> int:
+        """Return how many records that follow the copy of an offset are sent again behind it, after an ungraceful end.
+
+        Where the source's offsets have holes there are no more than that.
+        """
+        windows = self.windows[self._number_of(offset) :]
+        return sum(max(0, earlier.source_end - later.source_start) for earlier, later in pairwise(windows))
 
 
 @dataclass(frozen=True, slots=True)
 class Translation:
     """A committed offset and its translation.
 
-    `delivered_again` counts the read records at and after `target_offset`. The proof compares the first record from
-    `source_probe` on with that from `target_probe` on; they differ from the offsets themselves where the source has
-    deleted the records that the group has not read.
+    `delivered_again` counts the records at and after `target_offset` that are read, or there a second time. The proof
+    compares the first record from `source_probe` on with that from `target_probe` on; they differ from the offsets
+    themselves where the source has deleted the records that the group has not read.
     """
 
     source_offset: int
@@ -159,7 +170,7 @@ def _translated(copy: PartitionCopy, position: Position, pieces: list[tuple[Offs
     copied_to = _copied_to(window, held, _uncounted(copy, position.partition, position.offset), pieces)
     # The source has deleted [at, held). Without holes each offset was one record; with holes at most one.
     target = max(window.target_start, copied_to - (held - at))
-    again = 0 if window.has_no_holes else copied_to - target
+    again = copy.sent_again_from(at) + (0 if window.has_no_holes else copied_to - target)
     return Translation(position.offset, target, again, held, copied_to)
 
 

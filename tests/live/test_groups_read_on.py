@@ -1,0 +1,138 @@
+"""Consumers move on real parts after a MirrorMaker was killed: none skips a record, what is read again is planned."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+
+from kafka_migration.core.evidence import Kind
+from sandbox.data.reading import read_records
+from tests.live.conftest import LiveWorld
+from tests.live.groups import awaiting, ends, read_on
+from tests.live.migrations import LiveMigration
+from tests.live.scenarios import Scenario
+from tests.waiting import wait_until
+
+pytestmark = pytest.mark.live
+
+SOURCE_PARTITIONS, TARGET_PARTITIONS = 3, 5
+GROUPS = ("early", "middle", "late")
+
+
+def read_some(migration: LiveMigration, group: str, count: int) -> list[bytes]:
+    """Let a group read about so many records on the source, in any order of partitions, commit and leave."""
+    reader = Consumer(
+        {**migration.source, "group.id": group, "enable.auto.commit": False, "auto.offset.reset": "earliest"}
+    )
+    reader.subscribe([migration.name])
+    values: list[bytes] = []
+    positions = dict.fromkeys(ends(migration.source, migration.name), 0)
+
+    def has_read_enough() -> bool:
+        for message in reader.consume(count - len(values), timeout=1):
+            assert message.error() is None, message.error()
+            values.append(message.value())
+            positions[message.partition()] = message.offset() + 1
+        return len(values) >= count
+
+    wait_until(has_read_enough, 120, f"{group} to read {count} records")
+    reader.commit(offsets=[TopicPartition(migration.name, p, at) for p, at in positions.items()], asynchronous=False)
+    reader.close()
+    return values
+
+
+def give_partitions(migration: LiveMigration, on_target: int) -> None:
+    """Let the topic have more partitions on the source, and so many on the target."""
+    source, target = AdminClient(migration.source), AdminClient(migration.target)
+    source.create_partitions([NewPartitions(migration.name, SOURCE_PARTITIONS)])[migration.name].result(30)
+    target.create_topics([NewTopic(migration.name, on_target, 1)])[migration.name].result(30)
+
+
+def read_all(side: Mapping[str, str], topic: str) -> list[bytes]:
+    """Return the values of all records that a topic holds."""
+    placed = read_records(side["bootstrap.servers"], topic)
+    return [each.record.value or b"" for records in placed.values() for each in records]
+
+
+def planned(migration: LiveMigration, run_id: str) -> dict[str, dict[str, Any]]:
+    """Return what the run's plan says of each group."""
+    plan = migration.evidence(run_id).require(Kind.OFFSETS_PLAN)["plan"]
+    return {group["group"]: group for group in plan["groups"]}
+
+
+@pytest.mark.settings(mirror="  engine: mirrormaker1")
+def test_groups_of_mirrormaker1_skip_nothing(live: LiveWorld, scenario: Scenario):
+    """MirrorMaker 1 moves three partitions to five, and is killed: every group gets all records, again as planned."""
+    give_partitions(scenario.migration, TARGET_PARTITIONS)
+    read = copied_with_a_kill(scenario)
+    plan = moved(live, scenario.migration)
+    require_nothing_skipped(scenario.migration, read, plan)
+
+    for group in plan.values():
+        (topic,) = group["topics"]
+        assert topic["is_minimal"]
+
+
+@pytest.mark.campaign
+def test_groups_of_mirrormaker2_skip_nothing(live: LiveWorld, scenario: Scenario):
+    """MirrorMaker 2 keeps the partitions, and is killed: every group gets all records, again as planned."""
+    give_partitions(scenario.migration, SOURCE_PARTITIONS)
+    read = copied_with_a_kill(scenario)
+    require_nothing_skipped(scenario.migration, read, moved(live, scenario.migration))
+
+
+@pytest.mark.campaign
+@pytest.mark.settings(mirror="  exactly_once: true")
+def test_groups_of_an_exactly_once_copy_skip_nothing(live: LiveWorld, scenario: Scenario):
+    """In transactions offsets of both sides do not run in step: every group gets all records, and none again."""
+    give_partitions(scenario.migration, SOURCE_PARTITIONS)
+    read = copied_with_a_kill(scenario)
+    require_nothing_skipped(scenario.migration, read, moved(live, scenario.migration), is_sent_again=False)
+
+
+def copied_with_a_kill(scenario: Scenario) -> dict[str, list[bytes]]:
+    """Let MirrorMaker follow a producer, kill it, go on; let groups read anywhere. Return what each has read."""
+    migration = scenario.migration
+    scenario.follow()
+    scenario.faults.kill_mirror()
+    wait_until(lambda: len(migration.ledger.generations) > 1, 240, "MirrorMaker to be started again")
+    scenario.wait_for_more_copied()
+    assert "success" == scenario.end_following().state
+    produced = sum(ends(migration.source, migration.name).values())
+    counts = sorted(random.Random(5).sample(range(1, produced), len(GROUPS)))
+    names = [f"{migration.name}-{name}" for name in GROUPS]
+    return {group: read_some(migration, group, count) for group, count in zip(names, counts, strict=True)}
+
+
+def moved(live: LiveWorld, migration: LiveMigration) -> dict[str, dict[str, Any]]:
+    """Cut over; return what the plan says of each group."""
+    run_id = awaiting(migration)
+    plan = planned(migration, run_id)
+    live.api.answer(migration.dag_id, run_id, "approve", "Approve")
+    assert "success" == migration.finished(run_id).state
+    return plan
+
+
+def require_nothing_skipped(
+    migration: LiveMigration,
+    read: Mapping[str, list[bytes]],
+    plan: Mapping[str, Mapping[str, Any]],
+    *,
+    is_sent_again: bool = True,
+) -> None:
+    """What each group has read on both sides together is everything, and as much more as the plan says."""
+    copies = len(read_all(migration.target, migration.name))
+    assert (copies > len(read_all(migration.source, migration.name))) is is_sent_again
+    everything = Counter(read_all(migration.source, migration.name))
+    until = ends(migration.target, migration.name)
+    for group, before in read.items():
+        after = read_on(migration.target, group, migration.name, until)
+        unread = everything - Counter(before)
+        assert not unread - Counter(after), "records were skipped"
+        assert len(after) == unread.total() + plan[group]["delivered_again"]
