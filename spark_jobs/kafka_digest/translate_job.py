@@ -42,7 +42,8 @@ def translate(
     ):
         found = Translation(clusters).run(copies)
     answers = [_topic(copy, translated) for copy, translated in zip(copies, found, strict=True)]
-    return {"schema": SCHEMA, "kind": RESULT_KIND, "spark_version": session.version, "topics": answers}
+    found_by = {"id": request["id"], "spark_version": session.version}
+    return {"schema": SCHEMA, "kind": RESULT_KIND, **found_by, "topics": answers}
 
 
 def _copies(clusters: Clusters, topics: Iterable[Mapping[str, Any]]) -> list[TopicCopy]:
@@ -116,7 +117,7 @@ def _check_request(request: Mapping[str, Any]) -> None:
     found = (request.get("kind"), request.get("schema"))
     if found != (REQUEST_KIND, SCHEMA):
         raise JobError(f"the request is {found}; this job reads {(REQUEST_KIND, SCHEMA)}")
-    lacking = [name for name in ("isolation_level", "topics") if name not in request]
+    lacking = [name for name in ("id", "isolation_level", "topics") if name not in request]
     lacking += sorted({name for topic in request.get("topics", ()) for name in TOPIC_FIELDS - topic.keys()})
     if lacking:
         raise JobError(f"the request lacks {', '.join(lacking)}")

@@ -307,3 +307,21 @@ def test_group_may_be_active_where_the_file_says_so(world: World):
 
     assert {"groups": 1, "left_out": 1} == {k: v for k, v in plan(world).items() if k != "digest"}
     assert ["GROUP_ACTIVE"] == codes(world, "billing")
+
+
+def test_group_that_cannot_be_read_fails_nothing(world: World, monkeypatch: pytest.MonkeyPatch):
+    """Regression: a group that is none of the run's business, and that the login may not read, is only told."""
+    copied(world)
+    world.source.commit("billing", {P0: 3})
+    world.source.commit("console-consumer-1", {P0: 1})
+    committed = world.source.committed_offsets
+
+    def refusing(group: str, *more: Any) -> Any:
+        if group == "console-consumer-1":
+            raise TransientError("not authorized")
+        return committed(group, *more)
+
+    monkeypatch.setattr(world.source, "committed_offsets", refusing)
+    plan(world)
+
+    assert {"console-consumer-1": "not authorized"} == planned(world).others.unreadable

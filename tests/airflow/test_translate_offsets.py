@@ -60,7 +60,8 @@ class Spark:
             {"topic": topic["topic"], "translations": [{"vector": vector, **found} for vector in topic["vectors"]]}
             for topic in request["topics"]
         ]
-        return {"schema": 1, "kind": "translation-result", "spark_version": "4", "topics": topics}
+        found_by = {"id": request["id"], "spark_version": "4"}
+        return {"schema": 1, "kind": "translation-result", **found_by, "topics": topics}
 
 
 @pytest.fixture

@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 from airflow.sdk.exceptions import AirflowFailException
 
+from kafka_migration.core.cluster import NewTopic
+from kafka_migration.core.evidence import Kind
 from kafka_migration.core.migration import Phase
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
+from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.operators.stop import StopMirrorOperator
@@ -89,10 +92,43 @@ def test_last_wave_moves_whoever_is_left(first: World):
         do(first, PreflightOperator)
 
 
-def test_moved_topic_that_somebody_still_writes_to_on_the_source_stops_the_next_wave(first: World):
-    """Nobody would read these records: groups of it are not moved over them."""
-    first.source.produce("orders", 0, (b"late", b"record"))
+def test_cleared_cutover_mirrors_nothing_again(first: World):
+    """Regression: a run that has cut its topics over, and is cleared, starts no MirrorMaker for them."""
+    first.dag_run.run_id, first.dag_run.clear_number = "manual__1", 1
+    first.params = {"mode": "cutover", "topics": ["orders"]}
 
-    with pytest.raises(AirflowFailException, match=r"FENCE_MOVING · orders\[0\]"):
-        run(first, "cutover", {AUDIT: 4})
-    assert {"billing": {P0: 3}} == target_offsets(first)
+    for operator in (PreflightOperator, PlanOperator, StartMirrorOperator):
+        with pytest.raises(AirflowFailException, match="ALREADY_CUT_OVER"):
+            do(first, operator)
+
+
+@pytest.mark.parametrize("change", ["record", "partition", "recreated"])
+def test_moved_topic_that_changed_holds_up_only_groups_that_read_it(first: World, change: str):
+    """Nobody would read what was added behind the copy: such a group stays, and all others move."""
+    if change == "record":
+        first.source.produce("orders", 0, (b"late", b"record"))
+    elif change == "partition":
+        first.target.create_partitions({"orders": 3})
+    else:
+        first.target.delete_topics(["orders"])
+        first.target.create_topics([NewTopic("orders", 2, 1, {})])
+    run(first, "cutover", {AUDIT: 4})
+
+    assert {"billing", "archive"} == set(target_offsets(first))
+    (group,) = [
+        group
+        for group in first.run.evidence.require(Kind.OFFSETS_PLAN)["plan"]["groups"]
+        if group["group"] == "reporting"
+    ]
+    assert "MOVED_TOPIC_CHANGED" in [finding["code"] for finding in group["refusals"]]
+
+
+def test_group_left_behind_is_not_forgotten(first: World):
+    """Where its commits on a moved topic are gone, the next wave says so instead of moving the rest of it."""
+    del first.source.groups["reporting"].commits[P0]
+    run(first, "cutover", {AUDIT: 4})
+
+    assert {"billing", "archive"} == set(target_offsets(first))
+    assert ("reporting",) == tuple(first.run.ledger.read().cutovers[0].left)
+    result = first.run.evidence.require(Kind.OFFSETS_RESULT)
+    assert ["GROUP_OFFSETS_LOST"] == [finding["code"] for finding in result["left_behind"]["reporting"]]

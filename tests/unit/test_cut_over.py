@@ -22,7 +22,14 @@ from kafka_migration.core.windows import whole_windows
 pytestmark = pytest.mark.unit
 
 P0 = TopicPartition("orders", 0)
-STEPS: dict[str, Any] = {"source": "old", "target": "new", "topics": ["orders"], "remaining": ["audit"], "folder": "f"}
+STEPS: dict[str, Any] = {
+    "source": "old",
+    "target": "new",
+    "topics": ["orders"],
+    "remaining": ["audit"],
+    "not_chosen": ["legacy"],
+    "folder": "f",
+}
 ACTIVE = Finding(Code.GROUP_ACTIVE, "group audit", "a member", "none", "Stop it.")
 CUT_OVER = CutOver("dag/run#1", "12:00", ("billing",), ("orders",), partly=False)
 
@@ -78,6 +85,8 @@ def test_cutover_of_some_topics_leaves_the_others_syncing():
         (Mode.CUTOVER, [], ["orders"], True),
         (Mode.REHEARSE, [], [], True),
         (Mode.VALIDATE, [], ["orders"], False),
+        # A cleared run of a cutover still has its own topics.
+        (Mode.CUTOVER, ["orders"], [], True),
     ],
 )
 def test_what_was_cut_over_is_not_mirrored_again(mode: Mode, topics: list[str], requested: list[str], is_refused: bool):
@@ -136,6 +145,7 @@ def test_next_steps_name_connections_groups_and_the_way_back():
     assert any("audit was left behind (GROUP_ACTIVE)" in step for step in steps)
     assert any("last reversible step" in step for step in steps)
     assert "the rest (audit) goes on being mirrored" in steps[-1]
+    assert any("group legacy reads these topics and was not named" in step for step in steps)
 
 
 def test_next_steps_without_moved_groups_start_no_consumers():

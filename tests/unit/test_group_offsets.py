@@ -328,6 +328,37 @@ def test_group_is_put_back_only_where_a_person_said_so():
     assert "at most 3" in finding.expected
 
 
+def test_offset_on_the_target_where_none_is_on_the_source_is_not_kept():
+    """Regression: a partition that stays unset must have no offset on the target, or the group would go on there."""
+    copies = replace(DENSE.translated(5), copies={P0: DENSE.copy, P1: DENSE.copy})
+    (clean, stale) = (
+        plan_groups([committed({P0: 5}, target=target)], copies, is_final=True)[0] for target in ({}, {P1: 7})
+    )
+
+    assert ((P1,), ()) == (clean.unset, clean.refusals)
+    (finding,) = stale.refusals
+    assert (Code.STALE_TARGET_OFFSET, "target offset 7, and none on the source") == (finding.code, finding.found)
+
+
+@pytest.mark.parametrize(("log_start", "expected"), [(0, 2), (1, 2), (4, 4), (5, 5), (6, 5)])
+def test_what_both_sides_deleted_is_not_where_a_group_goes_on(log_start: int, expected: int):
+    """Regression: an offset before the target's log start is none; no further than the first record that is held."""
+    partition = CopiedPartition(records(8), cuts=(0, 8))
+    partition.purge(5)
+    copy = replace(partition.copy, target_log_start=log_start)
+    (found,) = translate({P0: copy}, [Position(P0, 2)], {}).values()
+
+    assert expected == found.target_offset
+
+
+def test_group_that_lost_its_offsets_is_named():
+    """One that an earlier cutover left behind, and that has no commits there any more, is not moved without them."""
+    gone = replace(committed({}, commits_elsewhere=True), lost_topics=("orders",))
+    (plan,) = plan_groups([gone], DENSE.translated(5), is_final=True)
+
+    assert Code.GROUP_OFFSETS_LOST in {finding.code for finding in plan.refusals}
+
+
 def test_group_of_several_waves_is_left_out():
     """Its consumers cannot read from both clusters at once."""
     (plan,) = plan_groups([replace(committed({P0: 5}), later_topics=("audit",))], DENSE.translated(5), is_final=True)

@@ -32,7 +32,7 @@ P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 # Two generations copied two partitions to three; the source has deleted the first two records of partition 0.
 TOPIC = RepartitionedTopic(
     "orders",
-    HowCopied("new.orders", by_key=True, is_compacted=False, has_timestamps=True),
+    HowCopied("new.orders", keeps_partitions=False, is_compacted=False, has_timestamps=True),
     source_log_start={0: 2, 1: 0},
     mirror_positions={0: 10, 1: 6},
     target_ends={0: 5, 1: 9, 2: 2},
@@ -153,7 +153,8 @@ def request_and_result() -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a request and its answer, as the evidence keeps them."""
     group = committed({P0: 8, P1: 5})
     topics = topics_to_translate([group], vectors())
-    request = TranslationRequest("shop", "run", "read_committed", topics, {"billing": group.source_commits})
+    commits = {"billing": group.source_commits}
+    request = TranslationRequest("7f", "shop", "run", "read_committed", topics, commits, {P0: 2, P1: 0})
     answer = {
         "vector": {"0": 8, "1": 5},
         "target": {"0": 3, "1": 7, "2": 2},
@@ -163,7 +164,8 @@ def request_and_result() -> tuple[dict[str, Any], dict[str, Any]]:
         "is_minimal": True,
     }
     topic = {"topic": "orders", "translations": [answer]}
-    return request.to_document(), {"kind": RESULT_KIND, "schema": 1, "spark_version": "4", "topics": [topic]}
+    result = {"kind": RESULT_KIND, "schema": 1, "id": "7f", "spark_version": "4", "topics": [topic]}
+    return request.to_document(), result
 
 
 def test_answer_is_taken_from_the_documents():
@@ -180,6 +182,40 @@ def test_answer_about_an_earlier_copy_is_none(ends: Mapping[str, Any]):
     request, result = request_and_result()
 
     assert {} == vectors(topic=replace(TOPIC, **ends)).answered(request, result).translations
+
+
+def test_answer_to_another_request_is_none():
+    """A result that an earlier try left, before a request that Spark did not answer, answers nothing."""
+    request, result = request_and_result()
+
+    assert {"orders": {}} == vectors().answered({**request, "id": "80"}, result).translations
+
+
+def test_answer_stays_when_the_source_deletes_on():
+    """What Spark found holds, also when the source has deleted some of it since; the ledger says less."""
+    topic = replace(TOPIC, source_log_start={0: 9, 1: 0})
+
+    (found,) = plan({P0: 8, P1: 5}, vectors(topic=topic, p8_5=FOUND)).topics
+    assert (Proof.COPIES, 3) == (found.proof, found.unread)
+
+
+@pytest.mark.parametrize("commits", [{P0: 8, P1: 5}, {P0: 1, P1: 5}], ids=["copies", "by the ledger"])
+def test_what_the_target_deleted_is_not_passed_over(commits: Mapping[TopicPartition, int]):
+    """Where the first unread copy is gone from the target, the group is left out; where nothing is unread it is not."""
+    seen = vectors(p8_5=FOUND)
+    gone = plan(commits, replace(seen, target_log_start={TopicPartition("orders", 1): 8}))
+    end = plan({P0: 8, P1: 5}, replace(seen, target_log_start={TopicPartition("orders", 2): 2}))
+
+    assert ["OFFSET_UNPROVED"] == [str(finding.code) for finding in gone.refusals]
+    assert () == end.refusals
+
+
+def test_copy_that_keeps_partitions_leaves_the_uncommitted_unset():
+    """There a partition that the group never committed on concerns no other, as where offsets are kept."""
+    topic = replace(TOPIC, how=replace(TOPIC.how, keeps_partitions=True))
+    found = plan({P0: 8}, vectors(topic=topic, p8_6=FOUND))
+
+    assert ([P0], (P1,)) == (list(found.proposed), found.unset)
 
 
 def test_result_of_another_version_is_not_read():

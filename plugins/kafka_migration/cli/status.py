@@ -12,7 +12,7 @@ from kafka_migration.cli.store import MigrationStore
 from kafka_migration.core.generations import Generation
 from kafka_migration.core.stop_request import StopRequest
 
-STATUS_SCHEMA = 1
+STATUS_SCHEMA = 2
 
 
 def status(arguments: Namespace) -> int:

@@ -172,8 +172,18 @@ def _changed_group(subject: str, then: GroupPlan | None, now: GroupPlan | None) 
         if before[partition] != after[partition]:
             offsets = f"{before[partition].offset:,} then, {after[partition].offset:,} now"
             yield f"{subject}, {partition}: committed on the source {offsets}"
+    yield from _other_places(subject, then, now)
     if codes == _codes(then) and set(before) != set(after):
         yield f"{subject}: partitions with commits: {len(before)} then, {len(after)} now"
+
+
+def _other_places(subject: str, then: GroupPlan, now: GroupPlan) -> Iterator[str]:
+    """Say where a group would go on elsewhere, though it stands where it stood."""
+    if then.source_commits == now.source_commits:
+        for partition in sorted(then.proposed.keys() & now.proposed.keys()):
+            offsets = [plan.proposed[partition].offset for plan in (then, now)]
+            if offsets[0] != offsets[1]:
+                yield f"{subject}, {partition}: to go on at {offsets[0]:,} then, {offsets[1]:,} now"
 
 
 def _codes(group: GroupPlan) -> tuple[str, ...]:

@@ -215,6 +215,18 @@ class Code(StrEnum):
         "GROUP_IN_LATER_CUTOVER",
         "A consumer group reads topics that this cutover moves and others that it leaves on the source.",
     )
+    GROUP_OFFSETS_LOST = (
+        "GROUP_OFFSETS_LOST",
+        "A consumer group that an earlier cutover left behind has lost its offsets on the source since.",
+    )
+    STALE_TARGET_OFFSET = (
+        "STALE_TARGET_OFFSET",
+        "A consumer group has an offset on a target partition where it has none on the source.",
+    )
+    MOVED_TOPIC_CHANGED = (
+        "MOVED_TOPIC_CHANGED",
+        "A topic that was cut over is not as it was left, so groups that stayed behind cannot be moved over it.",
+    )
     GROUPS_NOT_DRAINED = (
         "GROUPS_NOT_DRAINED",
         "Consumer groups did not finish reading on the source within cutover.drain_groups.",

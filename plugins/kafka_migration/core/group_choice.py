@@ -32,23 +32,29 @@ class OtherGroups:
     :param not_chosen: groups that committed on the migration's topics and that nobody named: neither the migration file
         (`cutover.groups`) nor the run; with these topics
     :param unsupported: groups that are named, and whose place is not told by committed offsets; with their kind
+    :param unreadable: groups of which it cannot be told whether they read these topics; with the reason
     """
 
     not_chosen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unsupported: Mapping[str, GroupKind] = field(default_factory=dict)
+    unreadable: Mapping[str, str] = field(default_factory=dict)
 
     def to_document(self) -> dict[str, Any]:
         """Return the groups as plain JSON values."""
         return {
             "not_chosen": {group: list(topics) for group, topics in self.not_chosen.items()},
             "unsupported": dict(self.unsupported),
+            "unreadable": dict(self.unreadable),
         }
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> OtherGroups:
         """Read back what `to_document` wrote."""
         not_chosen = {group: tuple(topics) for group, topics in document["not_chosen"].items()}
-        return cls(not_chosen, dict(document["unsupported"]))
+        return cls(not_chosen, dict(document["unsupported"]), dict(document["unreadable"]))
+
+
+NO_OTHERS: Mapping[str, Any] = OtherGroups().to_document()
 
 
 def unsupported_groups(

@@ -16,7 +16,7 @@ from kafka_migration.core.cluster import CommittedOffset, GroupDescription
 from kafka_migration.core.codes import Code
 from kafka_migration.core.commits import Commits
 from kafka_migration.core.errors import Finding
-from kafka_migration.core.group_choice import OtherGroups
+from kafka_migration.core.group_choice import NO_OTHERS, OtherGroups
 from kafka_migration.core.offsets import Offsets, TopicPartition, from_document, to_document
 
 
@@ -53,7 +53,8 @@ class CommittedGroup:
     """A group as both clusters know it, with its commits on the migration's partitions.
 
     `commits_elsewhere` tells whether it committed on topics that are not the migration's; `later_topics` are those of
-    the migration on which it committed and that this run does not move.
+    the migration on which it committed and that this run does not move; `lost_topics` those that were cut over without
+    it, and on which it has no commits any more.
     """
 
     source: GroupDescription
@@ -62,6 +63,7 @@ class CommittedGroup:
     target_commits: Commits
     commits_elsewhere: bool = False
     later_topics: tuple[str, ...] = ()
+    lost_topics: tuple[str, ...] = ()
 
     @property
     def group(self) -> str:
@@ -71,7 +73,7 @@ class CommittedGroup:
     @property
     def is_concerned(self) -> bool:
         """Whether the group may read the migration's topics: only commits on other topics alone speak against it."""
-        return bool(self.source_commits) or not self.commits_elsewhere
+        return bool(self.source_commits or self.lost_topics) or not self.commits_elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,12 +248,12 @@ class GroupPlan:
         return cls(
             group=document["group"],
             offsets=tuple(PlannedOffset.from_document(offset) for offset in document["offsets"]),
-            topics=tuple(PlannedTopic.from_document(topic) for topic in document["topics"]),
+            topics=tuple(PlannedTopic.from_document(topic) for topic in document.get("topics", ())),
             unset=_partitions(document["unset"]),
             warnings=tuple(Finding.from_document(finding) for finding in document["warnings"]),
             refusals=tuple(Finding.from_document(finding) for finding in document["refusals"]),
             is_active_on_source=document["active_on_source"],
-            left=_partitions(document["left"]),
+            left=_partitions(document.get("left", ())),
         )
 
 
@@ -332,7 +334,7 @@ class OffsetsPlan:
             from_document(document["target_end_offsets"]),
             tuple(GroupPlan.from_document(group) for group in document["groups"]),
             document["unconcerned"],
-            OtherGroups.from_document(document["others"]),
+            OtherGroups.from_document(document.get("others", NO_OTHERS)),
         )
 
     def uncopied_findings(self) -> tuple[Finding, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from kafka_migration.core.cluster import CommittedOffset, GroupDescription
 from kafka_migration.core.codes import Code
@@ -45,6 +46,16 @@ class Translated:
         commits = sorted(group.source_commits.items())
         return {p: commit for p, commit in commits if p.topic not in self.vectors.topics}
 
+    def unset(self, group: CommittedGroup) -> tuple[TopicPartition, ...]:
+        """Return the partitions of the group's topics that stay unset, because it never committed on them."""
+        commits = self.by_partition(group)
+        topics = {partition.topic for partition in commits}
+        alone = (p for p in sorted(self.copies) if p.topic in topics and p not in commits)
+        return (*alone, *self.vectors.unset(group))
+
+
+NOTHING_BLOCKED: Mapping[str, Finding] = MappingProxyType({})
+
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
@@ -59,17 +70,30 @@ class Accepted:
 
 
 def plan_groups(
-    groups: Iterable[CommittedGroup], translated: Translated, *, is_final: bool, accepted: Accepted = Accepted()
+    groups: Iterable[CommittedGroup],
+    translated: Translated,
+    *,
+    is_final: bool,
+    accepted: Accepted = Accepted(),
+    blocked: Mapping[str, Finding] = NOTHING_BLOCKED,
 ) -> tuple[GroupPlan, ...]:
     """Return the plan of every group that the migration concerns, sorted by name.
 
     In a rehearsal (`is_final` false) a group may still read on the source, also further than the copy reaches.
+
+    :param blocked: topics over which no group can be moved, with the reason
     """
     concerned = sorted((group for group in groups if group.is_concerned), key=lambda group: group.group)
-    return tuple(_plan_group(group, translated, is_final, accepted) for group in concerned)
+    return tuple(_plan_group(group, translated, is_final, accepted, blocked) for group in concerned)
 
 
-def _plan_group(group: CommittedGroup, translated: Translated, is_final: bool, accepted: Accepted) -> GroupPlan:
+def _plan_group(
+    group: CommittedGroup,
+    translated: Translated,
+    is_final: bool,
+    accepted: Accepted,
+    blocked: Mapping[str, Finding],
+) -> GroupPlan:
     ahead = _ahead_findings(group, translated.copies)
     refusals = (
         *_active_findings(group, is_final and group.group not in accepted.may_be_active),
@@ -78,6 +102,9 @@ def _plan_group(group: CommittedGroup, translated: Translated, is_final: bool, a
         *_beyond_end_findings(group, translated.copies),
         *(ahead if is_final else ()),
         *_unproved_findings(group, translated),
+        *_stale_findings(group, translated.unset(group)),
+        *(blocked[topic] for topic in sorted({p.topic for p in group.source_commits} & blocked.keys())),
+        *_lost_findings(group),
         *translated.vectors.findings(group),
     )
     if refusals:
@@ -94,7 +121,7 @@ def _left_out(group: CommittedGroup, refusals: tuple[Finding, ...]) -> GroupPlan
 
 def _plan_of(group: CommittedGroup, translated: Translated, warnings: Iterable[Finding]) -> GroupPlan:
     commits = translated.by_partition(group)
-    unset = _unset(commits, translated.copies)
+    unset = translated.unset(group)
     return GroupPlan(
         group.group,
         tuple(_planned(group, p, commit, translated) for p, commit in commits.items()),
@@ -120,11 +147,6 @@ def _planned(
     return PlannedOffset(
         partition, commit.offset, before.offset if before else None, offset, again, proof, commit.metadata
     )
-
-
-def _unset(commits: Commits, copies: Mapping[TopicPartition, PartitionCopy]) -> tuple[TopicPartition, ...]:
-    topics = {partition.topic for partition in commits}
-    return tuple(p for p in sorted(copies) if p.topic in topics and p not in commits)
 
 
 def _source_record(position: Position, translated: Translated) -> str | None:
@@ -164,8 +186,34 @@ def _active(description: GroupDescription, side: str, remedy: str) -> Finding:
         group_subject(description.group),
         f"state {description.state} on the {side}: {members}",
         f"a group without members on the {side}",
-        f"{remedy} Then trigger a new cutover for the group.",
+        f"{remedy} Then reject this plan, and trigger a new cutover.",
     )
+
+
+def _stale_findings(group: CommittedGroup, unset: Iterable[TopicPartition]) -> Iterable[Finding]:
+    for partition in unset:
+        stale = group.target_commits.get(partition)
+        if stale is not None:
+            yield Finding(
+                Code.STALE_TARGET_OFFSET,
+                f"{group_subject(group.group)}, {partition}",
+                f"target offset {stale.offset:,}, and none on the source",
+                "no offset on either side: on the target it would go on there, and skip what lies before",
+                "Find out who committed it. Delete it on the target (`kafka-consumer-groups --delete-offsets`), or let "
+                "the group commit on the source, then plan again.",
+            )
+
+
+def _lost_findings(group: CommittedGroup) -> Iterable[Finding]:
+    for topic in group.lost_topics:
+        yield Finding(
+            Code.GROUP_OFFSETS_LOST,
+            f"{group_subject(group.group)}, topic {topic}",
+            "no committed offset on the source",
+            "the offsets that it had there when an earlier cutover left it behind",
+            "They have expired, or the topic was deleted. That cutover's offsets-before-source.csv holds them: set the "
+            "group's offsets on the target by hand.",
+        )
 
 
 def _later_findings(group: CommittedGroup) -> Iterable[Finding]:

@@ -31,7 +31,8 @@ class CreatedTopic:
 class CutOver:
     """A cutover: which topics and groups it moved to the target, and whether groups were left behind.
 
-    `remaining` are the topics of the migration file that later cutovers move.
+    `remaining` are the topics of the migration file that later cutovers move, `left` the groups left behind, each with
+    the topics on which it had committed.
     """
 
     run: str
@@ -40,6 +41,7 @@ class CutOver:
     topics: tuple[str, ...]
     partly: bool
     remaining: tuple[str, ...] = ()
+    left: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def to_document(self) -> dict[str, Any]:
         """Return the ledger entry."""
@@ -51,6 +53,7 @@ class CutOver:
             "topics": list(self.topics),
             "partly": self.partly,
             "remaining": list(self.remaining),
+            "left": {group: list(topics) for group, topics in self.left.items()},
         }
 
     @classmethod
@@ -63,6 +66,7 @@ class CutOver:
             tuple(document["topics"]),
             document["partly"],
             tuple(document.get("remaining", ())),
+            {group: tuple(topics) for group, topics in document.get("left", {}).items()},
         )
 
 
@@ -81,6 +85,15 @@ class Ledger:
     def moved_topics(self, *, but_by: RunIdentity | None = None) -> frozenset[str]:
         """Return the topics that cutovers moved to the target; not those that only this run did."""
         return frozenset(topic for each in self.cutovers if not _is_of(each.run, but_by) for topic in each.topics)
+
+    def left_behind(self, *, but_by: RunIdentity) -> dict[str, set[str]]:
+        """Return the groups that other runs left behind as they cut over, with the topics on which each had commits."""
+        left: dict[str, set[str]] = {}
+        for each in self.cutovers:
+            if not _is_of(each.run, but_by):
+                for group, topics in each.left.items():
+                    left.setdefault(group, set()).update(topics)
+        return left
 
     def cutover_of(self, run: RunIdentity) -> CutOver | None:
         """Return the cutover that a run did; `None` before."""

@@ -240,6 +240,8 @@ class Phase(StrEnum):
 
 # The ids of the DAGs that run by a schedule begin so; the migration's name follows.
 NIGHTLY_DAG_PREFIX = "kafka_nightly_sync__"
+# So begin the groups in which MirrorMaker 1 keeps its positions; the migration's name follows.
+MIRROR_GROUP_PREFIX = "kafka-migration-mirror-"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ def next_steps(
     target: str,
     moved: Collection[str],
     left_behind: Mapping[str, tuple[Finding, ...]],
+    not_chosen: Collection[str],
     topics: Collection[str],
     remaining: Collection[str],
     folder: str,
@@ -21,12 +22,13 @@ def next_steps(
     """Return the steps in their order.
 
     `source` and `target` are the Airflow connections, `topics` the target's names of what was cut over, `remaining`
-    what later cutovers move, `folder` the evidence's.
+    what later cutovers move, `not_chosen` groups that read these topics and that nobody named, `folder` the evidence's.
     """
     steps = [f"Start the consumers of {', '.join(moved)} with the bootstrap servers of `{target}`."] if moved else []
     steps.append(f"Start the producers of {', '.join(topics)} with the bootstrap servers of `{target}`.")
     way = _NEXT_CUTOVER if remaining else _BY_HAND
     steps += [_left_behind(group, findings, target, way) for group, findings in sorted(left_behind.items())]
+    steps += [_not_chosen(group, way) for group in sorted(not_chosen)]
     steps.append(
         f"Until a consumer commits or a producer writes on `{target}`, the way back is to start everything on "
         f"`{source}` again: nothing was changed there. That is the last reversible step. What the groups had on "
@@ -54,3 +56,7 @@ def _left_behind(group: str, findings: tuple[Finding, ...], target: str, way: st
         f"{group_subject(group)} was left behind ({reasons}): it has no offsets of this run on `{target}`. When its "
         f"cause is gone, {way}"
     )
+
+
+def _not_chosen(group: str, way: str) -> str:
+    return f"{group_subject(group)} reads these topics and was not named for this run. If it is to go on, {way}"

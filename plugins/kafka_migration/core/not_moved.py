@@ -42,6 +42,8 @@ def _others(others: OtherGroups) -> Iterator[NotMoved]:
             yield NotMoved(group, topic, (), "not named by cutover.groups, or not chosen for this run")
     for group, kind in others.unsupported.items():
         yield NotMoved(group, "", (), f"a group of kind {kind}: its place is not told by committed offsets")
+    for group, reason in others.unreadable.items():
+        yield NotMoved(group, "", (), f"whether it reads these topics cannot be told: {reason}")
 
 
 def _of_topics(

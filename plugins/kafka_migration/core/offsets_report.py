@@ -70,10 +70,9 @@ def _headline(plan: OffsetsPlan, migration: str) -> str:
 
 def _proved(groups: Iterable[GroupPlan]) -> str:
     proofs = [proof for group in groups for proof in group.proofs]
-    unproved = proofs.count(Proof.NONE)
-    return (
-        f"proved for {len(proofs) - unproved:,} of {len(proofs):,} offsets" if unproved else "proved for every offset"
-    )
+    unproved, by_ledger = proofs.count(Proof.NONE), proofs.count(Proof.LEDGER)
+    proved = f"{len(proofs) - unproved:,} of {len(proofs):,} offsets" if unproved else "every offset"
+    return f"proved for {proved}{f' ({by_ledger:,} by the ledger alone)' if by_ledger else ''}"
 
 
 def _total(groups: Iterable[GroupPlan]) -> int:
@@ -114,7 +113,7 @@ def _group_section(group: GroupPlan, max_rows: int) -> str:
     parts = [
         f"### {shown(group.group)}: {group.verdict}",
         f"{table(header, rows)}{_more(len(group.offsets) - max_rows, 'partitions')}" if rows else "",
-        _topics_table(group.topics[:max_rows]),
+        _topics_table(group.topics, max_rows),
         "It still reads on the source: these offsets are those of this moment." if group.is_active_on_source else "",
         _findings(group.warnings),
     ]
@@ -132,10 +131,11 @@ def _row(offset: PlannedOffset) -> tuple[str, ...]:
     )
 
 
-def _topics_table(topics: tuple[PlannedTopic, ...]) -> str:
+def _topics_table(topics: tuple[PlannedTopic, ...], max_rows: int) -> str:
     """Return the topics whose partitions are others on the target: all offsets of one hang together."""
     header = ("Topic", "Source committed", "Target before", "Target proposed", "Unread", "Delivered again", "Proof")
-    return table(header, [_topic_row(topic) for topic in topics]) if topics else ""
+    rows = [_topic_row(topic) for topic in topics[:max_rows]]
+    return f"{table(header, rows)}{_more(len(topics) - max_rows, 'topics')}" if topics else ""
 
 
 def _topic_row(topic: PlannedTopic) -> tuple[str, ...]:

@@ -15,12 +15,13 @@ def phase_findings(
 ) -> tuple[Finding, ...]:
     """Refuse a mode that mirrors topics which were cut over.
 
-    Asked before a run does anything, and again once it holds the reservation: it may have waited for a cutover.
+    Asked before a run does anything, and again before a start: it may have waited for a cutover, or be a cutover that
+    was cleared. What that has cut over itself counts too.
 
-    :param topics: what is left of the migration's topics after what was cut over
+    :param topics: what the run mirrors: the migration's topics but those that other runs cut over
     :param requested: the topics that the run was asked for; none means all that are left
     """
-    moved = sorted(ledger.moved_topics().intersection(requested))
+    moved = sorted(ledger.moved_topics().intersection((*topics, *requested)))
     if not mode.mirrors or not ledger.cutovers or (topics and not moved):
         return ()
     last = ledger.cutovers[-1]

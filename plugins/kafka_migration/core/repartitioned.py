@@ -33,12 +33,17 @@ class Began(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HowCopied:
-    """How a topic's copy is compared with it; the fields are those of `TopicToTranslate`."""
+    """How a topic was copied and is compared; see `TopicToTranslate`."""
 
     target_topic: str
-    by_key: bool
+    keeps_partitions: bool
     is_compacted: bool
     has_timestamps: bool
+
+    @property
+    def by_key(self) -> bool:
+        """Whether the copy has the order of each key; compaction leaves holes that only the keys explain."""
+        return not self.keeps_partitions or self.is_compacted
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +65,11 @@ class RepartitionedTopic:
     uncommitted: Uncommitted = "refuse"
 
     def lacking(self, committed: PartitionOffsets) -> tuple[int, ...]:
-        """Return the partitions on which a group should have committed and did not: those that hold records."""
-        if self.uncommitted != "refuse":
+        """Return the partitions on which a group should have committed and did not: those that hold records.
+
+        Where partitions are kept none is lacking: what the group has not committed stays unset on the target.
+        """
+        if self.how.keeps_partitions or self.uncommitted != "refuse":
             return ()
         return tuple(p for p in sorted(self.mirror_positions) if p not in committed and self._holds_records(p))
 
@@ -89,7 +97,7 @@ class RepartitionedTopic:
         asked = tuple(sorted({vector for vector in vectors if self.is_held(vector)}))
         if not asked:
             return None
-        first = {p: min(dict(vector)[p] for vector in asked) for p in self.mirror_positions}
+        first = {places[0][0]: min(offset for _, offset in places) for places in zip(*asked, strict=True)}
         starts = self.nothing_before(vector_of(first))
         return TopicToTranslate(
             topic=self.topic,
@@ -97,7 +105,7 @@ class RepartitionedTopic:
             by_key=self.how.by_key,
             is_compacted=self.how.is_compacted,
             has_timestamps=self.how.has_timestamps,
-            source={p: (first[p], end) for p, end in self.mirror_positions.items()},
+            source={p: (offset, self.mirror_positions[p]) for p, offset in first.items()},
             target={p: (min(starts[p], end), end) for p, end in self.target_ends.items()},
             vectors=asked,
         )

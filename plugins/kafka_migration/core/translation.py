@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from types import MappingProxyType
 from typing import NamedTuple
 
 from kafka_migration.core.cluster import RecordPrint
@@ -22,6 +23,8 @@ from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.core.validation import Window
 from kafka_migration.core.windows import delta_windows
+
+NOTHING_KNOWN: Offsets = MappingProxyType({})
 
 
 class Position(NamedTuple):
@@ -50,6 +53,7 @@ class PartitionCopy:
     windows: tuple[Window, ...]
     source_log_start: int
     source_end: int
+    target_log_start: int = 0
 
     @property
     def mirror_position(self) -> int:
@@ -95,7 +99,11 @@ class Translation:
 
 
 def copies_of(
-    ledger: Ledger, source_log_start: Offsets, source_end_offsets: Offsets, target_end_offsets: Offsets
+    ledger: Ledger,
+    source_log_start: Offsets,
+    source_end_offsets: Offsets,
+    target_end_offsets: Offsets,
+    target_log_start: Offsets = NOTHING_KNOWN,
 ) -> dict[TopicPartition, PartitionCopy]:
     """Return the copy of every partition of `source_end_offsets`, from the stopped generations of the ledger.
 
@@ -110,6 +118,7 @@ def copies_of(
             tuple(windows.get(partition) or [_nothing_copied(partition, source_log_start, target_end_offsets)]),
             source_log_start[partition],
             end,
+            target_log_start.get(partition, 0),
         )
         for partition, end in sorted(source_end_offsets.items())
     }
@@ -169,7 +178,9 @@ def _translated(copy: PartitionCopy, position: Position, pieces: list[tuple[Offs
     held = _first_held(copy, window, at)
     copied_to = _copied_to(window, held, _uncounted(copy, position.partition, position.offset), pieces)
     # The source has deleted [at, held). Without holes each offset was one record; with holes at most one.
-    target = max(window.target_start, copied_to - (held - at))
+    # What the target has deleted too is read nowhere any more; an offset before its log start is none.
+    held_on_target = min(copy.target_log_start, copied_to)
+    target = max(window.target_start, copied_to - (held - at), held_on_target)
     again = copy.sent_again_from(at) + (0 if window.has_no_holes else copied_to - target)
     return Translation(position.offset, target, again, held, copied_to)
 

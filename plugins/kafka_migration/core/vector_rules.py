@@ -10,7 +10,7 @@ from kafka_migration.core.codes import Code
 from kafka_migration.core.commits import Commits
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.group_offsets import CommittedGroup, PlannedTopic, Proof, group_subject
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.core.repartitioned import RepartitionedTopic, by_partition
 from kafka_migration.core.vector_translation import (
     TopicToTranslate,
@@ -24,13 +24,16 @@ from kafka_migration.core.vector_translation import (
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """The topics whose copy chose partitions anew, and what the Spark job found of their groups' vectors."""
+    """The topics whose copy chose partitions anew, what Spark found of groups' vectors, and what the target deleted."""
 
     topics: Mapping[str, RepartitionedTopic] = field(default_factory=dict)
     translations: TopicTranslations = field(default_factory=dict)
+    target_log_start: Offsets = field(default_factory=dict)
 
     def answered(self, request: Mapping[str, Any], result: Mapping[str, Any]) -> Vectors:
-        """Return this with what a result says of the topics that were not copied on since its request."""
+        """Return this with what the result of a request says of the topics that were not copied on since."""
+        if result["id"] != request["id"]:
+            return self
         asked, found = ends_asked(request), translations_from_document(result)
         ends = {name: (topic.mirror_positions, topic.target_ends) for name, topic in self.topics.items()}
         return replace(self, translations={t: vectors for t, vectors in found.items() if asked.get(t) == ends.get(t)})
@@ -45,9 +48,11 @@ class Vectors:
     def translation(self, topic: RepartitionedTopic, commits: Commits) -> VectorTranslation | None:
         """Return where these commits go on; `None` if the Spark job was not asked about them."""
         vector = _vector(topic, commits)
-        if not topic.is_held(vector):
-            return topic.by_ledger(vector)
-        return self.translations.get(topic.topic, {}).get(vector)
+        by_ledger = None if topic.is_held(vector) else topic.by_ledger(vector)
+        return self._found(topic).get(vector, by_ledger)
+
+    def _found(self, topic: RepartitionedTopic) -> Mapping[Vector, VectorTranslation]:
+        return self.translations.get(topic.topic, {})
 
     def planned(self, group: CommittedGroup) -> tuple[PlannedTopic, ...]:
         """Return the plan for a group of which nothing was found against it."""
@@ -63,11 +68,26 @@ class Vectors:
             topic.topic,
             commits,
             before,
-            by_partition(topic.topic, translation.target),
+            self._target_offsets(topic, commits, translation),
             translation.unread,
             translation.delivered_again + ahead,
-            _proof(topic, commits, translation, ahead),
+            _proof(translation, ahead, is_by_ledger=_vector(topic, commits) not in self._found(topic)),
             translation.is_minimal,
+        )
+
+    @staticmethod
+    def _target_offsets(topic: RepartitionedTopic, commits: Commits, translation: VectorTranslation) -> Offsets:
+        offsets = by_partition(topic.topic, translation.target)
+        return {p: at for p, at in offsets.items() if p in commits} if topic.how.keeps_partitions else offsets
+
+    def unset(self, group: CommittedGroup) -> tuple[TopicPartition, ...]:
+        """Return the partitions that stay unset on the target, because the group never committed on them."""
+        return tuple(
+            TopicPartition(topic.topic, number)
+            for topic, commits in self.commits_of(group)
+            if topic.how.keeps_partitions
+            for number in sorted(topic.mirror_positions)
+            if TopicPartition(topic.topic, number) not in commits
         )
 
     def findings(self, group: CommittedGroup) -> Iterator[Finding]:
@@ -87,6 +107,10 @@ class Vectors:
         else:
             for partition, offset in sorted(translation.missing.items()):
                 yield _missing_finding(group, TopicPartition(topic.topic, partition), offset)
+            for place, at in self._target_offsets(topic, commits, translation).items():
+                start = self.target_log_start.get(place, 0)
+                if at < min(start, topic.target_ends[place.partition]):
+                    yield _deleted_finding(group, place, at, start)
 
 
 def topics_to_translate(groups: Iterable[CommittedGroup], vectors: Vectors) -> tuple[TopicToTranslate, ...]:
@@ -104,10 +128,10 @@ def _vector(topic: RepartitionedTopic, commits: Commits) -> Vector:
     return topic.vector({p.partition: commit.offset for p, commit in commits.items()})
 
 
-def _proof(topic: RepartitionedTopic, commits: Commits, translation: VectorTranslation, ahead: int) -> Proof:
+def _proof(translation: VectorTranslation, ahead: int, *, is_by_ledger: bool) -> Proof:
     if ahead:
         return Proof.NONE
-    if not topic.is_held(_vector(topic, commits)):
+    if is_by_ledger:
         return Proof.LEDGER
     return Proof.COPIES if translation.unread else Proof.END
 
@@ -131,6 +155,17 @@ def _moved_finding(group: CommittedGroup, topic: RepartitionedTopic, commits: Co
         f"committed offsets that translate_offsets did not see ({offsets})",
         "the offsets as they were when translate_offsets began",
         "The group has read on since. Stop its consumers, then clear translate_offsets with downstream.",
+    )
+
+
+def _deleted_finding(group: CommittedGroup, partition: TopicPartition, offset: int, log_start: int) -> Finding:
+    return Finding(
+        Code.OFFSET_UNPROVED,
+        f"{group_subject(group.group)}, {partition} of the target",
+        f"the log starts at {log_start:,}",
+        f"at most {offset:,}, where the group would go on",
+        "The target has deleted records that the group has not read. Stop its retention on the topic; what the source "
+        "still holds must be copied anew, or the group be moved by hand.",
     )
 
 

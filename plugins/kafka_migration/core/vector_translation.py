@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kafka_migration.core.commits import GroupsCommits, commits_document
+from kafka_migration.core.offsets import Offsets, to_document
 
 if TYPE_CHECKING:
     from kafka_migration.core.migration import IsolationLevel
@@ -71,15 +72,18 @@ class TopicToTranslate:
 class TranslationRequest:
     """What the job is asked to translate.
 
-    `commits` are those that the vectors were made of; the job does not read them. `max_bytes_per_s` is as in a
-    validation request.
+    `commits` are those that the vectors were made of, `source_log_start` what the source held then; the job does not
+    read them. Its result bears the request's `id`. `max_bytes_per_s` is as in a validation request.
     """
+
+    id: str
 
     migration: str
     run: str
     isolation_level: IsolationLevel
     topics: tuple[TopicToTranslate, ...]
     commits: GroupsCommits
+    source_log_start: Offsets
     max_bytes_per_s: int | None = None
 
     @property
@@ -92,11 +96,13 @@ class TranslationRequest:
         return {
             "schema": SCHEMA,
             "kind": REQUEST_KIND,
+            "id": self.id,
             "migration": self.migration,
             "run": self.run,
             "isolation_level": self.isolation_level,
             "max_bytes_per_s": self.max_bytes_per_s,
             "commits": commits_document(self.commits),
+            "source_log_start": to_document(self.source_log_start),
             "topics": [topic.to_document() for topic in self.topics],
         }
 
@@ -162,9 +168,9 @@ def _ends(ranges: Mapping[str, tuple[int, int]]) -> PartitionOffsets:
     return {int(partition): end for partition, (_, end) in ranges.items()}
 
 
-def nothing_to_translate() -> dict[str, Any]:
+def nothing_to_translate(request: TranslationRequest) -> dict[str, Any]:
     """Return the result of a request without topics."""
-    return {"schema": SCHEMA, "kind": RESULT_KIND, "spark_version": "not started", "topics": []}
+    return {"schema": SCHEMA, "kind": RESULT_KIND, "id": request.id, "spark_version": "not started", "topics": []}
 
 
 def _by_text(offsets: PartitionOffsets) -> dict[str, int]:

@@ -14,7 +14,7 @@ from kafka_migration.core.cluster import CommittedOffset, GroupState, KafkaClust
 from kafka_migration.core.engine import LaunchFacts, MirrorHealth
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.host import GENERATION_DIR, LOG4J_FILE, MirrorLaunch
-from kafka_migration.core.migration import Migration
+from kafka_migration.core.migration import MIRROR_GROUP_PREFIX, Migration
 from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.engines.launching import (
     LOG4J,
@@ -60,7 +60,7 @@ class MirrorMaker1:
     @property
     def group(self) -> str:
         """The consumer group that it is on the source."""
-        return f"kafka-migration-mirror-{self.migration.name}"
+        return f"{MIRROR_GROUP_PREFIX}{self.migration.name}"
 
     def setting_findings(self, kafka_version: str) -> Iterable[Finding]:
         """Name what this MirrorMaker, from Kafka `kafka_version` ("" if unknown), would ignore, misread or refuse."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from kafka_migration.core.cluster import KafkaCluster, RecordPrint
+from kafka_migration.core.cluster import KafkaCluster, RecordPrint, TopicDescription
 from kafka_migration.core.errors import TransientError
 from kafka_migration.core.group_offsets import CommittedGroup, OffsetsPlan
 from kafka_migration.core.group_rules import Accepted, Translated, plan_groups
 from kafka_migration.core.migration import IsolationLevel
+from kafka_migration.core.moved_topics import changed_since_cutover
 from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.core.translation import (
     OffsetRange,
@@ -24,13 +26,7 @@ from kafka_migration.core.translation import (
     translate,
 )
 from kafka_migration.core.vector_rules import Vectors
-from kafka_migration.orchestration.group_reading import (
-    answered,
-    as_translated,
-    read_groups,
-    read_others,
-    source_log_starts,
-)
+from kafka_migration.orchestration.group_reading import answered, as_translated, read_groups, source_log_starts
 from kafka_migration.orchestration.mirroring import every_value
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
 
@@ -48,33 +44,51 @@ def make_offsets_plan(run: MigrationRun, *, final: bool) -> OffsetsPlan:
     # Commits before ends: a group that reads on meanwhile must not seem to be beyond the end.
     groups = read_groups(run, partitions)
     source_ends = every_value(run.source.log_end_offsets(partitions, "read_uncommitted"), partitions, "source end")
-    target_ends = _target_ends(run)
-    log_start = source_log_starts(run, partitions)
-    seen = answered(run, log_start)
+    target = run.describe("target", run.topics_of_groups)
+    log_starts = source_log_starts(run, partitions), _target_log_starts(run, target)
+    seen = answered(run)
     groups = groups if final else as_translated(groups, seen)
+    ledger = run.ledger.read()
+    mine = _Ends.of(run, source_ends, target)
+    copies = copies_of(ledger, log_starts[0], source_ends, mine.target, log_starts[1])
+    vectors = replace(seen.vectors, target_log_start=log_starts[1])
     cutover = run.migration.cutover
-    accepted = Accepted(cutover.may_be_active, cutover.may_rewind)
-    copies = copies_of(run.ledger.read(), log_start, source_ends, target_ends)
-    translated = _translated(run, copies, groups, seen.vectors)
     return OffsetsPlan(
         at=at,
         is_final=final,
-        source_end_offsets=source_ends,
-        mirror_positions={partition: copy.mirror_position for partition, copy in copies.items()},
-        target_end_offsets=target_ends,
-        groups=plan_groups(groups, translated, is_final=final, accepted=accepted),
+        source_end_offsets=mine.source,
+        mirror_positions={partition: copies[partition].mirror_position for partition in mine.source},
+        target_end_offsets=mine.target,
+        groups=plan_groups(
+            groups,
+            _translated(run, copies, groups, vectors),
+            is_final=final,
+            accepted=Accepted(cutover.may_be_active, cutover.may_rewind),
+            blocked=changed_since_cutover(ledger, run.moved_topics, source_ends, target),
+        ),
         unconcerned=sum(not group.is_concerned for group in groups),
-        others=read_others(run, partitions),
     )
 
 
-def _target_ends(run: MigrationRun) -> Offsets:
-    """Return the ends of the target's topics that this run moves; a partition that is not there yet has none.
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """The ends of the topics that this run moves; those of topics that were cut over before say nothing of the copy."""
 
-    Topics that were cut over before have producers there, and their ends say nothing of the copy.
-    """
-    there = partitions_of(run.describe("target"))
-    return every_value(run.target.log_end_offsets(there, "read_uncommitted"), there, "target end")
+    source: Offsets
+    target: Offsets
+
+    @classmethod
+    def of(cls, run: MigrationRun, source_ends: Offsets, target: Mapping[str, TopicDescription]) -> _Ends:
+        """Return the ends; a partition that is not on the target yet has none there."""
+        topics = run.migration.topics
+        there = partitions_of({topic: target[topic] for topic in topics if topic in target})
+        target_ends = every_value(run.target.log_end_offsets(there, "read_uncommitted"), there, "target end")
+        return cls({p: end for p, end in source_ends.items() if p.topic in topics}, target_ends)
+
+
+def _target_log_starts(run: MigrationRun, target: Mapping[str, TopicDescription]) -> Offsets:
+    there = partitions_of(target)
+    return every_value(run.target.log_start_offsets(there), there, "target log start")
 
 
 def _translated(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from kafka_migration.core.commits import Commits, GroupsCommits, commits_from_document
+from kafka_migration.core.errors import Refused, TransientError
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.group_choice import OtherGroups, unsupported_groups, which_groups
 from kafka_migration.core.group_offsets import CommittedGroup
-from kafka_migration.core.offsets import Offsets, TopicPartition
+from kafka_migration.core.ledger import Ledger
+from kafka_migration.core.migration import MIRROR_GROUP_PREFIX
+from kafka_migration.core.offsets import Offsets, TopicPartition, from_document
 from kafka_migration.core.repartitioned import HowCopied, repartitioned_topics
 from kafka_migration.core.vector_rules import Vectors, topics_to_translate
 from kafka_migration.core.vector_translation import TranslationRequest
@@ -19,43 +23,75 @@ from kafka_migration.orchestration.run import MigrationRun, partitions_of
 
 
 def read_groups(run: MigrationRun, partitions: Collection[TopicPartition]) -> tuple[CommittedGroup, ...]:
-    """Return the groups that the migration file and the run name, as both sides know them now."""
-    names = which_groups(run.source.list_groups(), run.migration.cutover.groups, run.request.groups)
+    """Return the groups that the migration file and the run name, as both sides know them now.
+
+    With those that an earlier cutover left behind, even where the source knows them no more.
+    """
+    ledger = run.ledger.read()
+    known = which_groups(run.source.list_groups(), run.migration.cutover.groups, run.request.groups)
+    left = ledger.left_behind(but_by=run.identity)
+    names = sorted({*known, *(group for group in left if not run.request.groups or group in run.request.groups)})
     source, target = run.source.describe_groups(names), run.target.describe_groups(names)
+    scope = _Scope(ledger, run.whole_migration.topics, run.topics_of_groups, frozenset(partitions), run.moved_topics)
     return tuple(
-        _group(CommittedGroup(source[name], target[name], run.source.committed_offsets(name), {}), run, set(partitions))
+        scope.of(
+            CommittedGroup(source[name], target[name], run.source.committed_offsets(name), {}),
+            run.target.committed_offsets(name),
+            left.get(name, ()),
+        )
         for name in names
     )
 
 
-def _group(group: CommittedGroup, run: MigrationRun, wanted: Collection[TopicPartition]) -> CommittedGroup:
-    theirs = run.target.committed_offsets(group.group)
-    moved = _moved_before(run, group.group)
-    mine = {p: commit for p, commit in group.source_commits.items() if p in wanted and p.topic not in moved}
-    committed = {partition.topic for partition in group.source_commits}
-    return replace(
-        group,
-        source_commits=mine,
-        target_commits={p: commit for p, commit in theirs.items() if p.topic in run.topics_of_groups},
-        commits_elsewhere=len(mine) < len(group.source_commits),
-        later_topics=tuple(sorted(committed.intersection(run.whole_migration.topics).difference(run.topics_of_groups))),
-    )
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What of a group's commits a run is about."""
+
+    ledger: Ledger
+    file_topics: Collection[str]
+    topics: Collection[str]
+    partitions: Collection[TopicPartition]
+    moved_topics: frozenset[str]
+
+    def of(self, group: CommittedGroup, on_target: Commits, left: Iterable[str]) -> CommittedGroup:
+        """Return the group with what the run is about; `left` are the topics on which it was left behind before."""
+        moved = self._moved_with(group.group)
+        mine = {p: c for p, c in group.source_commits.items() if p in self.partitions and p.topic not in moved}
+        committed = {partition.topic for partition in group.source_commits}
+        return replace(
+            group,
+            source_commits=mine,
+            target_commits={p: commit for p, commit in on_target.items() if p.topic in self.topics},
+            commits_elsewhere=len(mine) < len(group.source_commits),
+            later_topics=tuple(sorted(committed.intersection(self.file_topics).difference(self.topics))),
+            lost_topics=tuple(sorted(set(left) - committed - moved)),
+        )
+
+    def _moved_with(self, group: str) -> frozenset[str]:
+        """Return the topics that earlier runs moved together with a group; it reads them on the target since."""
+        cutovers = (each for each in self.ledger.cutovers if group in each.groups)
+        return self.moved_topics.intersection(topic for each in cutovers for topic in each.topics)
 
 
-def _moved_before(run: MigrationRun, group: str) -> frozenset[str]:
-    """Return the topics that earlier runs moved together with a group; it reads them on the target since."""
-    cutovers = (each for each in run.ledger.read().cutovers if group in each.groups)
-    return run.moved_topics.intersection(topic for each in cutovers for topic in each.topics)
+def read_others(run: MigrationRun) -> OtherGroups:
+    """Return the groups that read the migration's topics, or are named, and that the run does not move.
 
-
-def read_others(run: MigrationRun, partitions: Collection[TopicPartition]) -> OtherGroups:
-    """Return the groups that read the migration's topics, or are named, and that the run does not move."""
+    One whose offsets cannot be read is told as such; it is none of the run's business, and fails nothing.
+    """
     listings, patterns, chosen = run.source.list_groups(), run.migration.cutover.groups, run.request.groups
-    mine = set(which_groups(listings, patterns, chosen))
+    partitions = partitions_of(run.describe("source"))
+    mine = which_groups(listings, patterns, chosen)
     others = [each.group for each in listings if each.is_movable and each.group not in mine]
-    read = {group: {p.topic for p in run.source.committed_offsets(group, partitions)} for group in others}
-    not_chosen = {group: tuple(sorted(topics)) for group, topics in read.items() if topics}
-    return OtherGroups(not_chosen, unsupported_groups(listings, patterns, chosen))
+    not_chosen: dict[str, tuple[str, ...]] = {}
+    unreadable: dict[str, str] = {}
+    for group in (other for other in others if not other.startswith(MIRROR_GROUP_PREFIX)):
+        try:
+            topics = {partition.topic for partition in run.source.committed_offsets(group, partitions)}
+        except (Refused, TransientError) as error:
+            unreadable[group] = str(error)
+        else:
+            not_chosen |= {group: tuple(sorted(topics))} if topics else {}
+    return OtherGroups(not_chosen, unsupported_groups(listings, patterns, chosen), unreadable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +111,7 @@ def read_vectors(run: MigrationRun, source_log_start: Offsets) -> Vectors:
     hows = {
         topic: HowCopied(
             run.migration.target_topic(topic),
-            by_key=not run.migration.keeps_partitions or topic in compacted,
+            keeps_partitions=run.migration.keeps_partitions,
             is_compacted=topic in compacted,
             has_timestamps=topic not in untimed,
         )
@@ -88,18 +124,21 @@ def read_vectors(run: MigrationRun, source_log_start: Offsets) -> Vectors:
 def translation_request(run: MigrationRun) -> TranslationRequest:
     """Return what the Spark job is asked about the groups as they stand now; without topics there is nothing to ask."""
     groups: Iterable[CommittedGroup] = ()
-    vectors = Vectors()
+    vectors, log_start = Vectors(), {}
     if not run.migration.keeps_offsets:
         partitions = partitions_of(run.describe("source", run.topics_of_groups))
         groups = [group for group in read_groups(run, partitions) if group.source_commits]
-        vectors = read_vectors(run, source_log_starts(run, partitions))
+        log_start = dict(source_log_starts(run, partitions))
+        vectors = read_vectors(run, log_start)
     return TranslationRequest(
+        id=secrets.token_hex(8),
         migration=run.name,
         run=run.identity.holder,
-        # A record of an aborted transaction is no unread one, whether MirrorMaker copied it or not.
-        isolation_level="read_committed",
+        # What MirrorMaker shows is what a group has not read.
+        isolation_level=run.migration.mirror.isolation_level,
         topics=topics_to_translate(groups, vectors),
         commits={group.group: group.source_commits for group in groups},
+        source_log_start=log_start,
         max_bytes_per_s=run.migration.validation.max_bytes_per_s,
     )
 
@@ -109,13 +148,13 @@ def source_log_starts(run: MigrationRun, partitions: Collection[TopicPartition])
     return every_value(run.source.log_start_offsets(partitions), partitions, "source log start")
 
 
-def answered(run: MigrationRun, source_log_start: Offsets) -> Answered:
-    """Return what `translate_offsets` found."""
-    vectors = read_vectors(run, source_log_start)
-    if not vectors.topics:
-        return Answered({}, vectors)
+def answered(run: MigrationRun) -> Answered:
+    """Return what `translate_offsets` found, over what the source held when it asked."""
+    if run.migration.keeps_offsets:
+        return Answered({}, Vectors())
     request = run.evidence.require(Kind.TRANSLATION_REQUEST)
     result = run.evidence.require(Kind.TRANSLATION_RESULT)
+    vectors = read_vectors(run, from_document(request["source_log_start"]))
     return Answered(commits_from_document(request["commits"]), vectors.answered(request, result))
 
 

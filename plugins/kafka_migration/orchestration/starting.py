@@ -12,6 +12,7 @@ from kafka_migration.core.errors import Finding, MirrorFailed, Refused, Transien
 from kafka_migration.core.generations import Generation, GenerationStart, StopCertificate
 from kafka_migration.core.host import HostReply, MirrorLaunch
 from kafka_migration.core.offsets import Offsets
+from kafka_migration.core.phases import phase_findings
 from kafka_migration.core.topics import missing_target_findings, missing_topic_findings
 from kafka_migration.orchestration.certifying import certify
 from kafka_migration.orchestration.mirroring import mirror_state, state_findings
@@ -37,6 +38,7 @@ def start_generation(run: MigrationRun) -> HostReply:
     source, target = run.describe("source"), run.describe("target")
     state = mirror_state(run, ledger, source, target)
     findings = (
+        *phase_findings(ledger, run.name, run.request.mode, run.migration.topics),
         *missing_topic_findings(run.migration, source),
         *missing_target_findings(run.migration, target),
         *state_findings(run, ledger, state),

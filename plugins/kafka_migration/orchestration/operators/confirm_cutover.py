@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from airflow.providers.apache.kafka.assets.kafka import create_asset
@@ -9,6 +10,7 @@ from airflow.sdk import AssetAlias, Context
 
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.evidence import Kind
+from kafka_migration.core.group_offsets import OffsetsPlan
 from kafka_migration.core.ledger import CutOver
 from kafka_migration.core.next_steps import next_steps
 from kafka_migration.orchestration.operators.base import (
@@ -56,7 +58,8 @@ class ConfirmCutoverOperator(MigrationOperator):
         topics = run.migration.topics
         remaining = run.whole_migration.without({*topics, *run.moved_topics}).topics
         moved = tuple(result["moved"])
-        cut_over = CutOver(run.identity.holder, run.now(), moved, topics, result["partly"], remaining)
+        left = _left(run, moved)
+        cut_over = CutOver(run.identity.holder, run.now(), moved, topics, result["partly"], remaining, left)
         run.ledger.append(cut_over.to_document())
         return cut_over
 
@@ -68,16 +71,25 @@ class ConfirmCutoverOperator(MigrationOperator):
             events.add(create_asset(server=server, topic=run.migration.target_topic(topic)), extra=extra)
 
 
+def _left(run: MigrationRun, moved: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return the groups of the plan that did not move, each with the topics on which it has committed."""
+    plan = OffsetsPlan.from_document(run.evidence.require(Kind.OFFSETS_PLAN)["plan"])
+    committed = {group.group: {p.topic for p in (*group.left, *group.source_commits)} for group in plan.groups}
+    return {group: tuple(sorted(topics)) for group, topics in committed.items() if topics and group not in moved}
+
+
 def _next_steps(run: MigrationRun, cut_over: CutOver, result: dict[str, Any]) -> list[str]:
     left_behind = {
         group: tuple(Finding.from_document(finding) for finding in findings)
         for group, findings in result["left_behind"].items()
     }
+    plan = OffsetsPlan.from_document(run.evidence.require(Kind.OFFSETS_PLAN)["plan"])
     steps = next_steps(
         source=run.migration.source.connection,
         target=run.migration.target.connection,
         moved=cut_over.groups,
         left_behind=left_behind,
+        not_chosen=plan.others.not_chosen,
         topics=[run.migration.target_topic(topic) for topic in cut_over.topics],
         remaining=cut_over.remaining,
         folder=str(run.evidence.folder.parent),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from airflow.sdk import Context
 
 from kafka_migration.core.errors import Refused
@@ -10,6 +12,7 @@ from kafka_migration.core.group_offsets import OffsetsPlan
 from kafka_migration.core.not_moved import not_moved
 from kafka_migration.core.offsets_report import render_plan
 from kafka_migration.orchestration.group_planning import make_offsets_plan
+from kafka_migration.orchestration.group_reading import read_others
 from kafka_migration.orchestration.operators.base import (
     MigrationOperator,
     Summary,
@@ -31,7 +34,7 @@ class PlanOffsetsOperator(MigrationOperator):
         """Refuse an unproved copy, plan, record, log."""
         skip_unless_planning(run)
         require_proved_copy(run)
-        plan = make_offsets_plan(run, final=run.request.mode.moves_groups)
+        plan = replace(make_offsets_plan(run, final=run.request.mode.moves_groups), others=read_others(run))
         markdown = render_plan(plan, run.name)
         run.evidence.write(Kind.OFFSETS_PLAN, _document(plan, markdown))
         self._log_plan(plan)

@@ -37,6 +37,6 @@ class TranslateOffsetsOperator(SparkJobOperator):
                 self.submit(context, run, APPLICATION, request.client_id, request_path, str(result_path))
             else:
                 self.log.info("Nothing to translate by the records themselves.")
-                run.evidence.write(Kind.TRANSLATION_RESULT, nothing_to_translate())
+                run.evidence.write(Kind.TRANSLATION_RESULT, nothing_to_translate(request))
             result = result_of(run, Kind.TRANSLATION_RESULT, result_path)
             return {"topics": len(result["topics"]), "vectors": sum(len(t["translations"]) for t in result["topics"])}
