@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from airflow.sdk.exceptions import AirflowFailException
 
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.evidence import Kind
@@ -172,3 +173,14 @@ def test_copy_under_other_names_is_spoken_of_by_the_sources(world: World):
         window.source_end,
         window.target_end,
     )
+
+
+def test_result_of_another_version_is_one_line(copied, world: World):
+    """A result with a digest that this version does not know is not judged; the finding says what to clear."""
+    copied()
+    validated(world)
+    newest = world.run.evidence.require(Kind.VALIDATION_RESULT)
+    world.run.evidence.write(Kind.VALIDATION_RESULT, {**newest, "digest": "partition-position-xxhash64/1"})
+
+    with pytest.raises(AirflowFailException, match=r"VALIDATION_RESULT_MISSING · .*Clear validate_topics"):
+        do(world, JudgeOperator)

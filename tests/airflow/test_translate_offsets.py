@@ -164,6 +164,16 @@ def test_spark_without_an_answer_is_a_failure(world: World, spark: Spark):
     assert ["VALIDATION_RESULT_MISSING", "EVIDENCE_MISSING"] == refusal_codes(world)
 
 
+def test_answer_of_another_version_is_one_line(world: World, spark: Spark):
+    """What an older or newer job wrote may mean something else: the plan asks for it to be made anew."""
+    do(world, TranslateOffsetsOperator)
+    newest = world.run.evidence.require(Kind.TRANSLATION_RESULT)
+    world.run.evidence.write(Kind.TRANSLATION_RESULT, {**newest, "schema": 7})
+
+    with pytest.raises(AirflowFailException, match=r"schema 1, found .*7.*Clear translate_offsets"):
+        do(world, PlanOffsetsOperator)
+
+
 def test_group_moves_to_topics_of_other_names(world: World, asked: list[dict[str, Any]]):
     """Under other names the offsets are written where the topics really are, and so is the file that restores them."""
     set_mirror(world, "topic_names: {naming: prefixed}")

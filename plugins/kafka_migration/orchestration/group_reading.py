@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from kafka_migration.core.commits import Commits, GroupsCommits, commits_from_document
 from kafka_migration.core.errors import Refused, TransientError
@@ -18,6 +19,7 @@ from kafka_migration.core.repartitioned import HowCopied, repartitioned_topics
 from kafka_migration.core.vector_rules import Vectors, topics_to_translate
 from kafka_migration.core.vector_translation import TranslationRequest
 from kafka_migration.orchestration.comparing import compacted_topics, untimed_topics
+from kafka_migration.orchestration.documents import understood
 from kafka_migration.orchestration.mirroring import every_value
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
 
@@ -154,6 +156,10 @@ def answered(run: MigrationRun) -> Answered:
         return Answered({}, Vectors())
     request = run.evidence.require(Kind.TRANSLATION_REQUEST)
     result = run.evidence.require(Kind.TRANSLATION_RESULT)
+    return understood(lambda found: _answered(run, request, found), result, "translate_offsets")
+
+
+def _answered(run: MigrationRun, request: Mapping[str, Any], result: Mapping[str, Any]) -> Answered:
     vectors = read_vectors(run, from_document(request["source_log_start"]))
     return Answered(commits_from_document(request["commits"]), vectors.answered(request, result))
 

@@ -21,11 +21,15 @@ from kafka_migration.core.occasion import Interval
 from kafka_migration.core.report import record_count
 from kafka_migration.core.validation import ValidationRequest, ValidationResult, unanswered_windows
 from kafka_migration.core.verdict import Verdict, worst
+from kafka_migration.orchestration.documents import understood
 from kafka_migration.orchestration.intervals import Answered, answer_interval
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, hold_reservation
 from kafka_migration.orchestration.run import MigrationRun
 
 Covered = Mapping[str, TopicCoverage]
+
+# The task that measures what this one judges.
+MEASURING = "validate_topics"
 
 
 class JudgeOperator(MigrationOperator):
@@ -40,7 +44,7 @@ class JudgeOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Judge, record, raise when the verdict is FAIL or NOT_VERIFIABLE."""
-        result = ValidationResult.from_document(run.evidence.require(Kind.VALIDATION_RESULT))
+        result = understood(ValidationResult.from_document, run.evidence.require(Kind.VALIDATION_RESULT), MEASURING)
         request = _answered_request(run, result)
         ledger = run.ledger.read()
         judged = judge_topics(
@@ -86,7 +90,7 @@ def _interval(run: MigrationRun) -> Interval:
 
 def _answered_request(run: MigrationRun, result: ValidationResult) -> ValidationRequest:
     """Return the request of a result; refuse a result that leaves out a window of it."""
-    request = ValidationRequest.from_document(run.evidence.require(Kind.VALIDATION_REQUEST))
+    request = understood(ValidationRequest.from_document, run.evidence.require(Kind.VALIDATION_REQUEST), MEASURING)
     left_out = unanswered_windows(request, result)
     if left_out:
         raise ValidationFailed(
