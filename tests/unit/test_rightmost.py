@@ -126,6 +126,50 @@ def test_order_is_that_of_each_source_partition():
     assert [[], [0]] == missing
 
 
+A, B = (0, 1), (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "is_compacted", "places", "missing"),
+    [
+        # Each target partition may be where the unread ones are, whichever ends with them.
+        ({0: [A, A]}, {0: [A, A], 1: [A, A]}, False, {0: 0, 1: 0}, []),
+        # Of equal records of several source partitions nobody knows whose copy is the last.
+        ({0: [A], 1: [A]}, {0: [A, A, A]}, False, {0: 0}, []),
+        # One copy for two records: one of them is lost, and nobody knows which.
+        ({0: [A], 1: [A]}, {0: [A]}, False, {0: 1}, [(0, 0), (1, 0)]),
+        # Two source partitions are not one order after the other.
+        ({0: [A, B], 1: [B, A]}, {0: [B, A, A, B]}, False, {0: 0}, []),
+        # What compaction leaves of a key in several source partitions cannot be told.
+        ({0: [A], 1: [B]}, {0: [B]}, True, {0: 0}, [(0, 0)]),
+        ({0: [A], 1: [B]}, {0: [B], 1: [B]}, True, {0: 0, 1: 0}, [(0, 0)]),
+    ],
+)
+def test_key_in_several_partitions(
+    source: Partitions,
+    target: Partitions,
+    is_compacted: bool,
+    places: dict[int, int],
+    missing: list[tuple[int, int]],
+):
+    """Where a key has no one partition the first copies count, and what cannot be known is missing."""
+    copies, ours, theirs = found(Scenario(source, target, dict.fromkeys(source, 0)), is_compacted=is_compacted)
+    first = {number: len(log) for number, log in target.items()}
+    for at in copies.target:
+        number = int(theirs.partitions[at])
+        first[number] = min(first[number], int(theirs.offsets[at]))
+
+    assert places == first
+    assert missing == sorted({(int(ours.partitions[at]), int(ours.offsets[at])) for at in copies.missing})
+
+
+def test_equal_records_of_several_partitions_are_no_only_choice():
+    """With as many copies as records, each may be of either: a group that has read one may be given it again."""
+    copies, _, _ = found(Scenario({0: [A], 1: [A]}, {0: [A, A]}, {0: 0, 1: 0}))
+
+    assert [False, False] == copies.is_only_choice.tolist()
+
+
 @pytest.mark.parametrize("side", ["source", "target"])
 def test_an_empty_side(side: str):
     """Nothing unread needs no copy, and on an empty target everything is missing."""
