@@ -154,7 +154,7 @@ def test_tasks_killed_between_any_two_steps_come_to_the_same_end(live: LiveWorld
     wait_for_question(mirrored, run_id)
     live.api.answer(mirrored.dag_id, run_id, "approve", "Approve")
     kill_after(mirrored, run_id, "sync_offsets", lambda: evidence.of_attempt(Kind.OFFSETS_BEFORE))
-    kill_after(mirrored, run_id, "confirm_cutover", lambda: mirrored.ledger.cut_over)
+    kill_after(mirrored, run_id, "confirm_cutover", lambda: mirrored.ledger.cutovers)
 
     run = mirrored.finished(run_id)
     assert ("success", "success") == (run.state, mirrored.document(run_id)["outcome"])
