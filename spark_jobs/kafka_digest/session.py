@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Both sides together no more than the consumers that an executor of Spark's keeps anyway
-# (`spark.kafka.consumer.cache.capacity`).
+# Both sides together no more than the 64 consumers that an executor of Spark's keeps by default.
 FEW_PARTITIONS = 32
 _V1_SOURCES = "spark.sql.sources.useV1SourceList"
 # Only for a session that is still to start. Executors keep what was last fetched of each Kafka partition for five
 # minutes, up to 20,000 records of each, for a next reading; no other reading ever comes. A second is still long enough
-# for the garbage collector to move them all.
+# for the garbage collector to move them all, and so are consumers that no other reading asks for.
 START_OPTIONS = {
     "spark.kafka.consumer.fetchedData.cache.timeout": "50ms",
     "spark.kafka.consumer.fetchedData.cache.evictorThreadRunInterval": "50ms",

@@ -86,13 +86,6 @@ class Unread:
     last_missing: int | None = None
     first: Mapping[int, tuple[int, bool]] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Unread:
-        """Return what one of the rows says that `translate_tasks.STEPS` add up to."""
-        if row["kind"] == COPY:
-            return cls(first={row["target_partition"]: tuple(row["first"])})
-        return cls(row["records"], row["last_missing"])
-
     def __add__(self, other: Unread) -> Unread:
         missing = [offset for offset in (self.last_missing, other.last_missing) if offset is not None]
         first = {
@@ -129,12 +122,18 @@ def unread_from(rows: Rows, units: Mapping[int, Unit]) -> Found:
 
     :param rows: one per step, and one per step and target partition
     """
-    of_step: dict[tuple[int, int, int], Unread] = defaultdict(Unread)
+    read: dict[tuple[int, int, int], tuple[int, int | None]] = defaultdict(lambda: (0, None))
+    first: dict[tuple[int, int, int], dict[int, tuple[int, bool]]] = defaultdict(dict)
     for row in rows:
-        of_step[row["unit"], row["source_partition"], row["step"]] += Unread.of(row)
+        step = row["unit"], row["source_partition"], row["step"]
+        if row["kind"] == COPY:
+            first[step][row["target_partition"]] = tuple(row["first"])
+        else:
+            read[step] = row["records"], row["last_missing"]
+    of_step = {step: Unread(*read[step], first[step]) for step in {*read, *first}}
     return {
         (number, partition): list(
-            accumulate(of_step[number, partition, step] for step in reversed(range(len(offsets))))
+            accumulate(of_step.get((number, partition, step), Unread()) for step in reversed(range(len(offsets))))
         )[::-1]
         for number, unit in units.items()
         for partition, offsets in unit.commits.items()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_migration.core.codes import Code
+from kafka_migration.core.commits import Commits
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.group_offsets import GroupPlan, OffsetsPlan, group_subject
 from kafka_migration.core.offsets import Offsets
@@ -165,29 +166,21 @@ def _changed_group(subject: str, then: GroupPlan | None, now: GroupPlan | None) 
     if then is None or now is None:
         yield f"{subject}: {'not there any more' if now is None else 'new'}"
         return
-    if (codes := _codes(now)) != _codes(then):
-        yield f"{subject}: {', '.join(codes) or 'may be moved'} now, {', '.join(_codes(then)) or 'may be moved'} then"
+    earlier, codes = then.refusal_codes, now.refusal_codes
+    if codes != earlier:
+        yield f"{subject}: {', '.join(codes) or 'may be moved'} now, {', '.join(earlier) or 'may be moved'} then"
     before, after = then.source_commits, now.source_commits
-    for partition in sorted(set(before) & set(after)):
-        if before[partition] != after[partition]:
-            offsets = f"{before[partition].offset:,} then, {after[partition].offset:,} now"
-            yield f"{subject}, {partition}: committed on the source {offsets}"
-    yield from _other_places(subject, then, now)
-    if codes == _codes(then) and set(before) != set(after):
+    yield from _other_offsets(subject, "committed on the source", before, after)
+    if before == after:
+        yield from _other_offsets(subject, "to go on at", then.proposed, now.proposed)
+    if codes == earlier and set(before) != set(after):
         yield f"{subject}: partitions with commits: {len(before)} then, {len(after)} now"
 
 
-def _other_places(subject: str, then: GroupPlan, now: GroupPlan) -> Iterator[str]:
-    """Say where a group would go on elsewhere, though it stands where it stood."""
-    if then.source_commits == now.source_commits:
-        for partition in sorted(then.proposed.keys() & now.proposed.keys()):
-            offsets = [plan.proposed[partition].offset for plan in (then, now)]
-            if offsets[0] != offsets[1]:
-                yield f"{subject}, {partition}: to go on at {offsets[0]:,} then, {offsets[1]:,} now"
-
-
-def _codes(group: GroupPlan) -> tuple[str, ...]:
-    return tuple(sorted({str(finding.code) for finding in group.refusals}))
+def _other_offsets(subject: str, what: str, then: Commits, now: Commits) -> Iterator[str]:
+    for partition in sorted(then.keys() & now.keys()):
+        if then[partition] != now[partition]:
+            yield f"{subject}, {partition}: {what} {then[partition].offset:,} then, {now[partition].offset:,} now"
 
 
 def _number(offset: int | None) -> str:

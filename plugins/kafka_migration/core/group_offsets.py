@@ -204,6 +204,11 @@ class GroupPlan:
         return GroupVerdict.PROVISIONAL if is_provisional else GroupVerdict.READY
 
     @property
+    def refusal_codes(self) -> list[str]:
+        """The codes of its refusals, each once, sorted."""
+        return sorted({str(finding.code) for finding in self.refusals})
+
+    @property
     def proofs(self) -> list[Proof]:
         """The proof of each offset that is planned for the target."""
         of_topics = [topic.proof for topic in self.topics for _ in topic.target_offsets]
@@ -299,7 +304,7 @@ class OffsetsPlan:
             "source_end_offsets": to_document(self.source_end_offsets),
             "target_end_offsets": to_document(self.target_end_offsets),
             "groups": {group.group: _approved_content(group) for group in self.planned},
-            "left_out": {group.group: sorted({f.code for f in group.refusals}) for group in self._left_out_on_purpose},
+            "left_out": {group.group: group.refusal_codes for group in self._left_out_on_purpose},
         }
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()

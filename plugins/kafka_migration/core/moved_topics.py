@@ -2,39 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from kafka_migration.core.cluster import TopicDescription
 from kafka_migration.core.codes import Code
 from kafka_migration.core.coverage import TopicCoverage
 from kafka_migration.core.errors import Finding
+from kafka_migration.core.generations import StopCertificate
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.offsets import Offsets
 
 
 def changed_since_cutover(
-    ledger: Ledger, moved: Iterable[str], source_ends: Offsets, target: Mapping[str, TopicDescription]
+    ledger: Ledger, moved: Collection[str], source_ends: Offsets, target: Mapping[str, TopicDescription]
 ) -> dict[str, Finding]:
     """Return the moved topics of which something is not as it was left, with what; groups cannot be moved over them.
 
     These have producers on the target, and nothing more is copied: what changed cannot be made good by another run.
     """
-    covered = ledger.coverage()
-    return {
-        topic: _finding(topic, found)
-        for topic in moved
-        if (found := next(_changes(ledger, topic, source_ends, target, covered.get(topic)), None))
-    }
+    # The coverage of a long ledger is dear, and most runs have no such topics.
+    if not moved:
+        return {}
+    stop, covered = ledger.last_stop, ledger.coverage()
+    changes = {topic: _changes(ledger, stop, topic, source_ends, target, covered.get(topic)) for topic in moved}
+    return {topic: _finding(topic, found) for topic, told in changes.items() if (found := next(told, None))}
 
 
 def _changes(
     ledger: Ledger,
+    stop: StopCertificate | None,
     topic: str,
     source_ends: Offsets,
     target: Mapping[str, TopicDescription],
     covered: TopicCoverage | None,
 ) -> Iterator[str]:
-    created, stop = ledger.topics.get(topic), ledger.last_stop
+    created = ledger.topics.get(topic)
     reached = {} if stop is None else stop.mirror_positions
     copied = {} if stop is None else stop.target_end_offsets
     if topic not in target:

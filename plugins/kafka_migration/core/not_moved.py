@@ -29,8 +29,7 @@ class NotMoved:
 def not_moved(plan: OffsetsPlan) -> Iterator[NotMoved]:
     """Yield everything that the plan leaves where it is."""
     for group in plan.left_out:
-        codes = ", ".join(sorted({str(finding.code) for finding in group.refusals}))
-        yield from _of_topics(group.group, group.left, codes)
+        yield from _of_topics(group.group, group.left, ", ".join(group.refusal_codes))
     for group in plan.planned:
         yield from _of_topics(group.group, group.unset, str(Code.OFFSET_NEVER_COMMITTED), or_none=False)
     yield from _others(plan.others)

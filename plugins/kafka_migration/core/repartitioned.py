@@ -98,7 +98,6 @@ class RepartitionedTopic:
         if not asked:
             return None
         first = {places[0][0]: min(offset for _, offset in places) for places in zip(*asked, strict=True)}
-        starts = self.nothing_before(vector_of(first))
         return TopicToTranslate(
             topic=self.topic,
             target_topic=self.how.target_topic,
@@ -106,7 +105,7 @@ class RepartitionedTopic:
             is_compacted=self.how.is_compacted,
             has_timestamps=self.how.has_timestamps,
             source={p: (offset, self.mirror_positions[p]) for p, offset in first.items()},
-            target={p: (min(starts[p], end), end) for p, end in self.target_ends.items()},
+            target={p: (at, self.target_ends[p]) for p, at in self.nothing_before(vector_of(first)).items()},
             vectors=asked,
         )
 

@@ -27,6 +27,15 @@ AUDITED_DIGESTS = {POSITION_DIGEST: "partition-position-sha256/1", KEY_DIGEST: "
 DIGESTS = (*AUDITED_DIGESTS, *AUDITED_DIGESTS.values())
 
 
+def client_id_of(job: str, migration: str, *, is_limited: bool) -> str:
+    """Return what the consumers of a Spark job are called; no migration's name holds a dot.
+
+    A limited job sets a quota on its client id. A job that is killed leaves it there, so it is on an id of its own,
+    where it slows down nobody but the next limited job, which replaces it.
+    """
+    return f"kafka-migration-{job}-{migration}{'.limited' if is_limited else ''}"
+
+
 def is_by_key(digest: str | None) -> bool:
     """Whether a comparison with this digest was by key; also with one of an earlier version, which ledgers hold."""
     return digest is not None and digest.startswith("key-order-")
@@ -93,12 +102,8 @@ class ValidationRequest:
 
     @property
     def client_id(self) -> str:
-        """What the job's consumers are called on both clusters; no migration's name holds a dot.
-
-        A limited job sets a quota on its client id. A job that is killed leaves it there, so it is on an id of its own,
-        where it slows down nobody but the next limited job, which replaces it.
-        """
-        return f"kafka-migration-validation-{self.migration}{'' if self.max_bytes_per_s is None else '.limited'}"
+        """What the job's consumers are called on both clusters."""
+        return client_id_of("validation", self.migration, is_limited=self.max_bytes_per_s is not None)
 
     def to_document(self) -> dict[str, Any]:
         """Return the request document."""

@@ -13,6 +13,7 @@ from kafka_migration.core.group_offsets import CommittedGroup, PlannedTopic, Pro
 from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.core.repartitioned import RepartitionedTopic, by_partition
 from kafka_migration.core.vector_translation import (
+    PartitionOffsets,
     TopicToTranslate,
     TopicTranslations,
     Vector,
@@ -93,7 +94,7 @@ class Vectors:
     def findings(self, group: CommittedGroup) -> Iterator[Finding]:
         """Say why a group cannot be moved."""
         for topic, commits in self.commits_of(group):
-            lacking = topic.lacking({p.partition: commit.offset for p, commit in commits.items()})
+            lacking = topic.lacking(_by_number(commits))
             yield from (_uncommitted_finding(group, TopicPartition(topic.topic, p)) for p in lacking)
             if not lacking:
                 yield from self._translation_findings(group, topic, commits)
@@ -118,14 +119,18 @@ def topics_to_translate(groups: Iterable[CommittedGroup], vectors: Vectors) -> t
     asked: dict[str, list[Vector]] = {}
     for group in groups:
         for topic, commits in vectors.commits_of(group):
-            if not topic.lacking({p.partition: commit.offset for p, commit in commits.items()}):
+            if not topic.lacking(_by_number(commits)):
                 asked.setdefault(topic.topic, []).append(_vector(topic, commits))
     found = (vectors.topics[name].to_translate(mine) for name, mine in sorted(asked.items()))
     return tuple(topic for topic in found if topic is not None)
 
 
 def _vector(topic: RepartitionedTopic, commits: Commits) -> Vector:
-    return topic.vector({p.partition: commit.offset for p, commit in commits.items()})
+    return topic.vector(_by_number(commits))
+
+
+def _by_number(commits: Commits) -> PartitionOffsets:
+    return {partition.partition: commit.offset for partition, commit in commits.items()}
 
 
 def _proof(translation: VectorTranslation, ahead: int, *, is_by_ledger: bool) -> Proof:

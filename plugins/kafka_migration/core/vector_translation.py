@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_migration.core.commits import GroupsCommits, commits_document
 from kafka_migration.core.offsets import Offsets, to_document
+from kafka_migration.core.validation import client_id_of
 
 if TYPE_CHECKING:
     from kafka_migration.core.migration import IsolationLevel
@@ -88,8 +89,8 @@ class TranslationRequest:
 
     @property
     def client_id(self) -> str:
-        """What the job's consumers are called on both clusters; see `ValidationRequest.client_id`."""
-        return f"kafka-migration-offsets-{self.migration}{'' if self.max_bytes_per_s is None else '.limited'}"
+        """What the job's consumers are called on both clusters."""
+        return client_id_of("offsets", self.migration, is_limited=self.max_bytes_per_s is not None)
 
     def to_document(self) -> dict[str, Any]:
         """Return the request document."""

@@ -26,7 +26,7 @@ from kafka_migration.core.translation import (
     translate,
 )
 from kafka_migration.core.vector_rules import Vectors
-from kafka_migration.orchestration.group_reading import answered, as_translated, read_groups, source_log_starts
+from kafka_migration.orchestration.group_reading import answered, as_translated, log_starts, read_groups
 from kafka_migration.orchestration.mirroring import every_value
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
 
@@ -39,19 +39,19 @@ def make_offsets_plan(run: MigrationRun, *, final: bool) -> OffsetsPlan:
     `final` means that it is meant to be written: what a rehearsal only warns of then leaves a group out. Raises
     `TransientError` when something could not be read: what is not known is not planned.
     """
-    at = run.now()
+    at, ledger = run.now(), run.ledger.read()
     partitions = partitions_of(run.describe("source", run.topics_of_groups))
     # Commits before ends: a group that reads on meanwhile must not seem to be beyond the end.
-    groups = read_groups(run, partitions)
+    groups = read_groups(run, ledger, partitions)
     source_ends = every_value(run.source.log_end_offsets(partitions, "read_uncommitted"), partitions, "source end")
     target = run.describe("target", run.topics_of_groups)
-    log_starts = source_log_starts(run, partitions), _target_log_starts(run, target)
-    seen = answered(run)
+    source_start = log_starts(run.source, partitions, "source")
+    target_start = log_starts(run.target, partitions_of(target), "target")
+    seen = answered(run, ledger)
     groups = groups if final else as_translated(groups, seen)
-    ledger = run.ledger.read()
     mine = _Ends.of(run, source_ends, target)
-    copies = copies_of(ledger, log_starts[0], source_ends, mine.target, log_starts[1])
-    vectors = replace(seen.vectors, target_log_start=log_starts[1])
+    copies = copies_of(ledger, source_start, source_ends, mine.target, target_start)
+    vectors = replace(seen.vectors, target_log_start=target_start)
     cutover = run.migration.cutover
     return OffsetsPlan(
         at=at,
@@ -84,11 +84,6 @@ class _Ends:
         there = partitions_of({topic: target[topic] for topic in topics if topic in target})
         target_ends = every_value(run.target.log_end_offsets(there, "read_uncommitted"), there, "target end")
         return cls({p: end for p, end in source_ends.items() if p.topic in topics}, target_ends)
-
-
-def _target_log_starts(run: MigrationRun, target: Mapping[str, TopicDescription]) -> Offsets:
-    there = partitions_of(target)
-    return every_value(run.target.log_start_offsets(there), there, "target log start")
 
 
 def _translated(

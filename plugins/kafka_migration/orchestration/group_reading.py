@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kafka_migration.core.cluster import KafkaCluster
 from kafka_migration.core.commits import Commits, GroupsCommits, commits_from_document
 from kafka_migration.core.errors import Refused, TransientError
 from kafka_migration.core.evidence import Kind
@@ -24,12 +25,13 @@ from kafka_migration.orchestration.mirroring import every_value
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
 
 
-def read_groups(run: MigrationRun, partitions: Collection[TopicPartition]) -> tuple[CommittedGroup, ...]:
+def read_groups(
+    run: MigrationRun, ledger: Ledger, partitions: Collection[TopicPartition]
+) -> tuple[CommittedGroup, ...]:
     """Return the groups that the migration file and the run name, as both sides know them now.
 
     With those that an earlier cutover left behind, even where the source knows them no more.
     """
-    ledger = run.ledger.read()
     known = which_groups(run.source.list_groups(), run.migration.cutover.groups, run.request.groups)
     left = ledger.left_behind(but_by=run.identity)
     names = sorted({*known, *(group for group in left if not run.request.groups or group in run.request.groups)})
@@ -104,7 +106,7 @@ class Answered:
     vectors: Vectors
 
 
-def read_vectors(run: MigrationRun, source_log_start: Offsets) -> Vectors:
+def read_vectors(run: MigrationRun, ledger: Ledger, source_log_start: Offsets) -> Vectors:
     """Return the topics of which the copy chose partitions or offsets anew, without translations."""
     if run.migration.keeps_offsets:
         return Vectors()
@@ -120,7 +122,7 @@ def read_vectors(run: MigrationRun, source_log_start: Offsets) -> Vectors:
         for topic in topics
     }
     uncommitted = run.migration.cutover.uncommitted
-    return Vectors(repartitioned_topics(run.ledger.read(), hows, source_log_start, uncommitted))
+    return Vectors(repartitioned_topics(ledger, hows, source_log_start, uncommitted))
 
 
 def translation_request(run: MigrationRun) -> TranslationRequest:
@@ -128,10 +130,10 @@ def translation_request(run: MigrationRun) -> TranslationRequest:
     groups: Iterable[CommittedGroup] = ()
     vectors, log_start = Vectors(), {}
     if not run.migration.keeps_offsets:
-        partitions = partitions_of(run.describe("source", run.topics_of_groups))
-        groups = [group for group in read_groups(run, partitions) if group.source_commits]
-        log_start = dict(source_log_starts(run, partitions))
-        vectors = read_vectors(run, log_start)
+        ledger, partitions = run.ledger.read(), partitions_of(run.describe("source", run.topics_of_groups))
+        groups = [group for group in read_groups(run, ledger, partitions) if group.source_commits]
+        log_start = dict(log_starts(run.source, partitions, "source"))
+        vectors = read_vectors(run, ledger, log_start)
     return TranslationRequest(
         id=secrets.token_hex(8),
         migration=run.name,
@@ -145,22 +147,22 @@ def translation_request(run: MigrationRun) -> TranslationRequest:
     )
 
 
-def source_log_starts(run: MigrationRun, partitions: Collection[TopicPartition]) -> Offsets:
-    """Return the source's log starts. Raises `TransientError` if one cannot be read."""
-    return every_value(run.source.log_start_offsets(partitions), partitions, "source log start")
+def log_starts(cluster: KafkaCluster, partitions: Collection[TopicPartition], side: str) -> Offsets:
+    """Return the log starts of a side. Raises `TransientError` if one cannot be read."""
+    return every_value(cluster.log_start_offsets(partitions), partitions, f"{side} log start")
 
 
-def answered(run: MigrationRun) -> Answered:
+def answered(run: MigrationRun, ledger: Ledger) -> Answered:
     """Return what `translate_offsets` found, over what the source held when it asked."""
     if run.migration.keeps_offsets:
         return Answered({}, Vectors())
     request = run.evidence.require(Kind.TRANSLATION_REQUEST)
     result = run.evidence.require(Kind.TRANSLATION_RESULT)
-    return understood(lambda found: _answered(run, request, found), result, "translate_offsets")
+    return understood(lambda found: _answered(run, ledger, request, found), result, "translate_offsets")
 
 
-def _answered(run: MigrationRun, request: Mapping[str, Any], result: Mapping[str, Any]) -> Answered:
-    vectors = read_vectors(run, from_document(request["source_log_start"]))
+def _answered(run: MigrationRun, ledger: Ledger, request: Mapping[str, Any], result: Mapping[str, Any]) -> Answered:
+    vectors = read_vectors(run, ledger, from_document(request["source_log_start"]))
     return Answered(commits_from_document(request["commits"]), vectors.answered(request, result))
 
 

@@ -40,16 +40,17 @@ class ConfirmCutoverOperator(MigrationOperator):
         """Add to the ledger, add the events, write the next steps."""
         skip_unless_moving(run)
         result = run.evidence.require(Kind.OFFSETS_RESULT)
-        cut_over = self._recorded(run, result)
+        plan = OffsetsPlan.from_document(run.evidence.require(Kind.OFFSETS_PLAN)["plan"])
+        cut_over = self._recorded(run, plan, result)
         self._announce(run, context, cut_over)
-        document = {**cut_over.to_document(), "next_steps": _next_steps(run, cut_over, result)}
+        document = {**cut_over.to_document(), "next_steps": _next_steps(run, plan, cut_over, result)}
         run.evidence.write(Kind.CUTOVER, document)
         for number, text in enumerate(document["next_steps"], start=1):
             self.log.info("%d. %s", number, text)
         return {"groups": list(cut_over.groups), "topics": list(cut_over.topics), "partly": cut_over.partly}
 
     @staticmethod
-    def _recorded(run: MigrationRun, result: dict[str, Any]) -> CutOver:
+    def _recorded(run: MigrationRun, plan: OffsetsPlan, result: dict[str, Any]) -> CutOver:
         """Return the ledger's entry of this run, made now or by an earlier try."""
         known = run.ledger.read().cutover_of(run.identity)
         if known is not None:
@@ -58,7 +59,7 @@ class ConfirmCutoverOperator(MigrationOperator):
         topics = run.migration.topics
         remaining = run.whole_migration.without({*topics, *run.moved_topics}).topics
         moved = tuple(result["moved"])
-        left = _left(run, moved)
+        left = _left(plan, moved)
         cut_over = CutOver(run.identity.holder, run.now(), moved, topics, result["partly"], remaining, left)
         run.ledger.append(cut_over.to_document())
         return cut_over
@@ -71,19 +72,17 @@ class ConfirmCutoverOperator(MigrationOperator):
             events.add(create_asset(server=server, topic=run.migration.target_topic(topic)), extra=extra)
 
 
-def _left(run: MigrationRun, moved: Collection[str]) -> dict[str, tuple[str, ...]]:
+def _left(plan: OffsetsPlan, moved: Collection[str]) -> dict[str, tuple[str, ...]]:
     """Return the groups of the plan that did not move, each with the topics on which it has committed."""
-    plan = OffsetsPlan.from_document(run.evidence.require(Kind.OFFSETS_PLAN)["plan"])
     committed = {group.group: {p.topic for p in (*group.left, *group.source_commits)} for group in plan.groups}
     return {group: tuple(sorted(topics)) for group, topics in committed.items() if topics and group not in moved}
 
 
-def _next_steps(run: MigrationRun, cut_over: CutOver, result: dict[str, Any]) -> list[str]:
+def _next_steps(run: MigrationRun, plan: OffsetsPlan, cut_over: CutOver, result: dict[str, Any]) -> list[str]:
     left_behind = {
         group: tuple(Finding.from_document(finding) for finding in findings)
         for group, findings in result["left_behind"].items()
     }
-    plan = OffsetsPlan.from_document(run.evidence.require(Kind.OFFSETS_PLAN)["plan"])
     steps = next_steps(
         source=run.migration.source.connection,
         target=run.migration.target.connection,
