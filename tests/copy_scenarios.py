@@ -43,6 +43,28 @@ class Scenario:
         keys = {key for key, _ in unread if key is not None and key % len(self.target) == number}
         return all(_is_read_by([r for r in unread if r[0] == key], rest) for key in keys)
 
+    def best_back(self, committed: dict[int, int]) -> dict[int, int]:
+        """The last place in each source partition before which a reader of the target has read everything.
+
+        It has read a record if the source's records of its key, up to there, are in order among what it has read.
+        """
+        read = [record for number, log in self.target.items() for record in log[: committed[number]]]
+        return {number: self._first_unread(number, read, committed) for number in self.source}
+
+    def _first_unread(self, number: int, read: Sequence[Record], committed: dict[int, int]) -> int:
+        log = self.source[number]
+        if not self.by_key:
+            return _length_read(log, self.target[number][: committed[number]])
+        keys = {key for key, _ in log}
+        places = {key: [place for place, record in enumerate(log) if record[0] == key] for key in keys}
+        read_of = {key: _length_read([log[place] for place in places[key]], read) for key in keys}
+        return min((places[key][read_of[key]] for key in keys if read_of[key] < len(places[key])), default=len(log))
+
+
+def _length_read(records: Sequence[Record], log: Sequence[Record]) -> int:
+    """Return how many of the records, from the first on, a reader of this log has met in their order."""
+    return max(length for length in range(len(records) + 1) if _is_read_by(records[:length], log))
+
 
 def _is_read_by(unread: Sequence[Record], log: Iterable[Record]) -> bool:
     """Whether a reader of this log meets the records in their order."""

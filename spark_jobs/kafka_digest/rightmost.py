@@ -117,6 +117,23 @@ def rightmost(source: Log, target: Log, *, is_compacted: bool = False) -> Copies
     )
 
 
+def leftmost(source: Log, target: Log) -> Copies:
+    """Return where the first copies of all source records are: the same, looked at from the other end.
+
+    The first record's copy is the first that equals it, the copy of each after it the first one after that: so it tells
+    what a reader of the target has read at least once. `missing` has no copy, nor do the records of its key after it
+    count; in several target partitions it is the last copy of each that counts.
+    """
+    copies = rightmost(_mirrored(source), _mirrored(target))
+    ours, theirs = len(source) - 1, len(target) - 1
+    return Copies(ours - copies.source, theirs - copies.target, copies.is_only_choice, ours - copies.missing)
+
+
+def _mirrored(log: Log) -> Log:
+    """Return the records with the last first, and all that they are sorted by turned round."""
+    return Log(~log.keys[::-1], ~log.partitions[::-1], ~log.offsets[::-1], log.records[::-1])
+
+
 def _at_end(keys: _Keys) -> Places:
     """Return for every source record the target record that is as far from the end of their key."""
     shift = np.repeat(keys.target_end - keys.source_end, keys.lengths)

@@ -18,7 +18,7 @@ from kafka_digest.windows import LogBounds, SideRange, readable_range
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SCHEMA = 1
+SCHEMA = 2
 REQUEST_KIND = "translation-request"
 RESULT_KIND = "translation-result"
 TOPIC_FIELDS = {"topic", "target_topic", "by_key", "is_compacted", "has_timestamps", "source", "target", "vectors"}
@@ -35,7 +35,7 @@ def translate(
     clusters = Clusters(
         session, clients, request["isolation_level"], _untimed(request["topics"]), max_bytes_per_s=limit
     )
-    copies = _copies(clusters, request["topics"])
+    copies = _copies(clusters, request["topics"], is_back=request["is_back"])
     with (
         reading_at_most(session._jvm, clients, limit),
         telling_progress(KafkaScans(session).records, clusters.workload),
@@ -46,7 +46,7 @@ def translate(
     return {"schema": SCHEMA, "kind": RESULT_KIND, **found_by, "topics": answers}
 
 
-def _copies(clusters: Clusters, topics: Iterable[Mapping[str, Any]]) -> list[TopicCopy]:
+def _copies(clusters: Clusters, topics: Iterable[Mapping[str, Any]], *, is_back: bool) -> list[TopicCopy]:
     asked = {side: [_ranges(topic, side) for topic in topics] for side in SIDES}
     bounds = {side: clusters.log_bounds(side, [p for pieces in asked[side] for p in pieces]) for side in SIDES}
     return [
@@ -57,6 +57,7 @@ def _copies(clusters: Clusters, topics: Iterable[Mapping[str, Any]]) -> list[Top
             is_compacted=topic["is_compacted"],
             ranges={"source": _source_ranges(source, bounds["source"]), "target": _held(target, bounds["target"])},
             vectors=[{int(p): offset for p, offset in vector.items()} for vector in topic["vectors"]],
+            is_back=is_back,
         )
         for topic, source, target in zip(topics, asked["source"], asked["target"], strict=True)
     ]
@@ -92,7 +93,7 @@ def _topic(copy: TopicCopy, translated: Iterable[Translated]) -> dict[str, Any]:
 def _translation(one: Translated) -> dict[str, Any]:
     return {
         "vector": _by_text(one.vector),
-        "target": _by_text(one.target),
+        "goes_on_at": _by_text(one.goes_on_at),
         "unread": one.unread,
         "delivered": one.delivered,
         "missing": _by_text(one.missing),
@@ -117,7 +118,7 @@ def _check_request(request: Mapping[str, Any]) -> None:
     found = (request.get("kind"), request.get("schema"))
     if found != (REQUEST_KIND, SCHEMA):
         raise JobError(f"the request is {found}; this job reads {(REQUEST_KIND, SCHEMA)}")
-    lacking = [name for name in ("id", "isolation_level", "topics") if name not in request]
+    lacking = [name for name in ("id", "isolation_level", "is_back", "topics") if name not in request]
     lacking += sorted({name for topic in request.get("topics", ()) for name in TOPIC_FIELDS - topic.keys()})
     if lacking:
         raise JobError(f"the request lacks {', '.join(lacking)}")

@@ -8,6 +8,10 @@ its offset on. So one row per step says enough for any number of groups.
 There are two kinds of rows, `STEPS`: `READ` says how many source records a step has, and the last of them without a
 copy (before which nothing of its key counts); `COPY` is the first offset of the copies of a step's records in one
 target partition.
+
+On the way back the groups' offsets are the target's, and the roles are changed: `source` stands here for the cluster
+that they were committed on, `target` for the one that they are translated to. A record counts as read as soon as its
+first copy was; one of which no copy was ever read is unread for every group, and belongs to the last step.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_digest.arrow_columns import schema_of
-from kafka_digest.rightmost import Log, Places, rightmost
+from kafka_digest.rightmost import Log, Places, leftmost, rightmost
 from kafka_digest.whole_keys import Columns, whole_keys
 
 READ, COPY = 0, 1
@@ -40,10 +44,14 @@ _HASHED, _STEPS, _PLACED, _COUNTS = (schema_of(columns) for columns in (HASHED, 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One topic: the distinct offsets that groups committed by source partition, ascending, and how the target is."""
+    """One topic: the distinct offsets that groups committed by source partition, ascending, and how the target is.
+
+    `is_back` says that these are offsets on the copy, which are translated to what it was copied from.
+    """
 
     commits: Mapping[int, tuple[int, ...]]
     is_compacted: bool = False
+    is_back: bool = False
 
 
 def steps(batches: Iterable[pa.RecordBatch], units: Mapping[int, Unit]) -> Iterator[pa.RecordBatch]:
@@ -52,12 +60,16 @@ def steps(batches: Iterable[pa.RecordBatch], units: Mapping[int, Unit]) -> Itera
         numbers, starts = np.unique(columns[0], return_index=True)
         ends = np.append(starts[1:], len(columns[0]))
         for number, start, end in zip(numbers.tolist(), starts.tolist(), ends.tolist(), strict=True):
-            rows = list(_rows(units[number], [column[start:end] for column in columns]))
+            rows = list(_rows_of(units[number], [column[start:end] for column in columns]))
             yield pa.RecordBatch.from_pylist([{"unit": number, **row} for row in rows], schema=_STEPS)
 
 
-def _rows(unit: Unit, columns: Columns) -> Iterator[dict[str, Any]]:
+def _rows_of(unit: Unit, columns: Columns) -> Iterator[dict[str, Any]]:
     source, target = _log(columns, SOURCE), _log(columns, TARGET)
+    return _rows_back(unit, source, target) if unit.is_back else _rows(unit, source, target)
+
+
+def _rows(unit: Unit, source: Log, target: Log) -> Iterator[dict[str, Any]]:
     copies, step_of = rightmost(source, target, is_compacted=unit.is_compacted), _step_of(source, unit)
     for chosen in _groups(source.partitions, step_of):
         lost = source.offsets[np.intersect1d(chosen, copies.missing)]
@@ -70,12 +82,43 @@ def _rows(unit: Unit, columns: Columns) -> Iterator[dict[str, Any]]:
     for chosen in _groups(source.partitions[copies.source], step_of[copies.source], target.partitions[copies.target]):
         first = chosen[np.argmin(target.offsets[copies.target[chosen]])]
         yield {
-            "kind": COPY,
             **_step(source, step_of, copies.source[first]),
-            "target_partition": int(target.partitions[copies.target[first]]),
-            "offset": int(target.offsets[copies.target[first]]),
+            **_place(target, copies.target[first]),
             "is_only_choice": bool(copies.is_only_choice[first]),
         }
+
+
+def _rows_back(unit: Unit, copy: Log, original: Log) -> Iterator[dict[str, Any]]:
+    """Tell which original records become unread with which step of the copy."""
+    # What compaction leaves of the copy is its end, so the last copies are looked for there.
+    copies = rightmost(original, copy, is_compacted=True) if unit.is_compacted else leftmost(original, copy)
+    steps = _step_of(copy, unit)
+    _, once = np.unique(copies.source, return_index=True)
+    for chosen in _groups(copy.partitions[copies.target[once]], steps[copies.target[once]]):
+        yield {"kind": READ, **_step(copy, steps, copies.target[once[chosen[0]]]), "records": len(chosen)}
+    pairs = copy.partitions[copies.target], steps[copies.target], original.partitions[copies.source]
+    for chosen in _groups(*pairs):
+        first = chosen[np.argmin(original.offsets[copies.source[chosen]])]
+        yield {
+            **_step(copy, steps, copies.target[first]),
+            **_place(original, copies.source[first]),
+            "is_only_choice": bool(copies.is_only_choice[first]),
+        }
+    yield from _never_read(unit, original, copies.missing)
+
+
+def _never_read(unit: Unit, original: Log, missing: Places) -> Iterator[dict[str, Any]]:
+    """Put records without a copy into a step that no group has read; how far they reach is not the least there is."""
+    partition, offsets = min(unit.commits.items())
+    last = {"source_partition": partition, "step": len(offsets) - 1}
+    for chosen in _groups(original.partitions[missing]):
+        first = missing[chosen[np.argmin(original.offsets[missing[chosen]])]]
+        yield {"kind": READ, **last, "records": len(chosen)}
+        yield {**last, **_place(original, first), "is_only_choice": False}
+
+
+def _place(log: Log, place: np.int64) -> dict[str, int]:
+    return {"kind": COPY, "target_partition": int(log.partitions[place]), "offset": int(log.offsets[place])}
 
 
 def _step(source: Log, step_of: Places, place: np.int64) -> dict[str, int]:

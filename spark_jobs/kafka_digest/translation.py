@@ -1,4 +1,4 @@
-"""Translates committed offsets to the target: one Spark pass for all groups, whatever the engine, partitions and names.
+"""Translates committed offsets to the other side: one Spark pass for all groups, whatever engine, partitions and names.
 
 Each vector of committed offsets is translated to one offset per target partition, from which everything unread follows
 in order (`rightmost.py`). Copies that keep partitions have the order of the partition; others that of each key, and
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions
@@ -56,6 +56,8 @@ class Translation:
 
     def _steps(self, copies: Mapping[int, TopicCopy], units: Mapping[int, Unit]) -> list[Any]:
         source, target = (self._records(copies, side) for side in SIDES)
+        if _are_back(copies):
+            return self._steps_back(source, target, units)
         if source is None:
             return []
         source = rows = self._keyed(source, SOURCE).persist()
@@ -63,12 +65,21 @@ class Translation:
             if target is not None:
                 is_compacted = any(unit.is_compacted for unit in units.values())
                 rows = source.unionByName(self._of_interest(target, source, is_compacted=is_compacted))
-            in_order = rows.repartition(self.clusters.tasks, "unit", "key").sortWithinPartitions(
-                "unit", "key", "side", "partition", "offset"
-            )
-            return _summed(in_order.mapInArrow(partial(steps, units=units), STEPS)).collect()
+            return self._found(rows, units)
         finally:
             source.unpersist()
+
+    def _steps_back(self, original: DataFrame | None, copy: DataFrame | None, units: Mapping[int, Unit]) -> list[Any]:
+        """Read all of both sides: an original record without any copy counts too, as one that nobody has read."""
+        sides = [(copy, SOURCE), (original, TARGET)]
+        keyed = [self._keyed(records, side) for records, side in sides if records is not None]
+        return self._found(reduce(lambda one, other: one.unionByName(other), keyed), units) if keyed else []
+
+    def _found(self, rows: DataFrame, units: Mapping[int, Unit]) -> list[Any]:
+        in_order = rows.repartition(self.clusters.tasks, "unit", "key").sortWithinPartitions(
+            "unit", "key", "side", "partition", "offset"
+        )
+        return _summed(in_order.mapInArrow(partial(steps, units=units), STEPS)).collect()
 
     def _of_interest(self, target: DataFrame, source: DataFrame, *, is_compacted: bool) -> DataFrame:
         """Return the keyed records of the target that may tell where copies of the source's are.
@@ -113,18 +124,23 @@ class Translation:
         """Put into each result how many records it delivers."""
         places = places_of(results)
         ranges = {
-            number: [replace(piece, start=places[number, piece.partition][0]) for piece in copy.ranges["target"]]
+            number: [replace(p, start=places[number, p.partition][0]) for p in copy.ranges[copy.translated_to]]
             for number, copy in copies.items()
             if results[number]
         }
-        placed = self._placed(copies, "target", ranges)
+        placed = self._placed(copies, "source" if _are_back(copies) else "target", ranges)
         rows: list[Any] = []
         if placed is not None:
             offsets = placed.select("unit", "partition", "offset")
             rows = offsets.mapInArrow(partial(counts, places=places), COUNTS).collect()
         delivered = delivered_from(rows, places)
         for number, found in results.items():
-            found[:] = [replace(one, delivered=sum_of(delivered, number, one.target)) for one in found]
+            found[:] = [replace(one, delivered=sum_of(delivered, number, one.goes_on_at)) for one in found]
+
+
+def _are_back(copies: Mapping[int, TopicCopy]) -> bool:
+    """Whether the way is back to the source; that is the same for all topics of one request."""
+    return any(copy.is_back for copy in copies.values())
 
 
 def _summed(told: DataFrame) -> DataFrame:

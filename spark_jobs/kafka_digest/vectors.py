@@ -1,4 +1,4 @@
-"""Offsets that groups committed, as vectors over the source's partitions, and where they go on. No Spark.
+"""Offsets that groups committed, as vectors over the partitions of one side, and where they go on. No Spark.
 
 A *vector* is what one or several groups committed on a topic: an offset per source partition. It is translated to one
 offset per target partition.
@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any
+from typing import Any, NoReturn
 
 from kafka_digest.errors import JobError
 from kafka_digest.translate_tasks import COPY, Unit
@@ -20,7 +20,7 @@ from kafka_digest.windows import SideRange
 Vector = Mapping[int, int]
 Rows = Iterable[Mapping[str, Any]]
 Places = Mapping[tuple[int, int], Sequence[int]]
-"""Distinct offsets by topic number and target partition, ascending."""
+"""Distinct offsets by topic number and partition of the other side, ascending."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,8 @@ class TopicCopy:
     :param ranges: what is read of each side: of the source from the first committed offset on, of the target from
         where nothing unread lies before; both to the end of the copy
     :param vectors: each names all source partitions
+    :param is_back: whether the vectors are of the target's partitions, and translated to the source's; then both sides
+        are read from where the groups have read everything before
     """
 
     topic: str
@@ -40,38 +42,54 @@ class TopicCopy:
     is_compacted: bool
     ranges: Mapping[str, Sequence[SideRange]]
     vectors: Sequence[Vector]
+    is_back: bool = False
+
+    @property
+    def committed_on(self) -> str:
+        """The side on which the groups committed the vectors."""
+        return "target" if self.is_back else "source"
+
+    @property
+    def translated_to(self) -> str:
+        """The side on which the groups are to go on."""
+        return "source" if self.is_back else "target"
 
     def __post_init__(self) -> None:
-        partitions = {piece.partition for piece in self.ranges["source"]}
         for side, pieces in self.ranges.items():
             if len({piece.partition for piece in pieces}) < len(pieces):
                 raise JobError(f"{side} {self.topic}: a partition is asked for twice")
         if self.is_compacted and not self.by_key:
             raise JobError(f"{self.topic}: what compaction leaves can only be compared by key")
-        if any(vector.keys() != partitions for vector in self.vectors):
-            raise JobError(f"{self.topic}: each group's offsets must name the source partitions {sorted(partitions)}")
         for piece in self.ranges["source"]:
-            self._check(piece)
+            if piece.unreadable is not None:
+                self._refuse("source", piece, piece.unreadable)
+        self._check_vectors(self.committed_on)
 
-    def _check(self, piece: SideRange) -> None:
+    def _check_vectors(self, side: str) -> None:
         """Raise `JobError` if what a group has not read of a partition is not all within the range."""
-        outside = [v[piece.partition] for v in self.vectors if not piece.start <= v[piece.partition] <= piece.end]
-        if outside or piece.unreadable is not None:
-            reason = piece.unreadable or f"offset {outside[0]} is outside [{piece.start}, {piece.end}]"
-            raise JobError(f"source {self.topic}[{piece.partition}]: {reason}; nothing can be said of its groups")
+        partitions = {piece.partition for piece in self.ranges[side]}
+        if any(vector.keys() != partitions for vector in self.vectors):
+            raise JobError(f"{self.topic}: each group's offsets must name the {side} partitions {sorted(partitions)}")
+        for piece in self.ranges[side]:
+            outside = [v[piece.partition] for v in self.vectors if not piece.start <= v[piece.partition] <= piece.end]
+            if outside:
+                self._refuse(side, piece, f"offset {outside[0]} is outside [{piece.start}, {piece.end}]")
+
+    def _refuse(self, side: str, piece: SideRange, reason: str) -> NoReturn:
+        raise JobError(f"{side} {self.topic}[{piece.partition}]: {reason}; nothing can be said of its groups")
 
     @property
     def commits(self) -> dict[int, tuple[int, ...]]:
         """The distinct offsets from which something is read of each source partition, ascending."""
         return {
             piece.partition: tuple(sorted({piece.start, *(vector[piece.partition] for vector in self.vectors)}))
-            for piece in self.ranges["source"]
+            for piece in self.ranges[self.committed_on]
         }
 
     @property
     def unit(self) -> Unit:
         """What a task must know of it."""
-        return Unit(self.commits, self.is_compacted)
+        return Unit(self.commits, self.is_compacted, self.is_back)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,15 +117,16 @@ class Unread:
 class Translated:
     """Where a vector goes on.
 
-    :param target: the offset by target partition; the end of the copy where nothing unread is in it
-    :param unread: how many records the source holds that are not read
-    :param missing: by source partition the last unread record without a copy; such a group must not be moved
+    :param goes_on_at: the offset by partition of the other side; the end of the copy where nothing unread is in it
+    :param unread: how many records of the source are not read
+    :param missing: by source partition the last unread record without a copy; such a group must not be moved. None on
+        the way back, where such a record is unread for everybody
     :param is_minimal: whether no other offsets would do with fewer records read again
-    :param delivered: so many records the target holds from there to the end of the copy, the unread ones among them
+    :param delivered: so many records there are from there to the end of the copy, the unread ones among them
     """
 
     vector: Vector
-    target: Mapping[int, int]
+    goes_on_at: Mapping[int, int]
     unread: int
     missing: Mapping[int, int]
     is_minimal: bool
@@ -143,15 +162,15 @@ def unread_from(rows: Rows, units: Mapping[int, Unit]) -> Found:
 def translated(number: int, copy: TopicCopy, found: Found) -> list[Translated]:
     """Return where each vector of a topic goes on."""
     commits = copy.commits
-    ends = {piece.partition: piece.end for piece in copy.ranges["target"]}
+    ends = {piece.partition: piece.end for piece in copy.ranges[copy.translated_to]}
     results = []
     for vector in copy.vectors:
         parts = {p: found[number, p][bisect_left(commits[p], offset)] for p, offset in vector.items()}
         unread = sum(parts.values(), start=Unread())
-        target = ends | {partition: offset for partition, (offset, _) in unread.first.items()}
+        goes_on_at = ends | {partition: offset for partition, (offset, _) in unread.first.items()}
         missing = {p: part.last_missing for p, part in parts.items() if part.last_missing is not None}
         is_minimal = all(is_only_choice for _, is_only_choice in unread.first.values())
-        results.append(Translated(vector, target, unread.records, missing, is_minimal))
+        results.append(Translated(vector, goes_on_at, unread.records, missing, is_minimal))
     return results
 
 
@@ -160,7 +179,7 @@ def places_of(results: Mapping[int, Iterable[Translated]]) -> Places:
     places: dict[tuple[int, int], set[int]] = defaultdict(set)
     for number, found in results.items():
         for one in found:
-            for partition, offset in one.target.items():
+            for partition, offset in one.goes_on_at.items():
                 places[number, partition].add(offset)
     return {place: sorted(offsets) for place, offsets in places.items()}
 
@@ -177,6 +196,6 @@ def delivered_from(rows: Rows, places: Places) -> dict[tuple[int, int, int], int
     return found
 
 
-def sum_of(delivered: Mapping[tuple[int, int, int], int], number: int, target: Mapping[int, int]) -> int:
+def sum_of(delivered: Mapping[tuple[int, int, int], int], number: int, goes_on_at: Mapping[int, int]) -> int:
     """Return how many records a vector's translation delivers."""
-    return sum(delivered[number, partition, offset] for partition, offset in target.items())
+    return sum(delivered[number, partition, offset] for partition, offset in goes_on_at.items())

@@ -15,10 +15,11 @@ from kafka_migration.core.errors import Finding, Refused, TransientError
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.migration import Phase
 from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.orchestration.group_writing import SOURCE_CSV, TARGET_CSV
 from kafka_migration.orchestration.operators.approve import ApproveOperator
 from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
 from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
-from kafka_migration.orchestration.operators.sync_offsets import SOURCE_CSV, TARGET_CSV, SyncOffsetsOperator
+from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
 from tests.airflow.conftest import World
 from tests.airflow.cutover import (
     BILLING,

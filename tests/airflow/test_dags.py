@@ -20,7 +20,7 @@ from kafka_migration.orchestration.run import RunRequest
 
 pytestmark = pytest.mark.airflow
 
-KINDS = ("kafka_migration", "kafka_nightly_sync")
+KINDS = ("kafka_migration", "kafka_nightly_sync", "kafka_rollback")
 ROOT = Path(__file__).parents[2]
 
 TASKS = [
@@ -39,6 +39,17 @@ TASKS = [
     "approve",
     "sync_offsets",
     "confirm_cutover",
+    "restore_settings",
+    "finish",
+]
+ROLLBACK_TASKS = [
+    "preflight",
+    "reserve",
+    "translate_back",
+    "plan_rollback",
+    "approve",
+    "roll_back",
+    "restore_settings",
     "finish",
 ]
 
@@ -128,6 +139,27 @@ def test_expected_skips_are_tasks_and_the_end_of_the_line(dag: DAG, mode: Mode):
     assert skips <= set(TASKS)
     below = {task for name in skips for task in dag.get_task(name).get_flat_relative_ids(upstream=False)}
     assert below - {"finish"} <= skips
+
+
+def test_rollback_is_one_line(folder: Path):
+    """The way back is one task after the other, run by hand; finish decides how the run ends, whatever happened."""
+    dag = factory.migration_dags(folder)["kafka_rollback__shop"]
+    line = ROLLBACK_TASKS[:-1]
+
+    assert ROLLBACK_TASKS == [task.task_id for task in dag.topological_sort()]
+    for before, after in itertools.pairwise(line):
+        assert ({before}, "all_success") == (dag.get_task(after).upstream_task_ids, dag.get_task(after).trigger_rule)
+    finish = dag.get_task("finish")
+    assert (set(line), True, True) == (finish.upstream_task_ids, finish.is_teardown, finish.on_failure_fail_dagrun)
+    assert (None, 1) == (dag.schedule, dag.max_active_runs)
+
+
+def test_rollback_form_leaves_nothing_behind_by_default(folder: Path):
+    """It offers the two ways back and no other mode; records that only the target has refuse it unless named."""
+    form = factory.migration_dags(folder)["kafka_rollback__shop"].params
+
+    assert ["fail_back", "restore"] == form.get_param("mode").schema["enum"]
+    assert ("fail_back", None, None) == tuple(form[name] for name in RunRequest.ROLLBACK_FIELDS)
 
 
 def test_approval_has_no_default_answer(dag: DAG):

@@ -55,13 +55,13 @@ class Spark:
 
     def _answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
         target = {str(partition): offset for partition, offset in (self.target or {}).items()}
-        found = {"target": target, "unread": 2, "delivered": 3, "missing": {}, "is_minimal": True}
+        found = {"goes_on_at": target, "unread": 2, "delivered": 3, "missing": {}, "is_minimal": True}
         topics = [
             {"topic": topic["topic"], "translations": [{"vector": vector, **found} for vector in topic["vectors"]]}
             for topic in request["topics"]
         ]
         found_by = {"id": request["id"], "spark_version": "4"}
-        return {"schema": 1, "kind": "translation-result", **found_by, "topics": topics}
+        return {"schema": 2, "kind": "translation-result", **found_by, "topics": topics}
 
 
 @pytest.fixture
@@ -170,7 +170,7 @@ def test_answer_of_another_version_is_one_line(world: World, spark: Spark):
     newest = world.run.evidence.require(Kind.TRANSLATION_RESULT)
     world.run.evidence.write(Kind.TRANSLATION_RESULT, {**newest, "schema": 7})
 
-    with pytest.raises(AirflowFailException, match=r"schema 1, found .*7.*Clear translate_offsets"):
+    with pytest.raises(AirflowFailException, match=r"schema 2, found .*7.*Clear translate_offsets"):
         do(world, PlanOffsetsOperator)
 
 

@@ -104,6 +104,23 @@ class ClusterContract:
         assert finding.code is Code.TOPIC_NOT_CREATED
         assert "contract-many-replicas" in finding.subject
 
+    def test_configurations_are_set_and_taken_away(self, topic: str):
+        """A value is set beside the others; without a value of its own a topic has the broker's default again."""
+        self.cluster.alter_configs({topic: {"retention.ms": None, "max.message.bytes": "2000000"}})
+
+        assert {"max.message.bytes": "2000000"} == dict(self.cluster.describe_topics([topic])[topic].configs)
+        self.cluster.alter_configs({topic: {"max.message.bytes": None}})
+        assert {topic: "1048588"} == self.cluster.effective_configs([topic], "max.message.bytes")
+
+    def test_impossible_configuration_is_refused(self):
+        """What the cluster denies is a refusal that names the topic."""
+        with pytest.raises(Refused) as raised:
+            self.cluster.alter_configs({"contract-none": {"retention.ms": "1"}})
+
+        (finding,) = raised.value.findings
+        assert finding.code is Code.TOPIC_NOT_CONFIGURED
+        assert "contract-none" in finding.subject
+
     def test_partitions_grow(self, topic: str):
         """Growing to the same count again changes nothing."""
         self.cluster.create_partitions({topic: 3})
@@ -240,6 +257,15 @@ class ClusterContract:
         assert [False, False] == [d.is_active for d in described.values()]
         assert GroupState.DEAD is described[f"{group}-none"].state
         assert {} == self.cluster.describe_groups([])
+
+    def test_deleted_group_has_no_offsets(self, topic: str, group: str):
+        """A deleted group is gone with what it committed; deleting it again is no error."""
+        self.cluster.alter_offsets(group, {TopicPartition(topic, 0): CommittedOffset(1)})
+        self.cluster.delete_group(group)
+        self.cluster.delete_group(group)
+
+        assert {} == self.cluster.committed_offsets(group)
+        assert GroupState.DEAD is self.cluster.describe_groups([group])[group].state
 
     def test_group_with_a_member_is_active_and_takes_no_offsets(self, topic: str, group: str):
         """Members are described with client and host; writing is refused and changes nothing."""

@@ -187,6 +187,19 @@ class FakeCluster:
         for topic in topics:
             self.topics.pop(topic, None)
 
+    def alter_configs(self, configs: Mapping[str, Mapping[str, str | None]]) -> None:
+        """Set configurations of topics; `None` takes the topic's own value away."""
+        self._answer()
+        unknown = sorted(set(configs) - set(self.topics))
+        if unknown:
+            raise Refused(
+                Finding(Code.TOPIC_NOT_CONFIGURED, f"topic {topic}", "no such topic", "a topic", "Mend it.")
+                for topic in unknown
+            )
+        for topic, values in configs.items():
+            merged = {**self.topics[topic].configs, **values}
+            self.topics[topic].configs = {name: value for name, value in merged.items() if value is not None}
+
     def log_start_offsets(self, partitions: Collection[TopicPartition]) -> Offsets:
         """Return the first offset still held, per partition."""
         return {p: log.log_start for p, log in self._logs(partitions)}
@@ -243,12 +256,19 @@ class FakeCluster:
 
     def alter_offsets(self, group: str, offsets: Mapping[TopicPartition, CommittedOffset]) -> None:
         """Set the offsets of an empty group; one that does not exist is made."""
+        self._refuse_active(group)
+        self.groups.setdefault(group, FakeGroup()).commits |= offsets
+
+    def delete_group(self, group: str) -> None:
+        """Delete an empty group with all its offsets."""
+        self._refuse_active(group)
+        self.groups.pop(group, None)
+
+    def _refuse_active(self, group: str) -> None:
         self._answer()
-        made = self.groups.setdefault(group, FakeGroup())
-        if made.members:
+        if group in self.groups and self.groups[group].members:
             finding = Finding(Code.GROUP_ACTIVE, f"group {group}", "members", "a group without members", "Stop them.")
             raise Refused([finding])
-        made.commits |= offsets
 
     def records_at(self, offsets: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, RecordPrint | None]:
         """Return the first visible record at or after each offset; no print has headers or a timestamp."""

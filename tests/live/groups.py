@@ -72,9 +72,9 @@ def member(side: Mapping[str, str], group: str, topic: str) -> Iterator[None]:
     reader.close()
 
 
-def awaiting(migration: LiveMigration, **conf: object) -> str:
-    """Start a cutover, with further fields of the form where given; return its run id once it asks for approval."""
-    run_id = migration.trigger("cutover", **conf)
+def awaiting(migration: LiveMigration, mode: str = "cutover", **conf: object) -> str:
+    """Start a cutover or a rollback, with further fields of the form; return its run id once it asks for approval."""
+    run_id = migration.trigger(mode, **conf)
     wait_for_question(migration, run_id)
     return run_id
 

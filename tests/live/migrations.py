@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import subprocess
 import sys
@@ -91,6 +92,13 @@ class LiveMigration:
         self.path.write_text(FILE.format(name=self.name, **self._settings))
         self._api.wait_for_dag(self.dag_id)
 
+    def way_back(self) -> LiveMigration:
+        """Return the migration whose runs are those of its rollback DAG, once Airflow knows that."""
+        other = copy.copy(self)
+        other.dag_id = f"kafka_rollback__{self.name}"
+        self._api.wait_for_dag(other.dag_id)
+        return other
+
     def create_topic(self, topic: str) -> None:
         """Create a topic on the source."""
         admin = AdminClient(self.source)
@@ -173,7 +181,7 @@ class LiveMigration:
         wait_until(is_there, 240, f"{task_id} in {sorted(wanted)}")
 
     def evidence(self, run_id: str, attempt: int = 1) -> RunEvidence:
-        """Return the evidence of a run's attempt."""
+        """Return the evidence of a run's attempt; runs of all its DAGs lie beside each other."""
         identity = RunIdentity(self.dag_id, run_id, attempt)
         return RunEvidence(Path(self._sandbox.state.evidence_root), self.name, identity)
 

@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from kafka_migration.core.evidence import Kind
+from kafka_migration.core.migration import Phase
 from sandbox.data.reading import read_records
 from tests.live.conftest import LiveWorld
-from tests.live.groups import awaiting, ends, read_on
+from tests.live.groups import awaiting, committed, ends, read_on
 from tests.live.migrations import LiveMigration
 from tests.live.scenarios import Scenario
 from tests.waiting import wait_until
@@ -25,14 +26,12 @@ SOURCE_PARTITIONS, TARGET_PARTITIONS = 3, 5
 GROUPS = ("early", "middle", "late")
 
 
-def read_some(migration: LiveMigration, group: str, count: int) -> list[bytes]:
-    """Let a group read about so many records on the source, in any order of partitions, commit and leave."""
-    reader = Consumer(
-        {**migration.source, "group.id": group, "enable.auto.commit": False, "auto.offset.reset": "earliest"}
-    )
-    reader.subscribe([migration.name])
+def read_some(side: Mapping[str, str], topic: str, group: str, count: int) -> list[bytes]:
+    """Let a group read about so many records on a side, in any order of partitions, commit and leave."""
+    reader = Consumer({**side, "group.id": group, "enable.auto.commit": False, "auto.offset.reset": "earliest"})
+    reader.subscribe([topic])
     values: list[bytes] = []
-    positions = dict.fromkeys(ends(migration.source, migration.name), 0)
+    positions = dict.fromkeys(ends(side, topic), 0) | committed(side, group, topic)
 
     def has_read_enough() -> bool:
         for message in reader.consume(count - len(values), timeout=1):
@@ -42,7 +41,7 @@ def read_some(migration: LiveMigration, group: str, count: int) -> list[bytes]:
         return len(values) >= count
 
     wait_until(has_read_enough, 120, f"{group} to read {count} records")
-    reader.commit(offsets=[TopicPartition(migration.name, p, at) for p, at in positions.items()], asynchronous=False)
+    reader.commit(offsets=[TopicPartition(topic, p, at) for p, at in positions.items()], asynchronous=False)
     reader.close()
     return values
 
@@ -77,6 +76,7 @@ def test_groups_of_mirrormaker1_skip_nothing(live: LiveWorld, scenario: Scenario
     for group in plan.values():
         (topic,) = group["topics"]
         assert topic["is_minimal"]
+    require_the_way_back(live, scenario.migration, read, plan)
 
 
 @pytest.mark.campaign
@@ -84,7 +84,9 @@ def test_groups_of_mirrormaker2_skip_nothing(live: LiveWorld, scenario: Scenario
     """MirrorMaker 2 keeps the partitions, and is killed: every group gets all records, again as planned."""
     give_partitions(scenario.migration, SOURCE_PARTITIONS)
     read = copied_with_a_kill(scenario)
-    require_nothing_skipped(scenario.migration, read, moved(live, scenario.migration))
+    plan = moved(live, scenario.migration)
+    require_nothing_skipped(scenario.migration, read, plan)
+    require_the_way_back(live, scenario.migration, read, plan)
 
 
 @pytest.mark.campaign
@@ -93,7 +95,9 @@ def test_groups_of_an_exactly_once_copy_skip_nothing(live: LiveWorld, scenario: 
     """In transactions offsets of both sides do not run in step: every group gets all records, and none again."""
     give_partitions(scenario.migration, SOURCE_PARTITIONS)
     read = copied_with_a_kill(scenario)
-    require_nothing_skipped(scenario.migration, read, moved(live, scenario.migration), is_sent_again=False)
+    plan = moved(live, scenario.migration)
+    require_nothing_skipped(scenario.migration, read, plan, is_sent_again=False)
+    require_the_way_back(live, scenario.migration, read, plan)
 
 
 def copied_with_a_kill(scenario: Scenario) -> dict[str, list[bytes]]:
@@ -107,16 +111,22 @@ def copied_with_a_kill(scenario: Scenario) -> dict[str, list[bytes]]:
     produced = sum(ends(migration.source, migration.name).values())
     counts = sorted(random.Random(5).sample(range(1, produced), len(GROUPS)))
     names = [f"{migration.name}-{name}" for name in GROUPS]
-    return {group: read_some(migration, group, count) for group, count in zip(names, counts, strict=True)}
+    chosen = zip(names, counts, strict=True)
+    return {group: read_some(migration.source, migration.name, group, count) for group, count in chosen}
 
 
 def moved(live: LiveWorld, migration: LiveMigration) -> dict[str, dict[str, Any]]:
     """Cut over; return what the plan says of each group."""
     run_id = awaiting(migration)
     plan = planned(migration, run_id)
+    approve(live, migration, run_id)
+    return plan
+
+
+def approve(live: LiveWorld, migration: LiveMigration, run_id: str) -> None:
+    """Say yes, and wait for the run's good end."""
     live.api.answer(migration.dag_id, run_id, "approve", "Approve")
     assert "success" == migration.finished(run_id).state
-    return plan
 
 
 def require_nothing_skipped(
@@ -136,3 +146,44 @@ def require_nothing_skipped(
         unread = everything - Counter(before)
         assert not unread - Counter(after), "records were skipped"
         assert len(after) == unread.total() + plan[group]["delivered_again"]
+
+
+def require_the_way_back(
+    live: LiveWorld,
+    migration: LiveMigration,
+    read: Mapping[str, list[bytes]],
+    plan: Mapping[str, Mapping[str, Any]],
+) -> None:
+    """Groups read a part on the target and go back: what they read on both sides is everything, again as planned.
+
+    Records that only the target has are told, and hold the rollback up until a person lets go of them.
+    """
+    target, topic, back = migration.target, migration.name, migration.way_back()
+    before = {
+        group: values + read_some(target, topic, group, (planned_for["delivered_again"] + 40) // 2)
+        for (group, values), planned_for in zip(read.items(), plan.values(), strict=True)
+    }
+    producer = Producer(target)
+    for number in range(3):
+        producer.produce(topic, b"only on the target", key=b"k%d" % number)
+    assert producer.flush(30) == 0
+    refused = back.finished(back.trigger("fail_back"))
+    assert ("failed", ["TARGET_ONLY_RECORDS"]) == (refused.state, back.codes(refused.run_id))
+
+    run_id = awaiting(back, "fail_back", leave_records_of=[topic])
+    rollback = back.evidence(run_id).require(Kind.ROLLBACK_PLAN)["plan"]
+    approve(live, back, run_id)
+
+    assert [3] == [told["records"] for told in rollback["target_only"]]
+    assert Phase.ROLLED_BACK is migration.ledger.phase
+    everything, until = Counter(read_all(migration.source, topic)), ends(migration.source, topic)
+    planned_back = {group["group"]: group for group in rollback["groups"]}
+    for group, values in before.items():
+        after = read_on(migration.source, group, topic, until)
+        (told,) = planned_back[group]["topics"]
+        assert not (everything - Counter(values)) - Counter(after), "records were skipped"
+        assert len(after) == told["unread"] + told["delivered_again"]
+        assert (True, told["source_offsets"]) == (
+            told["is_minimal"],
+            {topic: {str(p): at for p, at in committed(migration.source, group, topic).items()}},
+        )

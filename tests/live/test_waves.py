@@ -1,4 +1,4 @@
-"""A cutover in two waves on real parts, with groups whose names mean something to shells, browsers, spreadsheets."""
+"""A cutover in two waves, and its way back, on real parts, with groups whose names mean something to shells, browsers, spreadsheets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.live.conftest import LiveWorld
 from tests.live.groups import Offsets, awaiting, commit, committed, ends, read_on
 from tests.live.migrations import LiveMigration
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.campaign]
 
 LATER = "waves-later"
 HOSTILE = (
@@ -30,7 +30,7 @@ HOSTILE = (
 
 
 def cut_over(live: LiveWorld, migration: LiveMigration, **conf: object) -> str:
-    """Do a whole cutover; return its question."""
+    """Do a whole cutover or rollback; return its question."""
     run_id = awaiting(migration, **conf)
     question = live.api.question(migration.dag_id, run_id, "approve")
     live.api.answer(migration.dag_id, run_id, "approve", "Approve")
@@ -49,7 +49,10 @@ def assert_files_restore(migration: LiveMigration, run_id: str) -> None:
 
 
 def test_two_waves(live: LiveWorld):
-    """Groups of the first wave read on on the target; the other topic is mirrored on, and its group moves later."""
+    """Groups of the first wave read on on the target; the other topic is mirrored on, and its group moves later.
+
+    Taken back, they stand on both sides as they did before.
+    """
     migration = live.migration("waves", more_topics=f", {LATER}")
     migration.create_topic(LATER)
     for topic in (migration.name, LATER):
@@ -87,3 +90,13 @@ def test_two_waves(live: LiveWorld):
     read = read_on(migration.target, "waves-last", LATER, until)
     assert sorted(read_on(migration.source, "waves-last", LATER, until)) == sorted(read)
     assert ["ALREADY_CUT_OVER"] == [finding["code"] for finding in migration.run("sync")["findings"]]
+
+    back = migration.way_back()
+    question = cut_over(live, back, mode="restore", leave_records_of=[migration.name])
+
+    assert "<script>" not in question
+    assert "](javascript" not in question
+    assert [{}] * len(hostile) == [committed(migration.target, group, migration.name) for group in hostile]
+    assert [half] * len(hostile) == [committed(migration.source, group, migration.name) for group in hostile]
+    assert Phase.ROLLED_BACK is migration.ledger.phase
+    assert ["TARGET_WRITTEN_BY_OTHERS"] == [finding["code"] for finding in migration.run("sync")["findings"]]

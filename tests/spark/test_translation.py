@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -45,6 +46,16 @@ def records_of(log: Sequence[tuple[int | None, int]]) -> list[KafkaRecord]:
     return [KafkaRecord(None if key is None else b"k%d" % key, b"v%d" % value) for key, value in log]
 
 
+def copy_back(name: str, scenario: Scenario, *, vectors: Sequence[Mapping[int, int]], **more: bool) -> TopicCopy:
+    """Return what is asked about groups that stand anywhere in the copy, on their way back."""
+    ranges = {
+        "source": [SideRange(name, n, 0, len(log)) for n, log in scenario.source.items()],
+        "target": [SideRange(f"new.{name}", n, 0, len(log)) for n, log in scenario.target.items()],
+    }
+    is_compacted = more.get("is_compacted", False)
+    return TopicCopy(name, f"new.{name}", scenario.by_key, is_compacted, ranges, vectors, is_back=True)
+
+
 def copy_of(name: str, scenario: Scenario, *, vectors: Sequence[Mapping[int, int]] = (), **more: bool) -> TopicCopy:
     """Return what is asked about a scenario, for its group or for several."""
     vectors = vectors or [scenario.committed]
@@ -84,10 +95,59 @@ def test_offsets_are_the_best_of_all(translate: Translate, limits: dict[str, int
     found = translate(scenarios, copies, **limits)
 
     for scenario, (one,) in zip(scenarios, found, strict=True):
-        assert (scenario.best, {}) == (one.target, one.missing)
+        assert (scenario.best, {}) == (one.goes_on_at, one.missing)
         assert one.is_minimal
         assert sum(len(log) for log in scenario.unread.values()) == one.unread
-        assert sum(len(log) - one.target[number] for number, log in scenario.target.items()) == one.delivered
+        assert sum(len(log) - one.goes_on_at[number] for number, log in scenario.target.items()) == one.delivered
+
+
+def test_way_back_is_the_best_of_all(translate: Translate):
+    """Groups anywhere in a copy go on on the source where they have read everything before, and no place further right
+    is such a place; replays that they have not read are not read once more."""
+    rng = random.Random(17)
+    scenarios = [random_scenario(rng, by_key=number % 3 > 0) for number in range(SCENARIOS)]
+    stands = [
+        [{n: rng.randrange(len(log) + 1) for n, log in scenario.target.items()} for _ in range(2)]
+        for scenario in scenarios
+    ]
+    copies = [
+        copy_back(f"t{number}", scenario, vectors=vectors)
+        for number, (scenario, vectors) in enumerate(zip(scenarios, stands, strict=True))
+    ]
+
+    for scenario, vectors, found in zip(scenarios, stands, translate(scenarios, copies), strict=True):
+        assert [scenario.best_back(vector) for vector in vectors] == [one.goes_on_at for one in found]
+        for one in found:
+            delivered = sum(len(log) - one.goes_on_at[number] for number, log in scenario.source.items())
+            assert (True, {}, delivered) == (one.is_minimal, one.missing, one.delivered)
+            assert one.unread <= one.delivered
+
+
+def test_way_back_loses_nothing_without_an_order(translate: Translate):
+    """Records without a key: what a group has not read of them on the copy is behind its places on the source."""
+    rng = random.Random(19)
+    source: Partitions = {number: [(None, rng.randrange(5)) for _ in range(12)] for number in range(2)}
+    scenario = Scenario(source, copied(source, rng, 3, restarts=2), {})
+    vectors = [{n: rng.randrange(len(log) + 1) for n, log in scenario.target.items()} for _ in range(10)]
+    (found,) = translate([scenario], [copy_back("orders", scenario, vectors=vectors)])
+
+    for vector, one in zip(vectors, found, strict=True):
+        read = [record for number, log in scenario.target.items() for record in log[: vector[number]]]
+        passed_over = [record for number, log in source.items() for record in log[: one.goes_on_at[number]]]
+        assert not Counter(passed_over) - Counter(read)
+
+
+def test_way_back_over_a_copy_with_deleted_records(translate: Translate):
+    """What the target has deleted was read by nobody, as far as anybody can tell: it is read again on the source."""
+    scenario = Scenario({0: [(0, 0), (1, 1), (0, 2)]}, {0: [(0, 2)], 1: [(1, 1)]}, {})
+    gone = Scenario(scenario.source, {0: [], 1: []}, {})
+    ((all_read, nothing),) = translate(
+        [scenario], [copy_back("orders", scenario, vectors=[{0: 1, 1: 1}, {0: 0, 1: 0}])]
+    )
+    ((empty,),) = translate([gone], [copy_back("gone", gone, vectors=[{0: 0, 1: 0}])])
+
+    assert [{0: 0}] * 3 == [one.goes_on_at for one in (all_read, nothing, empty)]
+    assert [False] * 3 == [one.is_minimal for one in (all_read, nothing, empty)]
 
 
 def test_one_pass_serves_groups_anywhere(translate: Translate):
@@ -99,7 +159,7 @@ def test_one_pass_serves_groups_anywhere(translate: Translate):
 
     assert groups == [one.vector for one in together]
     assert [Scenario(scenario.source, scenario.target, group).best for group in groups] == [
-        one.target for one in together
+        one.goes_on_at for one in together
     ]
 
 
@@ -115,7 +175,7 @@ def test_records_without_a_key_lose_nothing(translate: Translate):
     ]
     (mixed,), (clean,) = translate(scenarios, [copy_of(f"t{n}", scenario) for n, scenario in enumerate(scenarios)])
     for scenario, one in zip(scenarios, (mixed, clean), strict=True):
-        read = [record for number, log in scenario.target.items() for record in log[one.target[number] :]]
+        read = [record for number, log in scenario.target.items() for record in log[one.goes_on_at[number] :]]
         for record in {record for log in scenario.unread.values() for record in log}:
             assert sum(log.count(record) for log in scenario.unread.values()) <= read.count(record)
 
@@ -127,7 +187,7 @@ def test_an_unread_record_without_a_copy_is_named(translate: Translate):
     scenario = Scenario({0: [(0, 0), (1, 1), (0, 2)]}, {0: [(0, 0), (0, 2)], 1: []}, {0: 0})
     ((behind, before),) = translate([scenario], [copy_of("orders", scenario, vectors=[{0: 2}, {0: 1}])])
 
-    assert ({}, {0: 1, 1: 0}) == (behind.missing, behind.target)
+    assert ({}, {0: 1, 1: 0}) == (behind.missing, behind.goes_on_at)
     assert {0: 1} == before.missing
 
 
@@ -136,7 +196,7 @@ def test_compacted_target(translate: Translate):
     scenario = Scenario({0: [(0, 0), (2, 1), (0, 2)]}, {0: [(2, 1), (0, 2)], 1: []}, {0: 0})
     found = translate([scenario], [copy_of("orders", scenario, is_compacted=True)])
 
-    assert [({}, {0: 0, 1: 0})] == [(one.missing, one.target) for (one,) in found]
+    assert [({}, {0: 0, 1: 0})] == [(one.missing, one.goes_on_at) for (one,) in found]
 
 
 def test_compacted_target_whose_last_record_is_another(translate: Translate):
@@ -152,4 +212,4 @@ def test_nothing_unread_goes_on_at_the_end(translate: Translate):
     scenario = Scenario({0: [(0, 0), (1, 1)]}, {0: [(0, 0)], 1: [(1, 1)], 2: []}, {0: 2})
     ((one,),) = translate([scenario], [copy_of("orders", scenario)])
 
-    assert ({0: 1, 1: 1, 2: 0}, 0, 0) == (one.target, one.unread, one.delivered)
+    assert ({0: 1, 1: 1, 2: 0}, 0, 0) == (one.goes_on_at, one.unread, one.delivered)

@@ -157,14 +157,14 @@ def request_and_result() -> tuple[dict[str, Any], dict[str, Any]]:
     request = TranslationRequest("7f", "shop", "run", "read_committed", topics, commits, {P0: 2, P1: 0})
     answer = {
         "vector": {"0": 8, "1": 5},
-        "target": {"0": 3, "1": 7, "2": 2},
+        "goes_on_at": {"0": 3, "1": 7, "2": 2},
         "unread": 3,
         "delivered": 4,
         "missing": {},
         "is_minimal": True,
     }
     topic = {"topic": "orders", "translations": [answer]}
-    result = {"kind": RESULT_KIND, "schema": 1, "id": "7f", "spark_version": "4", "topics": [topic]}
+    result = {"kind": RESULT_KIND, "schema": 2, "id": "7f", "spark_version": "4", "topics": [topic]}
     return request.to_document(), result
 
 
@@ -220,7 +220,7 @@ def test_copy_that_keeps_partitions_leaves_the_uncommitted_unset():
 
 def test_result_of_another_version_is_not_read():
     """What an older or newer job wrote may mean something else."""
-    with pytest.raises(ValueError, match="schema 1"):
+    with pytest.raises(ValueError, match="schema 2"):
         translations_from_document({"kind": RESULT_KIND, "schema": 2, "topics": []})
 
 
@@ -228,7 +228,7 @@ def test_plan_is_read_back_and_approved_as_a_whole():
     """The plan survives JSON; another target offset, or another commit, is another plan."""
     group = plan({P0: 8, P1: 5}, vectors(p8_5=FOUND))
     whole = OffsetsPlan("t", True, {P0: 10}, {P0: 10}, {P0: 5}, (group,))
-    other = plan({P0: 8, P1: 5}, vectors(p8_5=replace(FOUND, target={0: 3, 1: 6, 2: 2})))
+    other = plan({P0: 8, P1: 5}, vectors(p8_5=replace(FOUND, goes_on_at={0: 3, 1: 6, 2: 2})))
 
     assert whole == OffsetsPlan.from_document(json.loads(json.dumps(whole.to_document())))
     assert whole.digest != replace(whole, groups=(other,)).digest

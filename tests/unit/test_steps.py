@@ -9,7 +9,7 @@ from kafka_migration.core.steps import expected_skips, unsuccessful
 
 pytestmark = pytest.mark.unit
 
-MOVING = {"approve", "sync_offsets", "confirm_cutover"}
+MOVING = {"approve", "sync_offsets", "confirm_cutover", "restore_settings"}
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,8 @@ MOVING = {"approve", "sync_offsets", "confirm_cutover"}
         (Mode.VALIDATE, MOVING | {"drain_groups", "translate_offsets", "plan_offsets"}),
         (Mode.REHEARSE, MOVING),
         (Mode.CUTOVER, set()),
+        (Mode.RESTORE, set()),
+        (Mode.FAIL_BACK, set()),
     ],
 )
 def test_each_mode_skips_just_what_it_does_not_need(mode: Mode, skips: set[str]):

@@ -5,12 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from confluent_kafka import IsolationLevel as AdminIsolationLevel
 from confluent_kafka import KafkaError, KafkaException, TopicCollection, Uuid
 from confluent_kafka import TopicPartition as ClientPartition
-from confluent_kafka.admin import ConfigResource, ConfigSource, NewPartitions, OffsetSpec, ResourceType
+from confluent_kafka.admin import (
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ConfigSource,
+    NewPartitions,
+    OffsetSpec,
+    ResourceType,
+)
 from confluent_kafka.admin import NewTopic as ClientNewTopic
 
 from kafka_migration.adapters.kafka_client import CALL_TIMEOUT_S, chunks, may_pass
@@ -90,7 +98,7 @@ class ConfluentCluster(GroupCalls, RecordReads):
                 operation_timeout=CALL_TIMEOUT_S,
                 request_timeout=CALL_TIMEOUT_S,
             )
-            findings += self._denials(futures, already_done=KafkaError.TOPIC_ALREADY_EXISTS)
+            findings += self._denials(futures, _NOT_CREATED, already_done=KafkaError.TOPIC_ALREADY_EXISTS)
         if findings:
             raise Refused(findings)
         self._wait_for_leaders({t.topic: t.partitions for t in topics})
@@ -104,7 +112,7 @@ class ConfluentCluster(GroupCalls, RecordReads):
             operation_timeout=CALL_TIMEOUT_S,
             request_timeout=CALL_TIMEOUT_S,
         )
-        findings = self._denials(futures, already_done=KafkaError.INVALID_PARTITIONS)
+        findings = self._denials(futures, _NOT_CREATED, already_done=KafkaError.INVALID_PARTITIONS)
         if findings:
             raise Refused(findings)
         self._wait_for_leaders(partitions)
@@ -114,6 +122,21 @@ class ConfluentCluster(GroupCalls, RecordReads):
         if topics:
             futures = self._admin.delete_topics(sorted(topics), operation_timeout=CALL_TIMEOUT_S)
             list(self._results(futures))
+
+    def alter_configs(self, configs: Mapping[str, Mapping[str, str | None]]) -> None:
+        """Set configurations of topics; `None` takes the topic's own value away."""
+        resources = [
+            ConfigResource(
+                ResourceType.TOPIC, topic, incremental_configs=[_changed(name, value) for name, value in values.items()]
+            )
+            for topic, values in sorted(configs.items())
+            if values
+        ]
+        if resources:
+            futures = self._admin.incremental_alter_configs(resources, request_timeout=CALL_TIMEOUT_S)
+            by_topic = {resource.name: future for resource, future in futures.items()}
+            if findings := self._denials(by_topic, _NOT_CONFIGURED):
+                raise Refused(findings)
 
     def log_start_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """Return the first offset still held, per partition."""
@@ -200,7 +223,7 @@ class ConfluentCluster(GroupCalls, RecordReads):
         futures = self._admin.describe_configs(resources, request_timeout=CALL_TIMEOUT_S)
         return {resource.name: configs for resource, configs in self._results(futures)}
 
-    def _denials(self, futures: Mapping[str, Any], already_done: int) -> list[Finding]:
+    def _denials(self, futures: Mapping[str, Any], denial: _Denial, already_done: int | None = None) -> list[Finding]:
         findings = []
         for topic, future in futures.items():
             try:
@@ -210,15 +233,7 @@ class ConfluentCluster(GroupCalls, RecordReads):
                     continue
                 if may_pass(error.args[0]):
                     raise self._translated(error) from error
-                findings.append(
-                    Finding(
-                        Code.TOPIC_NOT_CREATED,
-                        f"topic {topic} on {self.name}",
-                        error.args[0].str(),
-                        "a created topic",
-                        "Correct what the broker names, or create the topic by hand with the source's partition count.",
-                    )
-                )
+                findings.append(denial.finding(f"topic {topic} on {self.name}", error.args[0].str()))
         return findings
 
     def _wait_for_leaders(self, partitions: Mapping[str, int]) -> None:
@@ -231,6 +246,35 @@ class ConfluentCluster(GroupCalls, RecordReads):
                 raise TransientError(f"{self.name}: no leader for every partition of {', '.join(sorted(missing))}")
             if missing:
                 time.sleep(0.2)
+
+
+class _Denial(NamedTuple):
+    """How a refusal of the cluster is told."""
+
+    code: Code
+    expected: str
+    remedy: str
+
+    def finding(self, subject: str, found: str) -> Finding:
+        """Return it about one topic."""
+        return Finding(self.code, subject, found, self.expected, self.remedy)
+
+
+_NOT_CREATED = _Denial(
+    Code.TOPIC_NOT_CREATED,
+    "a created topic",
+    "Correct what the broker names, or create the topic by hand with the source's partition count.",
+)
+_NOT_CONFIGURED = _Denial(
+    Code.TOPIC_NOT_CONFIGURED,
+    "the changed configuration",
+    "Correct what the broker names (a missing right AlterConfigs on the topic, or the topic itself), then try again.",
+)
+
+
+def _changed(name: str, value: str | None) -> ConfigEntry:
+    operation = AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
+    return ConfigEntry(name, value, incremental_operation=operation)
 
 
 def topic_id_of(description: Any) -> str:

@@ -141,6 +141,19 @@ class GroupCalls(ClusterClient):
         if denied:
             raise Refused(self._denied_finding(group, partition, error) for partition, error in denied)
 
+    def delete_group(self, group: str) -> None:
+        """Delete an empty group with all its offsets; one that is not there is left out silently."""
+        futures = self._call(lambda: self._admin.delete_consumer_groups([group], request_timeout=CALL_TIMEOUT_S))
+        try:
+            futures[group].result(CALL_TIMEOUT_S)
+        except KafkaException as error:
+            if error.args[0].code() in _ACTIVE:
+                raise Refused([self._active_finding(group, error.args[0])]) from error
+            if error.args[0].code() != KafkaError.GROUP_ID_NOT_FOUND:
+                raise self._translated(error) from error
+        except TimeoutError as error:
+            raise TransientError(f"{self.name} did not answer within {CALL_TIMEOUT_S:.0f} s") from error
+
     def _alter_answers(self, group: str, futures: Mapping[str, Any]) -> list[Any]:
         """Return the answers per partition; an answer about the whole group is raised."""
         try:

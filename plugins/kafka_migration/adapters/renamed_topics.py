@@ -70,6 +70,10 @@ class RenamedTopics:
         """See `KafkaCluster.delete_topics`."""
         self._cluster.delete_topics([self._to_real(topic) for topic in topics])
 
+    def alter_configs(self, configs: Mapping[str, Mapping[str, str | None]]) -> None:
+        """See `KafkaCluster.alter_configs`."""
+        self._cluster.alter_configs({self._to_real(topic): values for topic, values in configs.items()})
+
     def log_start_offsets(self, partitions: Collection[TopicPartition]) -> Offsets:
         """See `KafkaCluster.log_start_offsets`."""
         return self._shown_by_partition(self._cluster.log_start_offsets(self._all_real(partitions)))
@@ -111,6 +115,10 @@ class RenamedTopics:
     def alter_offsets(self, group: str, offsets: Mapping[TopicPartition, CommittedOffset]) -> None:
         """See `KafkaCluster.alter_offsets`."""
         self._cluster.alter_offsets(group, self._real_by_partition(offsets))
+
+    def delete_group(self, group: str) -> None:
+        """See `KafkaCluster.delete_group`."""
+        self._cluster.delete_group(group)
 
     def records_at(self, offsets: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, RecordPrint | None]:
         """See `KafkaCluster.records_at`."""

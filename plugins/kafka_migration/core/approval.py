@@ -17,7 +17,7 @@ from kafka_migration.core.group_offsets import GroupPlan, OffsetsPlan, group_sub
 from kafka_migration.core.offsets import Offsets
 
 APPROVE = "Approve"
-_NOTHING_WRITTEN = "Nothing was written: the consumers and the truth stay on the source."
+_NOTHING_WRITTEN = "Nothing was written: the consumers and the truth stay where they are."
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ def timed_out(ask: Ask) -> Finding:
 
 
 def _not_approved(code: Code, ask: Ask, found: str, when: str) -> Finding:
-    remedy = f"{_NOTHING_WRITTEN} Producers may start there again. Trigger a new cutover when {when}."
+    remedy = f"{_NOTHING_WRITTEN} Producers may start there again. Trigger a new run when {when}."
     return Finding(code, f"plan {ask.digest[:12]}", found, "an approval", remedy)
 
 
@@ -141,8 +141,7 @@ def evidence_changed(changes: Iterable[str], *, has_written: bool) -> Finding:
         "the approved plan",
         _some(tuple(changes)) or "another digest",
         "both clusters as they were when the plan was approved",
-        f"{earlier if has_written else _NOTHING_WRITTEN} Find out who still writes or commits, and trigger a new "
-        "cutover.",
+        f"{earlier if has_written else _NOTHING_WRITTEN} Find out who still writes or commits, and trigger a new run.",
     )
 
 
@@ -198,5 +197,5 @@ def not_final(plan: OffsetsPlan) -> tuple[Finding, ...]:
 
 
 def _stale(found: str, expected: str) -> Finding:
-    remedy = f"{_NOTHING_WRITTEN} Trigger a new cutover; its plan is asked about anew."
+    remedy = f"{_NOTHING_WRITTEN} Trigger a new run; its plan is asked about anew."
     return Finding(Code.APPROVAL_STALE, "the approval", found, expected, remedy)

@@ -190,6 +190,12 @@ class KafkaCluster(Protocol):
     def delete_topics(self, topics: Collection[str]) -> None:
         """Delete topics; one that is not there is left out silently."""
 
+    def alter_configs(self, configs: Mapping[str, Mapping[str, str | None]]) -> None:
+        """Set configurations of topics, by topic and name; `None` takes the topic's own value away.
+
+        Raises `Refused` with one `TOPIC_NOT_CONFIGURED` finding per topic that the cluster denied or does not have.
+        """
+
     def log_start_offsets(self, partitions: Collection[TopicPartition]) -> Offsets:
         """Return the first offset still held, per partition."""
 
@@ -229,6 +235,12 @@ class KafkaCluster(Protocol):
 
         Raises `Refused`: `GROUP_ACTIVE` when the group has members, `OFFSETS_NOT_WRITTEN` with one finding per
         partition that was denied.
+        """
+
+    def delete_group(self, group: str) -> None:
+        """Delete an empty group with all its offsets; one that is not there is left out silently.
+
+        Raises `Refused` (`GROUP_ACTIVE`) when the group has members.
         """
 
     def records_at(self, offsets: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, RecordPrint | None]:

@@ -60,6 +60,7 @@ class Code(StrEnum):
     )
     TARGET_TOPIC_MISSING = "TARGET_TOPIC_MISSING", "A topic to be copied into does not exist on the target."
     TOPIC_NOT_CREATED = "TOPIC_NOT_CREATED", "The target refused to create a topic."
+    TOPIC_NOT_CONFIGURED = "TOPIC_NOT_CONFIGURED", "A cluster refused to change the configuration of a topic."
     # The MirrorMaker host
     SSH_UNREACHABLE = "SSH_UNREACHABLE", "The MirrorMaker host did not answer over SSH."
     SSH_AUTH_FAILED = "SSH_AUTH_FAILED", "The MirrorMaker host refused the login."
@@ -250,11 +251,17 @@ class Code(StrEnum):
     )
     OFFSETS_NOT_WRITTEN = (
         "OFFSETS_NOT_WRITTEN",
-        "The target did not take a group's offsets, or holds others than were written.",
+        "A cluster did not take a group's offsets, or holds others than were written.",
     )
     TARGET_OFFSETS_CHANGED = (
         "TARGET_OFFSETS_CHANGED",
-        "A group's offsets on the target are neither those recorded before nor the proposed ones.",
+        "A group's offsets where they are to be written are neither those recorded before nor the proposed ones.",
+    )
+    OFFSET_STAYS = "OFFSET_STAYS", "An offset that the cutover wrote stays on the target, where there was none before."
+    NOTHING_TO_ROLL_BACK = "NOTHING_TO_ROLL_BACK", "A rollback was asked for, and nothing is cut over."
+    TARGET_ONLY_RECORDS = (
+        "TARGET_ONLY_RECORDS",
+        "The target holds records of a topic that was cut over which the source does not have.",
     )
     APPROVAL_REFUSED = "APPROVAL_REFUSED", "A person rejected the plan; nothing was written."
     APPROVAL_TIMED_OUT = "APPROVAL_TIMED_OUT", "Nobody answered in time; that is no approval."

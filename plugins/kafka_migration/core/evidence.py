@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from kafka_migration.core.migration import Mode
-from kafka_migration.core.run_groups import group_rows
+from kafka_migration.core.run_groups import group_rows, rollback_rows
 
 RUN_SCHEMA = 1
 
@@ -42,6 +42,9 @@ class Kind(StrEnum):
     RESTART = "restart"
     TRANSLATION_REQUEST = "translation-request"
     TRANSLATION_RESULT = "translation-result"
+    ROLLBACK_PLAN = "rollback-plan"
+    ROLLED_BACK = "rolled-back"
+    SETTINGS = "settings"
 
 
 _ORDER = {kind: number for number, kind in enumerate(Kind, start=1)}
@@ -92,7 +95,8 @@ def assemble_run(
     that it was to read again.
     """
     judged = documents.get(Kind.JUDGE, {})
-    planned, written = documents.get(Kind.OFFSETS_PLAN, {}), documents.get(Kind.OFFSETS_RESULT)
+    written, has_begun = documents.get(Kind.OFFSETS_RESULT), Kind.OFFSETS_BEFORE in documents
+    planned, rollback = (documents.get(kind, {}).get("plan") for kind in (Kind.OFFSETS_PLAN, Kind.ROLLBACK_PLAN))
     return {
         "schema": RUN_SCHEMA,
         "migration": migration,
@@ -111,7 +115,10 @@ def assemble_run(
         "verdict": judged.get("verdict"),
         "records": judged.get("records", {}),
         "topics": judged.get("topics", []),
-        "groups": group_rows(planned.get("plan"), written, has_begun=Kind.OFFSETS_BEFORE in documents),
+        "groups": [
+            *group_rows(planned, written, has_begun=has_begun),
+            *rollback_rows(rollback, written, has_begun=has_begun),
+        ],
         "findings": [f for refusal in refusals for f in refusal["findings"]],
         "warnings": [*(w for document in documents.values() for w in document.get("warnings", [])), *warnings],
         "tasks": dict(tasks),
@@ -140,4 +147,7 @@ _STEP_KINDS = {
     Kind.OFFSETS_BEFORE,
     Kind.OFFSETS_RESULT,
     Kind.CUTOVER,
+    Kind.ROLLBACK_PLAN,
+    Kind.ROLLED_BACK,
+    Kind.SETTINGS,
 }

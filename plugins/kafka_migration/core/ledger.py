@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
@@ -20,11 +20,15 @@ from kafka_migration.core.verdict import Verdict
 
 @dataclass(frozen=True, slots=True)
 class CreatedTopic:
-    """A target topic that we created: its id, and the settings frozen until the cutover with their real value."""
+    """A target topic that we created: its id, and the settings frozen until the cutover with their real value.
+
+    `is_frozen` tells whether they still are.
+    """
 
     topic: str
     topic_id: str
     frozen_configs: Mapping[str, str | None]
+    is_frozen: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +75,58 @@ class CutOver:
 
 
 @dataclass(frozen=True, slots=True)
+class RolledBack:
+    """A rollback: which topics it gave back to the source, how (`restore` or `fail_back`), and what it changed.
+
+    `groups` are those that were put back, `left` those that stayed as they were. `target_only` are the records per
+    topic that stay on the target alone, at most so many.
+    """
+
+    run: str
+    at: str
+    mode: str
+    topics: tuple[str, ...]
+    groups: tuple[str, ...]
+    left: tuple[str, ...]
+    target_only: Mapping[str, int] = field(default_factory=dict)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the ledger entry."""
+        return {
+            "kind": "rolled-back",
+            "run": self.run,
+            "at": self.at,
+            "mode": self.mode,
+            "topics": list(self.topics),
+            "groups": list(self.groups),
+            "left": list(self.left),
+            "target_only": dict(self.target_only),
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> RolledBack:
+        """Read the ledger entry back."""
+        return cls(
+            document["run"],
+            document["at"],
+            document["mode"],
+            tuple(document["topics"]),
+            tuple(document["groups"]),
+            tuple(document["left"]),
+            document["target_only"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Ledger:
-    """What all runs of a migration did, in order."""
+    """What all runs of a migration did, in order; of cutovers what was not taken back."""
 
     phase: Phase = Phase.NEW
     generations: tuple[Generation, ...] = ()
     judgements: tuple[Judgement, ...] = ()
     topics: Mapping[str, CreatedTopic] = field(default_factory=dict)
     cutovers: tuple[CutOver, ...] = ()
+    rollbacks: tuple[RolledBack, ...] = ()
     bounds: Bounds = field(default_factory=dict)
     answers: Mapping[Interval, IntervalAnswer] = field(default_factory=dict)
 
@@ -98,6 +146,10 @@ class Ledger:
     def cutover_of(self, run: RunIdentity) -> CutOver | None:
         """Return the cutover that a run did; `None` before."""
         return next((each for each in self.cutovers if _is_of(each.run, run)), None)
+
+    def rollback_of(self, run: RunIdentity) -> RolledBack | None:
+        """Return the rollback that a run did; `None` before."""
+        return next((each for each in self.rollbacks if _is_of(each.run, run)), None)
 
     @property
     def last_generation(self) -> Generation | None:
@@ -208,12 +260,25 @@ def _fold_created(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
     return replace(ledger, topics={**ledger.topics, **created})
 
 
+def _fold_restored(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    return _with_frozen(ledger, entry["topics"], is_frozen=False)
+
+
+def _fold_frozen(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    return _with_frozen(ledger, entry["topics"], is_frozen=True)
+
+
+def _with_frozen(ledger: Ledger, topics: Collection[str], *, is_frozen: bool) -> Ledger:
+    changed = {name: replace(topic, is_frozen=is_frozen) for name, topic in ledger.topics.items() if name in topics}
+    return replace(ledger, topics={**ledger.topics, **changed})
+
+
 def _fold_started(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
     generation = Generation(GenerationStart.from_document(entry))
     if any(g.number == generation.number for g in ledger.generations):
         # Said again by a restart that was cut short; what was true before the process lived is the first.
         return ledger
-    phase = Phase.SYNCING if ledger.phase is Phase.NEW else ledger.phase
+    phase = Phase.SYNCING if ledger.phase in {Phase.NEW, Phase.ROLLED_BACK} else ledger.phase
     return replace(ledger, phase=phase, generations=(*ledger.generations, generation))
 
 
@@ -246,6 +311,19 @@ def _fold_cut_over(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
     return replace(ledger, phase=phase, cutovers=(*ledger.cutovers, cut_over))
 
 
+def _fold_rolled_back(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    """Take the topics out of the cutovers, so that they are as if they had not been cut over."""
+    rolled_back = RolledBack.from_document(entry)
+    left = (replace(each, topics=_without(each.topics, rolled_back.topics)) for each in ledger.cutovers)
+    cutovers = tuple(each for each in left if each.topics)
+    phase = Phase.CUTTING_OVER if cutovers else Phase.ROLLED_BACK
+    return replace(ledger, phase=phase, cutovers=cutovers, rollbacks=(*ledger.rollbacks, rolled_back))
+
+
+def _without(topics: Iterable[str], others: Collection[str]) -> tuple[str, ...]:
+    return tuple(topic for topic in topics if topic not in others)
+
+
 def _fold_bounds(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
     return replace(ledger, bounds=BoundsResolved.from_document(entry).added_to(ledger.bounds))
 
@@ -257,10 +335,13 @@ def _fold_answered(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
 
 _FOLDS = {
     "topics-created": _fold_created,
+    "settings-restored": _fold_restored,
+    "settings-frozen": _fold_frozen,
     "generation-started": _fold_started,
     "generation-stopped": _fold_stopped,
     "judged": _fold_judged,
     "cut-over": _fold_cut_over,
+    "rolled-back": _fold_rolled_back,
     "bounds-resolved": _fold_bounds,
     "interval-answered": _fold_answered,
 }

@@ -194,6 +194,9 @@ class Mode(StrEnum):
     `validate` re-reads the whole copy; `rehearse` is a sync that also plans the groups' offsets and writes none;
     `cutover` waits for the producers to stop and moves the groups. `interval` answers what became of the records of
     a time interval and mirrors only what it lacks; it is the mode of backfill runs, and nobody can ask for it.
+
+    Two modes are those of the rollback: `restore` puts the groups on the target back to where they stood before the
+    cutover, `fail_back` those on the source to where they stand on the target.
     """
 
     REHEARSE = "rehearse"
@@ -202,16 +205,23 @@ class Mode(StrEnum):
     VALIDATE = "validate"
     CUTOVER = "cutover"
     INTERVAL = "interval"
+    RESTORE = "restore"
+    FAIL_BACK = "fail_back"
 
     @property
     def is_offered(self) -> bool:
-        """Whether a person may ask for this mode."""
-        return self is not Mode.INTERVAL
+        """Whether a person may ask for this mode of the manual DAG."""
+        return self is not Mode.INTERVAL and not self.rolls_back
+
+    @property
+    def rolls_back(self) -> bool:
+        """Whether a run of this mode takes a cutover back; the rollback DAG offers these modes and no others."""
+        return self in {Mode.RESTORE, Mode.FAIL_BACK}
 
     @property
     def mirrors(self) -> bool:
         """Whether a run of this mode starts MirrorMaker."""
-        return self is not Mode.VALIDATE
+        return self is not Mode.VALIDATE and not self.rolls_back
 
     @property
     def follows_source(self) -> bool:
@@ -230,16 +240,22 @@ class Mode(StrEnum):
 
 
 class Phase(StrEnum):
-    """Where a migration stands in its life; the ledger tells. `cutting_over`: some of its topics are cut over."""
+    """Where a migration stands in its life; the ledger tells.
+
+    `cutting_over`: some of its topics are cut over. `rolled_back`: they were, and no topic is any more; the next run
+    that mirrors makes it `syncing` again.
+    """
 
     NEW = "new"
     SYNCING = "syncing"
     CUTTING_OVER = "cutting_over"
     CUT_OVER = "cut_over"
+    ROLLED_BACK = "rolled_back"
 
 
-# The ids of the DAGs that run by a schedule begin so; the migration's name follows.
+# So begin the ids of the DAGs that run by a schedule, and of those that take cutovers back; the name follows.
 NIGHTLY_DAG_PREFIX = "kafka_nightly_sync__"
+ROLLBACK_DAG_PREFIX = "kafka_rollback__"
 # So begin the groups in which MirrorMaker 1 keeps its positions; the migration's name follows.
 MIRROR_GROUP_PREFIX = "kafka-migration-mirror-"
 
@@ -276,3 +292,8 @@ class RunIdentity:
     def is_nightly(self) -> bool:
         """Whether the run belongs to the DAG that runs by a schedule and by backfills."""
         return self.dag_id.startswith(NIGHTLY_DAG_PREFIX)
+
+    @property
+    def is_rollback(self) -> bool:
+        """Whether the run belongs to the DAG that takes cutovers back."""
+        return self.dag_id.startswith(ROLLBACK_DAG_PREFIX)

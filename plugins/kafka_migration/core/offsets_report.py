@@ -29,7 +29,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9@:/.][A-Za-z0-9@:/._-]*")
 _MARKUP = re.compile(r"[\\`*\[\]<>|~&@$]|:(?=//)|(?<=www)\.|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", re.IGNORECASE)
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 MAX_PARTITIONS_OF_TOPIC = 20
-_PROOFS = {
+PROOF_WORDS = {
     Proof.RECORD: "same record",
     Proof.END: "all read",
     Proof.NONE: "not yet",
@@ -94,7 +94,7 @@ def _groups_table(plan: OffsetsPlan) -> str:
         for group in plan.groups[:MAX_GROUPS]
     ]
     header = ("Group", "Verdict", "Offsets", "Never committed", "Delivered again", "Codes")
-    return f"### All groups\n\n{table(header, rows)}{_more(len(plan.groups) - MAX_GROUPS, 'groups')}"
+    return f"### All groups\n\n{table(header, rows)}{more_words(len(plan.groups) - MAX_GROUPS, 'groups')}"
 
 
 def _group_sections(plan: OffsetsPlan) -> Iterable[str]:
@@ -112,10 +112,10 @@ def _group_section(group: GroupPlan, max_rows: int) -> str:
     rows = [_row(offset) for offset in group.offsets[:max_rows]]
     parts = [
         f"### {shown(group.group)}: {group.verdict}",
-        f"{table(header, rows)}{_more(len(group.offsets) - max_rows, 'partitions')}" if rows else "",
+        f"{table(header, rows)}{more_words(len(group.offsets) - max_rows, 'partitions')}" if rows else "",
         _topics_table(group.topics, max_rows),
         "It still reads on the source: these offsets are those of this moment." if group.is_active_on_source else "",
-        _findings(group.warnings),
+        findings_list(group.warnings),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -127,7 +127,7 @@ def _row(offset: PlannedOffset) -> tuple[str, ...]:
         "none" if offset.target_before is None else f"{offset.target_before:,}",
         f"{offset.target_offset:,}",
         f"{offset.delivered_again:,}",
-        _PROOFS[offset.proof],
+        PROOF_WORDS[offset.proof],
     )
 
 
@@ -135,23 +135,24 @@ def _topics_table(topics: tuple[PlannedTopic, ...], max_rows: int) -> str:
     """Return the topics whose partitions are others on the target: all offsets of one hang together."""
     header = ("Topic", "Source committed", "Target before", "Target proposed", "Unread", "Delivered again", "Proof")
     rows = [_topic_row(topic) for topic in topics[:max_rows]]
-    return f"{table(header, rows)}{_more(len(topics) - max_rows, 'topics')}" if topics else ""
+    return f"{table(header, rows)}{more_words(len(topics) - max_rows, 'topics')}" if topics else ""
 
 
 def _topic_row(topic: PlannedTopic) -> tuple[str, ...]:
     at_most = "at most " if topic.proof is Proof.LEDGER else ""
     return (
         shown(topic.topic),
-        _offsets({p: commit.offset for p, commit in topic.source_commits.items()}),
-        _offsets(topic.target_before),
-        _offsets(topic.target_offsets),
+        offsets_words({p: commit.offset for p, commit in topic.source_commits.items()}),
+        offsets_words(topic.target_before),
+        offsets_words(topic.target_offsets),
         "not known" if topic.proof is Proof.LEDGER else f"{topic.unread:,}",
         f"{at_most}{topic.delivered_again:,}{'' if topic.is_minimal else ' (not minimal)'}",
-        _PROOFS[topic.proof],
+        PROOF_WORDS[topic.proof],
     )
 
 
-def _offsets(offsets: Offsets) -> str:
+def offsets_words(offsets: Offsets) -> str:
+    """Return offsets by partition number on one line, the first of many."""
     some = [f"{p.partition}: {offset:,}" for p, offset in sorted(offsets.items())[:MAX_PARTITIONS_OF_TOPIC]]
     more = len(offsets) - len(some)
     return "; ".join(some) + (f"; … and {more:,} more" if more else "") or "none"
@@ -165,7 +166,7 @@ def _left_out(plan: OffsetsPlan) -> str:
     if not plan.left_out:
         return ""
     groups = "\n\n".join(
-        f"#### {shown(group.group)}\n\n{_findings(group.refusals)}" for group in plan.left_out[:MAX_GROUPS]
+        f"#### {shown(group.group)}\n\n{findings_list(group.refusals)}" for group in plan.left_out[:MAX_GROUPS]
     )
     return f"### Left out: nothing is written for these groups\n\n{groups}"
 
@@ -177,7 +178,7 @@ def _not_moved(plan: OffsetsPlan) -> str:
         for row in not_moved(plan)
     ]
     header = ("Group", "Topic", "Partitions", "Why")
-    more = _more(len(rows) - MAX_ROWS, "places")
+    more = more_words(len(rows) - MAX_ROWS, "places")
     return f"### Not moved by this run\n\n{table(header, rows[:MAX_ROWS])}{more}" if rows else ""
 
 
@@ -187,16 +188,18 @@ def _numbers(partitions: tuple[int, ...]) -> str:
     return f"{some}, … and {more:,} more" if more > 0 else some or "–"
 
 
-def _findings(findings: tuple[Finding, ...]) -> str:
+def findings_list(findings: tuple[Finding, ...]) -> str:
+    """Return findings as a list, the first of many; empty without any."""
     lines = [
         f"- **{f.code}** · {escaped(f.subject)}: found {escaped(f.found)}; expected {escaped(f.expected)}. "
         f"{escaped(f.remedy)}"
         for f in findings[:MAX_FINDINGS_OF_GROUP]
     ]
-    return "\n".join(lines) + _more(len(findings) - MAX_FINDINGS_OF_GROUP, "findings") if lines else ""
+    return "\n".join(lines) + more_words(len(findings) - MAX_FINDINGS_OF_GROUP, "findings") if lines else ""
 
 
-def _more(count: int, what: str) -> str:
+def more_words(count: int, what: str) -> str:
+    """Say how many are not shown; empty if all are."""
     return f"\n\n… and {count:,} more {what}; the evidence holds the whole plan." if count > 0 else ""
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from kafka_migration.core.cluster import CommittedOffset, GroupDescription
 from kafka_migration.core.codes import Code
@@ -59,8 +59,20 @@ class GroupWrite:
         }
 
 
+class Writing(NamedTuple):
+    """On which cluster offsets are written, and what a person triggers to try again."""
+
+    side: str
+    run: str
+
+
+CUTOVER = Writing("target", "cutover")
+ROLLBACK_ON_TARGET = Writing("target", "rollback")
+ROLLBACK_ON_SOURCE = Writing("source", "rollback")
+
+
 def before_write(
-    description: GroupDescription, present: Commits, before: Commits, proposed: Commits
+    description: GroupDescription, present: Commits, before: Commits, proposed: Commits, writing: Writing = CUTOVER
 ) -> GroupWrite | None:
     """Tell what already speaks for itself without a write; `None` means: write now.
 
@@ -69,18 +81,23 @@ def before_write(
     """
     group = description.group
     if description.is_active:
-        return GroupWrite(group, Write.REFUSED, present, (active_finding(description),))
+        return GroupWrite(group, Write.REFUSED, present, (active_finding(description, writing.side),))
     if _stands_at(present, proposed):
         return GroupWrite(group, Write.ALREADY_MOVED, present)
     foreign = [p for p in sorted(proposed) if present.get(p) not in (before.get(p), proposed[p])]
     if foreign:
-        findings = tuple(_changed_finding(group, p, present, before, proposed) for p in foreign)
+        findings = tuple(_changed_finding(group, p, present, before, proposed, writing) for p in foreign)
         return GroupWrite(group, Write.REFUSED, present, findings)
     return None
 
 
 def after_write(
-    group: str, read_back: Commits, present: Commits, proposed: Commits, denial: Iterable[Finding]
+    group: str,
+    read_back: Commits,
+    present: Commits,
+    proposed: Commits,
+    denial: Iterable[Finding],
+    writing: Writing = CUTOVER,
 ) -> GroupWrite:
     """Compare what was read back with what was proposed.
 
@@ -92,37 +109,39 @@ def after_write(
     if denial and all(read_back.get(p) == present.get(p) for p in proposed):
         return GroupWrite(group, Write.REFUSED, read_back, denial)
     wrong = tuple(
-        _not_written_finding(group, p, read_back, proposed) for p in sorted(proposed) if read_back.get(p) != proposed[p]
+        _not_written_finding(group, p, read_back, proposed, writing)
+        for p in sorted(proposed)
+        if read_back.get(p) != proposed[p]
     )
     return GroupWrite(group, Write.FAILED, read_back, (*denial, *wrong))
 
 
-def unknown_write(group: str, reason: str) -> GroupWrite:
+def unknown_write(group: str, reason: str, writing: Writing = CUTOVER) -> GroupWrite:
     """Return the result of a write whose answer, or whose proof, never came."""
     finding = Finding(
         Code.OFFSETS_NOT_WRITTEN,
         group_subject(group),
         f"no answer whether its offsets were written: {reason}",
         "offsets read back as they were proposed",
-        f"Look with `kafka-consumer-groups --describe --group {group}` on the target. Clearing sync_offsets is "
+        f"Look with `kafka-consumer-groups --describe --group {group}` on the {writing.side}. Clearing this task is "
         "safe: it writes only where the offsets are still those recorded before.",
     )
     return GroupWrite(group, Write.UNKNOWN, {}, (finding,))
 
 
-def active_finding(description: GroupDescription) -> Finding:
-    """Say who keeps a group on the target from being written."""
+def active_finding(description: GroupDescription, side: str) -> Finding:
+    """Say who keeps a group from being written."""
     members = ", ".join(str(member) for member in description.members) or "no member listed"
     return Finding(
         Code.GROUP_ACTIVE,
         group_subject(description.group),
-        f"state {description.state} on the target: {members}",
-        "a group without members",
+        f"state {description.state} on the {side}: {members}",
+        f"a group without members on the {side}",
         "Stop these consumers. Kafka takes offsets only for an empty group.",
     )
 
 
-def nothing_moved_finding(results: Iterable[GroupWrite]) -> Finding:
+def nothing_moved_finding(results: Iterable[GroupWrite], writing: Writing = CUTOVER) -> Finding:
     """Say that of all planned groups none stands where it should."""
     counts = ", ".join(f"{result.group}: {result.outcome}" for result in results)
     return Finding(
@@ -130,7 +149,7 @@ def nothing_moved_finding(results: Iterable[GroupWrite]) -> Finding:
         "the groups of the plan",
         f"none moved ({counts})",
         "at least one group at its planned offsets",
-        "The source stays the truth. Remove the causes above and trigger a new cutover.",
+        f"Nothing was taken over by this run. Remove the causes above and trigger a new {writing.run}.",
     )
 
 
@@ -139,24 +158,38 @@ def _stands_at(commits: Commits, proposed: Commits) -> bool:
 
 
 def _changed_finding(
-    group: str, partition: TopicPartition, present: Commits, before: Commits, proposed: Commits
+    group: str, partition: TopicPartition, present: Commits, before: Commits, proposed: Commits, writing: Writing
 ) -> Finding:
     return Finding(
         Code.TARGET_OFFSETS_CHANGED,
         f"{group_subject(group)}, {partition}",
-        f"target offset {_text(present.get(partition))}",
+        f"{writing.side} offset {_text(present.get(partition))}",
         f"{_text(before.get(partition))} as recorded before, or {_text(proposed[partition])} as planned",
-        "Somebody else committed for this group on the target. Find out who before you trigger a new cutover.",
+        f"Somebody else committed for this group on the {writing.side}. Find out who before you trigger a new "
+        f"{writing.run}.",
     )
 
 
-def _not_written_finding(group: str, partition: TopicPartition, read_back: Commits, proposed: Commits) -> Finding:
+def committed_since_finding(group: str, writing: Writing) -> Finding:
+    """Say that a group which was to be deleted is not as it was recorded."""
+    return Finding(
+        Code.TARGET_OFFSETS_CHANGED,
+        group_subject(group),
+        f"other offsets on the {writing.side} than were recorded before",
+        "the recorded ones, so that nothing is taken away that nobody knows of",
+        f"Somebody committed for this group. Find out who before you trigger a new {writing.run}.",
+    )
+
+
+def _not_written_finding(
+    group: str, partition: TopicPartition, read_back: Commits, proposed: Commits, writing: Writing
+) -> Finding:
     return Finding(
         Code.OFFSETS_NOT_WRITTEN,
         f"{group_subject(group)}, {partition}",
         f"{_text(read_back.get(partition))} read back",
         _text(proposed[partition]),
-        "Look at the group on the target; what stood there before is in offsets-before-target.csv.",
+        f"Look at the group on the {writing.side}; what stood there before is in offsets-before-{writing.side}.csv.",
     )
 
 

@@ -21,6 +21,8 @@ def phase_findings(
     :param topics: what the run mirrors: the migration's topics but those that other runs cut over
     :param requested: the topics that the run was asked for; none means all that are left
     """
+    if mode.rolls_back:
+        return () if ledger.cutovers else (_nothing_to_roll_back(ledger, migration),)
     moved = sorted(ledger.moved_topics().intersection((*topics, *requested)))
     if not mode.mirrors or not ledger.cutovers or (topics and not moved):
         return ()
@@ -34,4 +36,16 @@ def phase_findings(
             "Their consumers read on the target, which has producers of its own now; mirroring into it again would mix "
             "the two. Mode validate still reads the copy. Pause schedules where no topic is left.",
         ),
+    )
+
+
+def _nothing_to_roll_back(ledger: Ledger, migration: str) -> Finding:
+    last = ledger.rollbacks[-1] if ledger.rollbacks else None
+    taken_back = f": taken back at {last.at} by {last.run}" if last else ""
+    return Finding(
+        Code.NOTHING_TO_ROLL_BACK,
+        f"migration {migration}",
+        f"phase {ledger.phase}{taken_back}",
+        "topics that were cut over",
+        "There is nothing to take back: the consumers and the truth are on the source. Nothing was changed.",
     )

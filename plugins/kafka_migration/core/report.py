@@ -10,7 +10,7 @@ from kafka_migration.core.finding_words import kcat_command
 
 def render_report(run: Mapping[str, Any]) -> str:
     """Return the Markdown report of an assembled run."""
-    parts = (_headline, _findings, _topics, _differences, _groups, _next_steps, _mirror, _tasks)
+    parts = (_headline, _findings, _topics, _differences, _groups, _target_only, _next_steps, _mirror, _tasks)
     sections = [part(run) for part in parts]
     return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -127,13 +127,29 @@ def _groups(run: Mapping[str, Any]) -> str:
         )
         for group in run["groups"]
     ]
-    header = ("Group", "Plan", "On the target", "Partitions", "Delivered again", "Reasons")
+    where = "Written" if "rollback-plan" in run["steps"] else "On the target"
+    header = ("Group", "Plan", where, "Partitions", "Delivered again", "Reasons")
     return "## Consumer groups\n\n" + table(header, rows)
 
 
+def _target_only(run: Mapping[str, Any]) -> str:
+    plan = run["steps"].get("rollback-plan", {}).get("plan", {})
+    rows = [
+        (each["topic"], ("" if each["is_exact"] else "at most ") + f"{each['records']:,}", _first_offsets(each))
+        for each in plan.get("target_only", ())
+    ]
+    header = ("Topic", "Records on the target only", "First offsets")
+    return "## What only the target has\n\n" + table(header, rows) if rows else ""
+
+
+def _first_offsets(target_only: Mapping[str, Any]) -> str:
+    first = target_only["first_offsets"].get(target_only["topic"], {})
+    return "; ".join(f"{partition}: {offset:,}" for partition, offset in first.items())
+
+
 def _next_steps(run: Mapping[str, Any]) -> str:
-    cutover = run["steps"].get("cutover")
-    lines = [f"{number}. {text}" for number, text in enumerate(cutover["next_steps"], start=1)] if cutover else []
+    done = run["steps"].get("cutover") or run["steps"].get("rolled-back")
+    lines = [f"{number}. {text}" for number, text in enumerate(done["next_steps"], start=1)] if done else []
     return "## What to do next\n\n" + "\n".join(lines) if lines else ""
 
 

@@ -33,6 +33,28 @@ def _row(planned: Document, write: Document | None, has_begun: bool) -> dict[str
     }
 
 
+def rollback_rows(plan: Document | None, result: Document | None, *, has_begun: bool) -> list[dict[str, Any]]:
+    """Return the same of a rollback; `verdict` is what its plan says of the group."""
+    writes = {write["group"]: write for write in (result["groups"] if result else ())}
+    return [_rollback_row(group, writes.get(group["group"]), has_begun) for group in (plan["groups"] if plan else ())]
+
+
+def _rollback_row(planned: Document, write: Document | None, has_begun: bool) -> dict[str, Any]:
+    offsets = sum(map(len, planned["proposed"].values()))
+    is_changed = offsets or planned["is_removed"]
+    unread = "unknown" if has_begun and is_changed else "not written"
+    findings = [*planned["refusals"], *(write["findings"] if write else ())]
+    return {
+        "group": planned["group"],
+        "verdict": "left out" if planned["refusals"] else "put back" if is_changed else "nothing to do",
+        "outcome": write["outcome"] if write else unread,
+        "partitions": offsets,
+        "unset_partitions": 0,
+        "delivered_again": planned["delivered_again"],
+        "reasons": [f"{finding['code']}: {finding['found']}" for finding in findings],
+    }
+
+
 def _offsets(topic: Document) -> int:
     """Return how many target partitions of a topic get an offset."""
     return sum(map(len, topic["target_offsets"].values()))

@@ -56,6 +56,25 @@ def plan_topics(
     return TopicPlan(create, grow)
 
 
+def settings_to_restore(
+    ledger: Ledger, topics: Iterable[str], target: Mapping[str, TopicDescription]
+) -> dict[str, Mapping[str, str | None]]:
+    """Return the frozen settings of these topics with their real values (`None`: the default), where they are ours."""
+    created = (ledger.topics[topic] for topic in sorted(topics) if topic in ledger.topics and topic in target)
+    return {
+        each.topic: each.frozen_configs
+        for each in created
+        if each.is_frozen and not target[each.topic].is_another_than(each.topic_id)
+    }
+
+
+def settings_to_freeze(ledger: Ledger, topics: Iterable[str]) -> dict[str, Mapping[str, str | None]]:
+    """Return the settings to freeze again, by topic: of those of ours that a cutover which was taken back restored."""
+    return {
+        topic: FROZEN_WHILE_SYNCING for topic in topics if topic in ledger.topics and not ledger.topics[topic].is_frozen
+    }
+
+
 def _copy_of(description: TopicDescription, replication_factor: int) -> NewTopic:
     configs = {name: value for name, value in description.configs.items() if name not in NOT_COPIED}
     return NewTopic(description.topic, description.partitions, replication_factor, {**configs, **FROZEN_WHILE_SYNCING})

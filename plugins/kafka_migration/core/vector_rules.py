@@ -78,7 +78,7 @@ class Vectors:
 
     @staticmethod
     def _target_offsets(topic: RepartitionedTopic, commits: Commits, translation: VectorTranslation) -> Offsets:
-        offsets = by_partition(topic.topic, translation.target)
+        offsets = by_partition(topic.topic, translation.goes_on_at)
         return {p: at for p, at in offsets.items() if p in commits} if topic.how.keeps_partitions else offsets
 
     def unset(self, group: CommittedGroup) -> tuple[TopicPartition, ...]:

@@ -1,7 +1,8 @@
 """Translating committed offsets where the copy chose partitions anew: the documents exchanged with the Spark job.
 
 What a group committed on all source partitions of a topic together is a *vector*. It is translated as a whole to one
-offset per target partition, because every target partition may hold records of any source partition.
+offset per target partition, because every target partition may hold records of any source partition. On the way back
+(`is_back`) the vectors are of the target's partitions, and translated to the source's.
 
 The JSON is the whole contract between this package and `spark_jobs/translate_offsets.py`, which cannot import it.
 Offsets are *next to read*. Partitions are keys of JSON objects, hence texts there.
@@ -20,7 +21,7 @@ from kafka_migration.core.validation import client_id_of
 if TYPE_CHECKING:
     from kafka_migration.core.migration import IsolationLevel
 
-SCHEMA = 1
+SCHEMA = 2
 REQUEST_KIND = "translation-request"
 RESULT_KIND = "translation-result"
 
@@ -43,7 +44,8 @@ class TopicToTranslate:
     :param is_compacted: whether the target deletes records that have a newer one of their key
     :param has_timestamps: whether the target's records have the timestamps of the source
     :param source: offsets [from, to) to read per source partition, from the first committed one on
-    :param target: the same of the target's partitions, from where nothing unread lies before
+    :param target: the same of the target's partitions, from where nothing unread lies before; on the way back both are
+        read from where the groups have read everything before
     """
 
     topic: str
@@ -86,6 +88,7 @@ class TranslationRequest:
     commits: GroupsCommits
     source_log_start: Offsets
     max_bytes_per_s: int | None = None
+    is_back: bool = False
 
     @property
     def client_id(self) -> str:
@@ -101,6 +104,7 @@ class TranslationRequest:
             "migration": self.migration,
             "run": self.run,
             "isolation_level": self.isolation_level,
+            "is_back": self.is_back,
             "max_bytes_per_s": self.max_bytes_per_s,
             "commits": commits_document(self.commits),
             "source_log_start": to_document(self.source_log_start),
@@ -112,14 +116,14 @@ class TranslationRequest:
 class VectorTranslation:
     """Where a vector goes on.
 
-    :param target: the offset by target partition
+    :param goes_on_at: the offset by partition of the other side
     :param unread: how many records the source holds that were not read
-    :param delivered: how many the target holds from there to the end of the copy; the unread ones are among them
+    :param delivered: how many there are from there to the end of the copy; the unread ones are among them
     :param missing: by source partition the last unread record that has no copy; with any, a group must not be moved
     :param is_minimal: whether no other offsets would do with fewer records read again
     """
 
-    target: PartitionOffsets
+    goes_on_at: PartitionOffsets
     unread: int
     delivered: int
     missing: PartitionOffsets
@@ -134,7 +138,7 @@ class VectorTranslation:
     def from_document(cls, document: Mapping[str, Any]) -> VectorTranslation:
         """Read an entry of the result."""
         return cls(
-            _by_number(document["target"]),
+            _by_number(document["goes_on_at"]),
             document["unread"],
             document["delivered"],
             _by_number(document["missing"]),

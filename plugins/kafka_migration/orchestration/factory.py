@@ -8,7 +8,7 @@ first task refuses with all of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,24 +18,29 @@ from airflow.utils.types import DagRunType
 
 from kafka_migration.adapters import settings
 from kafka_migration.core.errors import FindingsError
-from kafka_migration.core.migration import NIGHTLY_DAG_PREFIX, Migration, Mode
+from kafka_migration.core.migration import NIGHTLY_DAG_PREFIX, ROLLBACK_DAG_PREFIX, Migration, Mode
 from kafka_migration.core.overlap import overlap_findings
 from kafka_migration.core.progress import duration
 from kafka_migration.orchestration.operators.approve import ApproveOperator
+from kafka_migration.orchestration.operators.approve_rollback import ApproveRollbackOperator
 from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
 from kafka_migration.orchestration.operators.finish import FinishOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
+from kafka_migration.orchestration.operators.plan_rollback import PlanRollbackOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
+from kafka_migration.orchestration.operators.restore_settings import RestoreSettingsOperator
+from kafka_migration.orchestration.operators.roll_back import RollBackOperator
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.operators.stop import StopMirrorOperator
 from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
 from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
+from kafka_migration.orchestration.operators.translate_back import TranslateBackOperator
 from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator
 from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator
-from kafka_migration.orchestration.run import DEFAULT_MODE
+from kafka_migration.orchestration.run import DEFAULT_MODE, DEFAULT_ROLLBACK
 from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
 from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
 from kafka_migration.spec.loading import load_migration_file
@@ -54,6 +59,10 @@ _MODES = {
     Mode.FOLLOW: "mirror until the time given or until told to stop, then stop and validate",
     Mode.VALIDATE: "read the whole copy again, or what some generations copied; start no MirrorMaker",
     Mode.CUTOVER: "the same to the end, after the producers stopped; on approval, move the groups",
+}
+_ROLLBACK_MODES = {
+    Mode.FAIL_BACK: "on approval, put the groups on the source to where they stand on the target",
+    Mode.RESTORE: "on approval, put the groups on the target back to where they stood before the cutover",
 }
 
 
@@ -85,7 +94,11 @@ def _path_of(root: Path, dag_id: str) -> Path:
 def _makers(path: Path) -> dict[str, Callable[[str, Path, Migration | None, str], DAG]]:
     # A file with a name that no migration may have still gives its DAGs, which say so.
     name = _NOT_IN_AN_ID.sub("_", path.stem)[:_LONGEST_NAME]
-    return {f"kafka_migration__{name}": migration_dag, f"{NIGHTLY_DAG_PREFIX}{name}": nightly_dag}
+    return {
+        f"kafka_migration__{name}": migration_dag,
+        f"{NIGHTLY_DAG_PREFIX}{name}": nightly_dag,
+        f"{ROLLBACK_DAG_PREFIX}{name}": rollback_dag,
+    }
 
 
 def _overlaps(migration: Migration | None, known: list[Migration]) -> str:
@@ -135,6 +148,37 @@ def nightly_dag(dag_id: str, path: Path, migration: Migration | None, problem: s
     return dag
 
 
+def rollback_dag(dag_id: str, path: Path, migration: Migration | None, problem: str) -> DAG:
+    """Return the DAG of one migration file that takes cutovers back; it runs by hand only."""
+    with DAG(
+        dag_id,
+        schedule=None,
+        catchup=False,
+        max_active_runs=1,
+        tags=[*_tags(path, problem), "rollback"],
+        doc_md=_rollback_doc(path.stem, migration, problem),
+        params=_rollback_form(migration),
+        default_args=RETRIES,
+    ) as dag:
+        _finish(path.stem, _rollback_tasks(path.stem))
+    return dag
+
+
+def _rollback_tasks(name: str) -> list[BaseOperator]:
+    """Lay out the tasks that take cutovers back, in order."""
+    tasks = [
+        PreflightOperator(task_id="preflight", migration=name),
+        ReserveOperator(task_id="reserve", migration=name),
+        TranslateBackOperator(task_id="translate_back", migration=name),
+        PlanRollbackOperator(task_id="plan_rollback", migration=name),
+        ApproveRollbackOperator(task_id="approve", migration=name),
+        RollBackOperator(task_id="roll_back", migration=name),
+        RestoreSettingsOperator(task_id="restore_settings", migration=name),
+    ]
+    chain(*tasks)
+    return tasks
+
+
 def _copying_tasks(name: str) -> list[BaseOperator]:
     """Lay out the tasks that make a proved copy, in order; see ADR 0003 for the shape. `reserve` is not returned."""
     preflight = PreflightOperator(task_id="preflight", migration=name)
@@ -162,6 +206,7 @@ def _moving_tasks(name: str) -> list[BaseOperator]:
         ApproveOperator(task_id="approve", migration=name),
         SyncOffsetsOperator(task_id="sync_offsets", migration=name),
         ConfirmCutoverOperator(task_id="confirm_cutover", migration=name),
+        RestoreSettingsOperator(task_id="restore_settings", migration=name),
     ]
     chain(*tasks)
     return tasks
@@ -195,14 +240,7 @@ def _read(path: Path) -> tuple[Migration | None, str]:
 def _form(migration: Migration | None) -> dict[str, Param]:
     topics = list(migration.topics) if migration else []
     return {
-        "mode": Param(
-            str(DEFAULT_MODE),
-            type="string",
-            enum=[str(mode) for mode in _MODES],
-            values_display={str(mode): f"{mode}: {text}" for mode, text in _MODES.items()},
-            title="Mode",
-            description="What the run does. Nothing is ever written to the source cluster.",
-        ),
+        "mode": _mode(DEFAULT_MODE, _MODES, "What the run does. Nothing is ever written to the source cluster."),
         # The form takes an empty field for missing, and does not trigger, unless null is allowed.
         "topics": Param(
             None,
@@ -238,6 +276,23 @@ def _form(migration: Migration | None) -> dict[str, Param]:
     }
 
 
+def _rollback_form(migration: Migration | None) -> dict[str, Param]:
+    topics = list(migration.topics) if migration else []
+    return {
+        "mode": _mode(DEFAULT_ROLLBACK, _ROLLBACK_MODES, "What the run takes back, of everything that was cut over."),
+        "leave_records_of": Param(
+            None,
+            type=["null", "array"],
+            items={"type": "string", "enum": topics} if topics else {"type": "string"},
+            examples=topics,
+            title="Leave records of",
+            description="Topics of which records that only the target has may stay there, where no consumer on the "
+            "source will see them. None chosen means: such records refuse the run.",
+        ),
+        "note": _note(),
+    }
+
+
 def _nightly_form() -> dict[str, Param]:
     return {
         "mirror_outside_window": Param(
@@ -250,6 +305,17 @@ def _nightly_form() -> dict[str, Param]:
     }
 
 
+def _mode(default: Mode, modes: Mapping[Mode, str], description: str) -> Param:
+    return Param(
+        str(default),
+        type="string",
+        enum=[str(mode) for mode in modes],
+        values_display={str(mode): f"{mode}: {text}" for mode, text in modes.items()},
+        title="Mode",
+        description=description,
+    )
+
+
 def _note() -> Param:
     return Param(None, type=["null", "string"], maxLength=500, title="Note", description="Kept in the evidence.")
 
@@ -257,13 +323,27 @@ def _note() -> Param:
 def _doc(name: str, migration: Migration | None, problem: str) -> str:
     if migration is None or problem:
         return _invalid_doc(name, problem)
-    modes = "\n".join(f"- `{mode}`: {text}" for mode, text in _MODES.items())
     return (
         f"### Migration `{name}`\n\n"
         f"Moves {len(migration.topics)} topics from `{migration.source.connection}` to "
         f"`{migration.target.connection}`: {', '.join(f'`{t}`' for t in migration.topics)}.\n\n"
-        f"Trigger it with one of these modes:\n\n{modes}\n\nEvery run leaves its evidence in the "
+        f"Trigger it with one of these modes:\n\n{_listed(_MODES)}\n\nEvery run leaves its evidence in the "
         "evidence root; the last task's log names the folder."
+    )
+
+
+def _listed(modes: Mapping[Mode, str]) -> str:
+    return "\n".join(f"- `{mode}`: {text}" for mode, text in modes.items())
+
+
+def _rollback_doc(name: str, migration: Migration | None, problem: str) -> str:
+    if migration is None or problem:
+        return _invalid_doc(name, problem)
+    return (
+        f"### Rollback of `{name}`\n\nTakes back everything that was cut over from `{migration.source.connection}` to "
+        f"`{migration.target.connection}`. Stop the producers and consumers on the target first, then trigger it with "
+        f"one of these modes:\n\n{_listed(_ROLLBACK_MODES)}\n\nNothing is written before a person has approved the "
+        "plan. Records that only the target has are counted, and refuse the run unless their topics are named."
     )
 
 

@@ -97,9 +97,9 @@ def _translated(
     isolation = run.migration.mirror.isolation_level
     counts = visible_counts(run.source, counts_needed(copies, positions), isolation)
     translations = translate(copies, positions, counts)
-    source_prints = _prints(run.source, source_probes(copies, translations), isolation, "source")
+    source_prints = record_prints(run.source, source_probes(copies, translations), isolation, "source")
     probes = target_probes(copies, translations, source_prints)
-    target_prints = _prints(run.target, frozenset(probes.values()), isolation, "target")
+    target_prints = record_prints(run.target, frozenset(probes.values()), isolation, "target")
     return Translated(copies, translations, source_prints, probes, target_prints, vectors)
 
 
@@ -116,7 +116,8 @@ def visible_counts(
     return counts
 
 
-def _prints(cluster: KafkaCluster, positions: Iterable[Position], isolation: IsolationLevel, side: str) -> Prints:
+def record_prints(cluster: KafkaCluster, positions: Iterable[Position], isolation: IsolationLevel, side: str) -> Prints:
+    """Return the first visible record at or after every position; `TransientError` when one cannot be read."""
     prints: dict[Position, RecordPrint | None] = {}
     for round_ in _rounds(sorted(positions), lambda position: position.partition):
         found = cluster.records_at({partition: position.offset for partition, position in round_.items()}, isolation)

@@ -110,9 +110,14 @@ def read_vectors(run: MigrationRun, ledger: Ledger, source_log_start: Offsets) -
     """Return the topics of which the copy chose partitions or offsets anew, without translations."""
     if run.migration.keeps_offsets:
         return Vectors()
-    topics = run.topics_of_groups
+    hows, uncommitted = how_copied(run, run.topics_of_groups), run.migration.cutover.uncommitted
+    return Vectors(repartitioned_topics(ledger, hows, source_log_start, uncommitted))
+
+
+def how_copied(run: MigrationRun, topics: Collection[str]) -> dict[str, HowCopied]:
+    """Return how each topic was copied and is compared."""
     compacted, untimed = compacted_topics(run, topics).get("target", ()), untimed_topics(run, topics)
-    hows = {
+    return {
         topic: HowCopied(
             run.migration.target_topic(topic),
             keeps_partitions=run.migration.keeps_partitions,
@@ -121,8 +126,6 @@ def read_vectors(run: MigrationRun, ledger: Ledger, source_log_start: Offsets) -
         )
         for topic in topics
     }
-    uncommitted = run.migration.cutover.uncommitted
-    return Vectors(repartitioned_topics(ledger, hows, source_log_start, uncommitted))
 
 
 def translation_request(run: MigrationRun) -> TranslationRequest:

@@ -33,6 +33,7 @@ from kafka_migration.spec.loading import load_migration
 
 Side = Literal["source", "target"]
 DEFAULT_MODE = Mode.REHEARSE
+DEFAULT_ROLLBACK = Mode.FAIL_BACK
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,8 @@ class RunRequest:
 
     `follow_until` is when mode `follow` ends by itself, `None` when it waits to be told. `mirror_outside_window`
     lets a backfill mirror what it lacks at any time of the day. `generations` are those whose windows mode `validate`
-    reads again; none means the whole copy.
+    reads again; none means the whole copy. `leave_records_of` are topics of which a rollback may leave records behind
+    that only the target has.
     """
 
     mode: Mode = DEFAULT_MODE
@@ -59,9 +61,11 @@ class RunRequest:
     follow_until: datetime | None = None
     mirror_outside_window: bool = False
     generations: range = NO_GENERATIONS
+    leave_records_of: tuple[str, ...] = ()
 
     MANUAL_FIELDS = ("mode", "topics", "groups", "generations", "follow_until", "note")
     NIGHTLY_FIELDS = ("mirror_outside_window", "note")
+    ROLLBACK_FIELDS = ("mode", "leave_records_of", "note")
 
     @property
     def reads_whole(self) -> bool:
@@ -69,29 +73,32 @@ class RunRequest:
         return self.mode is Mode.VALIDATE and not self.generations
 
     @classmethod
-    def from_params(cls, params: Mapping[str, Any], nightly_mode: Mode | None = None) -> RunRequest:
+    def from_params(
+        cls, params: Mapping[str, Any], nightly_mode: Mode | None = None, *, is_rollback: bool = False
+    ) -> RunRequest:
         """Read the run's params; a field that is missing has its default.
 
         `nightly_mode` is the mode of a run that nobody triggered by hand. Raises `Refused` (`RUN_CONF_INVALID`) for an
         unknown field or value; Airflow itself accepts both.
         """
-        fields = cls.MANUAL_FIELDS if nightly_mode is None else cls.NIGHTLY_FIELDS
+        manual = cls.ROLLBACK_FIELDS if is_rollback else cls.MANUAL_FIELDS
+        fields = manual if nightly_mode is None else cls.NIGHTLY_FIELDS
         findings = [
             conf_finding(name, "an unknown field", f"one of {', '.join(fields)}")
             for name in sorted(set(params) - set(fields))
         ]
-        mode = nightly_mode or params.get("mode", DEFAULT_MODE)
-        offered = [str(mode) for mode in Mode if mode.is_offered]
+        mode = nightly_mode or params.get("mode", DEFAULT_ROLLBACK if is_rollback else DEFAULT_MODE)
+        offered = [str(mode) for mode in Mode if (mode.rolls_back if is_rollback else mode.is_offered)]
         if nightly_mode is None and mode not in offered:
             findings.append(conf_finding("mode", repr(mode), f"one of {', '.join(offered)}"))
-        topics, groups = (_names(params, field, findings) for field in ("topics", "groups"))
+        topics, groups, left = (_names(params, field, findings) for field in ("topics", "groups", "leave_records_of"))
         follow_until = _moment(params, "follow_until", findings)
         generations = _generations(params, findings)
         outside = _of_type(params, "mirror_outside_window", False, "true or false", findings)
         note = _of_type(params, "note", "", "a text", findings)
         if findings:
             raise Refused(findings)
-        return cls(Mode(mode), topics, groups, note, follow_until, outside, generations)
+        return cls(Mode(mode), topics, groups, note, follow_until, outside, generations, left)
 
 
 T = TypeVar("T")
@@ -160,7 +167,7 @@ class MigrationRun:
         self.params = params
         self.nightly_mode = nightly_mode
         self.clock = SystemClock()
-        root = settings.evidence_root()
+        self._root = root = settings.evidence_root()
         self.evidence = RunEvidence(root, migration_name, identity)
         self.ledger = LedgerStore(root, migration_name)
         self.stop_requests = StopRequestStore(root, migration_name)
@@ -191,10 +198,14 @@ class MigrationRun:
         mode = arguments["nightly_mode"]
         return cls(arguments["migration"], identity, arguments["params"], None if mode is None else Mode(mode))
 
+    def evidence_of(self, holder: str) -> RunEvidence:
+        """Return what another run of the migration left, by how that signs itself."""
+        return RunEvidence(self._root, self.name, RunIdentity.from_holder(holder))
+
     @cached_property
     def request(self) -> RunRequest:
         """What was asked for; raises `Refused` when that makes no sense."""
-        return RunRequest.from_params(self.params, self.nightly_mode)
+        return RunRequest.from_params(self.params, self.nightly_mode, is_rollback=self.identity.is_rollback)
 
     @cached_property
     def occasion(self) -> Occasion:

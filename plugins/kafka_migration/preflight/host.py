@@ -9,7 +9,7 @@ from kafka_migration.preflight.check import Check, Subject
 
 
 def _check(subject: Subject) -> Iterable[Finding]:
-    if subject.mode.mirrors:
+    if subject.mode.mirrors or subject.mode.rolls_back:
         subject.host.status()
     return ()
 

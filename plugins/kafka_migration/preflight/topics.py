@@ -13,7 +13,8 @@ from kafka_migration.preflight.check import Check, Subject
 
 def _check(subject: Subject) -> Iterable[Finding]:
     yield from _unknown_requested(subject)
-    yield from missing_topic_findings(subject.migration, subject.source_topics)
+    if not subject.mode.rolls_back:
+        yield from missing_topic_findings(subject.migration, subject.source_topics)
     # Whether a backfill has anything to copy is known to its plan only, which looks at the target as well.
     if not subject.mode.mirrors or subject.mode is Mode.INTERVAL:
         return

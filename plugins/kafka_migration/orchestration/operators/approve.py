@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from airflow.providers.standard.exceptions import HITLRejectException, HITLTimeoutError
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import Context
 
 from kafka_migration.core.approval import Ask, four_eyes, not_final, rejected, stale_asks, timed_out
-from kafka_migration.core.errors import Refused
+from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.group_offsets import OffsetsPlan
 from kafka_migration.core.offsets_writing import nothing_to_move_findings
@@ -23,6 +23,14 @@ from kafka_migration.orchestration.operators.base import (
     skip_unless_moving,
 )
 from kafka_migration.orchestration.run import MigrationRun, triggered_by
+
+
+class Question(NamedTuple):
+    """What is put to people: the digest of a plan and its text, and what forbids to ask."""
+
+    digest: str
+    text: str
+    findings: tuple[Finding, ...]
 
 
 class ApproveOperator(ApprovalOperator):
@@ -48,11 +56,18 @@ class ApproveOperator(ApprovalOperator):
         """Record what is asked, then ask; never returns, the answer resumes the task."""
         run = MigrationRun.from_context(context, self.migration)
         with reporting(run, self.task_id):
-            skip_unless_moving(run)
-            document = run.evidence.require(Kind.OFFSETS_PLAN)
-            self._record(run, OffsetsPlan.from_document(document["plan"]))
-            self._word(run, document["markdown"])
+            question = self.question(run)
+            _record(run, question)
+            self._word(run, question.text)
         super().execute(context)
+
+    def question(self, run: MigrationRun) -> Question:
+        """Return what is asked; skips where the mode asks nothing."""
+        skip_unless_moving(run)
+        document = run.evidence.require(Kind.OFFSETS_PLAN)
+        plan = OffsetsPlan.from_document(document["plan"])
+        findings = not_final(plan) or (() if plan.planned else nothing_to_move_findings(plan.left_out))
+        return Question(plan.digest, document["markdown"], findings)
 
     def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
         """Record the answer; raise unless it is an approval that counts."""
@@ -71,23 +86,22 @@ class ApproveOperator(ApprovalOperator):
             self.log.info("Approved by %s at %s.", ask.who, ask.answered_at)
             return {"chosen": ask.chosen, "by": ask.who, "at": ask.answered_at, "digest": ask.digest}
 
-    def _record(self, run: MigrationRun, plan: OffsetsPlan) -> None:
-        asks = (Ask.from_document(document) for document in run.evidence.of_run(Kind.APPROVE))
-        findings = not_final(plan) or stale_asks(asks, plan.digest)
-        if not plan.planned:
-            findings = findings or nothing_to_move_findings(plan.left_out)
-        if findings:
-            raise Refused(findings)
-        hold_reservation(run)
-        cutover = run.migration.cutover
-        ask = Ask(plan.digest, run.now(), cutover.approval_time_limit_s, cutover.approvers)
-        run.evidence.write(Kind.APPROVE, ask.to_document())
-
     def _word(self, run: MigrationRun, markdown: str) -> None:
         cutover = run.migration.cutover
         self.body = markdown
         self.response_timeout = timedelta(seconds=cutover.approval_time_limit_s)
         self.assigned_users = [{"id": user, "name": user} for user in cutover.approvers] or None
+
+
+def _record(run: MigrationRun, question: Question) -> None:
+    asks = (Ask.from_document(document) for document in run.evidence.of_run(Kind.APPROVE))
+    findings = question.findings or stale_asks(asks, question.digest)
+    if findings:
+        raise Refused(findings)
+    hold_reservation(run)
+    cutover = run.migration.cutover
+    ask = Ask(question.digest, run.now(), cutover.approval_time_limit_s, cutover.approvers)
+    run.evidence.write(Kind.APPROVE, ask.to_document())
 
 
 def _answered(run: MigrationRun, event: Mapping[str, Any]) -> Ask:

@@ -10,6 +10,7 @@ from typing import Any
 from airflow.sdk import BaseOperator, Context
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
+from kafka_migration.core.approval import Ask, four_eyes, unapproved
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, FindingsError, OutcomeUnknown, Refused
 from kafka_migration.core.evidence import Kind
@@ -107,6 +108,17 @@ def require_proved_copy(run: MigrationRun) -> None:
     findings = unproved_copy_findings(run.ledger.read(), run.migration.topics)
     if not findings and not Verdict(judged["verdict"]).is_good:
         findings = (_bad_verdict(judged["verdict"]),)
+    if findings:
+        raise Refused(findings)
+
+
+def require_approved(run: MigrationRun, digest: str, triggered_by: str | None) -> None:
+    """Raise `Refused` unless the newest question was about just this plan, and a person who may said yes to it."""
+    document = run.evidence.newest(Kind.APPROVE)
+    ask = None if document is None else Ask.from_document(document)
+    findings = unapproved(ask, digest)
+    if ask is not None and not findings and run.migration.cutover.four_eyes:
+        findings = four_eyes(ask, triggered_by)
     if findings:
         raise Refused(findings)
 

@@ -8,6 +8,7 @@ from airflow.sdk import Context
 
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.evidence import Kind
+from kafka_migration.core.topics import settings_to_freeze
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.orchestration.run import MigrationRun
 
@@ -16,19 +17,28 @@ class CreateTopicsOperator(MigrationOperator):
     """Create the planned topics and grow those of ours whose source grew.
 
     New topics get the source's partition count and topic settings, with retention switched off: record
-    timestamps are kept, so the target would delete old records on arrival. The real values go into the ledger.
-    Doing it twice changes nothing.
+    timestamps are kept, so the target would delete old records on arrival. The real values go into the ledger. Where a
+    cutover had restored them and was taken back, they are frozen again. Doing it twice changes nothing.
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Create, grow, record."""
+        """Create, grow, freeze, record."""
         plan = run.evidence.require(Kind.PLAN)
         topics = [NewTopic(**topic) for topic in plan["create"]]
         run.target.create_topics(topics)
         run.target.create_partitions(plan["grow"])
         self._record(run, plan)
+        self._freeze_again(run)
         run.evidence.write(Kind.TOPICS, {"at": run.now(), "created": plan["create"], "grown": plan["grow"]})
         return {"created": len(topics), "grown": len(plan["grow"])}
+
+    @staticmethod
+    def _freeze_again(run: MigrationRun) -> None:
+        configs = settings_to_freeze(run.ledger.read(), run.migration.topics) if run.request.mode.mirrors else {}
+        if configs:
+            run.target.alter_configs(configs)
+            entry = {"kind": "settings-frozen", "run": run.identity.holder, "at": run.now(), "topics": sorted(configs)}
+            run.ledger.append(entry)
 
     @staticmethod
     def _record(run: MigrationRun, plan: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from airflow.sdk import Context
 
 from kafka_migration.core.evidence import Kind
-from kafka_migration.core.vector_translation import nothing_to_translate
+from kafka_migration.core.vector_translation import TranslationRequest, nothing_to_translate
 from kafka_migration.orchestration.group_reading import translation_request
 from kafka_migration.orchestration.operators.base import Summary, reporting, require_proved_copy, skip_unless_planning
 from kafka_migration.orchestration.operators.spark_job import SparkJobOperator, result_of
@@ -14,7 +14,23 @@ from kafka_migration.orchestration.run import MigrationRun
 APPLICATION = "translate_offsets.py"
 
 
-class TranslateOffsetsOperator(SparkJobOperator):
+class TranslatingOperator(SparkJobOperator):
+    """Submit `translate_offsets.py` with a request, or nothing where it asks nothing."""
+
+    def translate(self, context: Context, run: MigrationRun, request: TranslationRequest) -> Summary:
+        """Write the request, run Spark, check that the result is there."""
+        request_path = run.evidence.write(Kind.TRANSLATION_REQUEST, request.to_document())
+        result_path = run.evidence.new_path(Kind.TRANSLATION_RESULT)
+        if request.topics:
+            self.submit(context, run, APPLICATION, request.client_id, request_path, str(result_path))
+        else:
+            self.log.info("Nothing to translate by the records themselves.")
+            run.evidence.write(Kind.TRANSLATION_RESULT, nothing_to_translate(request))
+        result = result_of(run, Kind.TRANSLATION_RESULT, result_path)
+        return {"topics": len(result["topics"]), "vectors": sum(len(t["translations"]) for t in result["topics"])}
+
+
+class TranslateOffsetsOperator(TranslatingOperator):
     """Find the copies of all records that the consumer groups have not read, in one Spark application.
 
     :param migration: name of the migration. (templated)
@@ -30,13 +46,4 @@ class TranslateOffsetsOperator(SparkJobOperator):
         with reporting(run, self.task_id):
             skip_unless_planning(run)
             require_proved_copy(run)
-            request = translation_request(run)
-            request_path = run.evidence.write(Kind.TRANSLATION_REQUEST, request.to_document())
-            result_path = run.evidence.new_path(Kind.TRANSLATION_RESULT)
-            if request.topics:
-                self.submit(context, run, APPLICATION, request.client_id, request_path, str(result_path))
-            else:
-                self.log.info("Nothing to translate by the records themselves.")
-                run.evidence.write(Kind.TRANSLATION_RESULT, nothing_to_translate(request))
-            result = result_of(run, Kind.TRANSLATION_RESULT, result_path)
-            return {"topics": len(result["topics"]), "vectors": sum(len(t["translations"]) for t in result["topics"])}
+            return self.translate(context, run, translation_request(run))

@@ -1,0 +1,46 @@
+"""`plan_rollback`: says what a rollback would write and what it would leave behind, without writing anything."""
+
+from __future__ import annotations
+
+from airflow.sdk import Context
+
+from kafka_migration.core.errors import Refused
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.phases import phase_findings
+from kafka_migration.core.way_back import RollbackPlan
+from kafka_migration.core.way_back_report import render_rollback
+from kafka_migration.core.way_back_rules import target_only_findings
+from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
+from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.way_back import make_rollback_plan
+
+
+class PlanRollbackOperator(MigrationOperator):
+    """Plan to take back everything that was cut over.
+
+    Mode `restore`: the groups on the target as they stood before. Mode `fail_back`: the groups on the source as they
+    stand on the target, each offset proved. Records that only the target has are counted, and refuse the run
+    (`TARGET_ONLY_RECORDS`) unless the form's `leave_records_of` names their topics. Neither cluster is changed.
+    """
+
+    def step(self, run: MigrationRun, context: Context) -> Summary:
+        """Plan, record, log, refuse to leave records behind silently."""
+        if nothing := phase_findings(run.ledger.read(), run.name, run.request.mode, ()):
+            raise Refused(nothing)
+        plan = make_rollback_plan(run)
+        document = {"digest": plan.digest, "plan": plan.to_document(), "markdown": render_rollback(plan, run.name)}
+        run.evidence.write(Kind.ROLLBACK_PLAN, document)
+        self._log_plan(plan)
+        findings = target_only_findings(plan.target_only, run.request.leave_records_of)
+        if findings:
+            raise Refused(findings)
+        return {"groups": len(plan.changed), "left_out": len(plan.left_out), "digest": plan.digest}
+
+    def _log_plan(self, plan: RollbackPlan) -> None:
+        for group in plan.groups:
+            self.log.info("%-40r %d offsets%s", group.group, len(group.proposed), ", removed" * group.is_removed)
+            for finding in (*group.refusals, *group.warnings):
+                self.log.info("  %s", finding)
+        for each in plan.target_only:
+            self.log.info("%-40r %s records on the target only", each.topic, each.count)
+        self.log.info("Plan %s: nothing was written by this task.", plan.digest)

@@ -1,0 +1,95 @@
+"""`roll_back`: puts the consumer groups back as approved, and says to everybody that the source is the truth again."""
+
+from __future__ import annotations
+
+from airflow.sdk import Context
+
+from kafka_migration.core.approval import evidence_changed
+from kafka_migration.core.errors import Refused
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.group_offsets import GroupPlan
+from kafka_migration.core.ledger import RolledBack
+from kafka_migration.core.offsets_writing import ROLLBACK_ON_SOURCE, ROLLBACK_ON_TARGET, GroupWrite, OffsetsResult
+from kafka_migration.core.way_back import RollbackPlan
+from kafka_migration.core.way_back_report import steps_after_rollback
+from kafka_migration.orchestration.group_writing import move_group, remove_group, require_moved, saved_before
+from kafka_migration.orchestration.operators.base import (
+    MigrationOperator,
+    Summary,
+    hold_reservation,
+    require_approved,
+)
+from kafka_migration.orchestration.run import MigrationRun, triggered_by
+from kafka_migration.orchestration.way_back import make_rollback_plan
+
+
+class RollBackOperator(MigrationOperator):
+    """Write what was approved, one group after the other, each proved by reading it back; then the ledger's entry.
+
+    Needs an approval of just the newest plan, and clusters that still give that plan (`EVIDENCE_CHANGED`), like
+    `sync_offsets`. Both sides' offsets are saved before the first write. From the ledger's entry on the topics are not
+    cut over any more. Tried again, it finds what was written and writes the rest.
+    """
+
+    def step(self, run: MigrationRun, context: Context) -> Summary:
+        """Check the approval, save what stands there, write group by group, record the result."""
+        done = run.ledger.read().rollback_of(run.identity)
+        if done is None:
+            hold_reservation(run)
+            plan = _approved_plan(run, triggered_by(context))
+            done = _recorded(run, plan, self._written(run, plan))
+        for number, text in enumerate(run.evidence.require(Kind.ROLLED_BACK)["next_steps"], start=1):
+            self.log.info("%d. %s", number, text)
+        return {"topics": list(done.topics), "groups": list(done.groups), "left": list(done.left)}
+
+    def _written(self, run: MigrationRun, plan: RollbackPlan) -> OffsetsResult:
+        before = saved_before(run, plan.digest, [group.group for group in plan.groups], plan.topics)[plan.written_side]
+        is_on_target = plan.written_side == "target"
+        cluster, writing = (run.target, ROLLBACK_ON_TARGET) if is_on_target else (run.source, ROLLBACK_ON_SOURCE)
+        moves: list[GroupWrite] = []
+        for group in plan.changed:
+            name, known = group.group, before.get(group.group, {})
+            if group.is_removed:
+                moves.append(remove_group(cluster, writing, name, known))
+            else:
+                moves.append(move_group(cluster, writing, name, group.proposed, known))
+            self.log.info("%-40s %s", name, moves[-1].outcome)
+        left = tuple(GroupPlan(group.group, refusals=group.refusals) for group in plan.left_out)
+        result = OffsetsResult(plan.digest, tuple(moves), left)
+        run.evidence.write(Kind.OFFSETS_RESULT, {"at": run.now(), **result.to_document()})
+        require_moved(result, writing)
+        return result
+
+
+def _approved_plan(run: MigrationRun, triggered_by: str | None) -> RollbackPlan:
+    """Return the plan that was approved and that the clusters still give."""
+    approved = RollbackPlan.from_document(run.evidence.require(Kind.ROLLBACK_PLAN)["plan"])
+    require_approved(run, approved.digest, triggered_by)
+    live = make_rollback_plan(run)
+    if live.digest != approved.digest:
+        has_written = run.evidence.newest(Kind.OFFSETS_BEFORE) is not None
+        raise Refused([evidence_changed(approved.changes_to(live), has_written=has_written)])
+    return approved
+
+
+def _recorded(run: MigrationRun, plan: RollbackPlan, result: OffsetsResult) -> RolledBack:
+    """Write the document that a retry reads, then the ledger's entry."""
+    rolled_back = RolledBack(
+        run.identity.holder,
+        run.now(),
+        str(plan.mode),
+        plan.topics,
+        result.moved,
+        tuple(sorted(result.left_behind)),
+        {each.topic: each.records for each in plan.target_only},
+    )
+    steps = steps_after_rollback(
+        source=run.migration.source.connection,
+        target=run.migration.target.connection,
+        topics=plan.topics,
+        put_back=result.moved,
+        left_behind=result.left_behind,
+    )
+    run.evidence.write(Kind.ROLLED_BACK, {**rolled_back.to_document(), "next_steps": list(steps)})
+    run.ledger.append(rolled_back.to_document())
+    return rolled_back

@@ -1,0 +1,34 @@
+"""`translate_back`: one Spark application says where groups that read on the target go on on the source."""
+
+from __future__ import annotations
+
+from airflow.sdk import Context
+
+from kafka_migration.core.errors import Refused
+from kafka_migration.core.group_rules import unproved_copy_findings
+from kafka_migration.core.migration import Mode
+from kafka_migration.orchestration.operators.base import Summary, reporting
+from kafka_migration.orchestration.operators.translate_offsets import TranslatingOperator
+from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.way_back import translation_back_request
+
+
+class TranslateBackOperator(TranslatingOperator):
+    """Find how far groups that read on the target have read what was copied, in one Spark application.
+
+    :param migration: name of the migration. (templated)
+
+    Only for topics where counting does not tell it, and for groups that have not read the whole copy; else Spark is not
+    started. Only over a copy that is proved. Neither cluster is changed. Mode `restore` translates nothing.
+    """
+
+    def execute(self, context: Context) -> Summary:
+        """Write the request, run Spark, check that the result is there."""
+        run = MigrationRun.from_context(context, self.migration)
+        with reporting(run, self.task_id):
+            if run.request.mode is not Mode.FAIL_BACK:
+                self.log.info("Mode %s translates nothing.", run.request.mode)
+                return {"topics": 0, "vectors": 0}
+            if findings := unproved_copy_findings(run.ledger.read(), sorted(run.moved_topics)):
+                raise Refused(findings)
+            return self.translate(context, run, translation_back_request(run))

@@ -1,0 +1,205 @@
+"""Reading both clusters for a rollback; the rules themselves are in core."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Iterable, Mapping
+from typing import TypeVar
+
+from kafka_migration.core.cluster import TopicDescription
+from kafka_migration.core.commits import Commits, commits_from_document
+from kafka_migration.core.copied_topic import CopiedTopic
+from kafka_migration.core.errors import Refused, TransientError
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.group_choice import which_groups
+from kafka_migration.core.group_offsets import CommittedGroup
+from kafka_migration.core.ledger import Ledger
+from kafka_migration.core.migration import Mode
+from kafka_migration.core.offsets import Offsets, TopicPartition, from_document
+from kafka_migration.core.repartitioned import repartitioned_topics
+from kafka_migration.core.topics import missing_target_findings
+from kafka_migration.core.translation import PartitionCopy, Position, Prints, copies_of, within
+from kafka_migration.core.vector_translation import TranslationRequest, translations_from_document
+from kafka_migration.core.way_back import GroupReturn, RollbackPlan, TargetOnly
+from kafka_migration.core.way_back_rules import MovedGroup, Returning, failed_back, restored
+from kafka_migration.orchestration.documents import understood
+from kafka_migration.orchestration.group_planning import record_prints
+from kafka_migration.orchestration.group_reading import how_copied, log_starts
+from kafka_migration.orchestration.mirroring import every_value
+from kafka_migration.orchestration.run import MigrationRun, partitions_of
+
+V = TypeVar("V")
+# More are not counted one by one: it would take longer than it is worth.
+MAX_COUNTED = 1_000_000
+
+
+def make_rollback_plan(run: MigrationRun) -> RollbackPlan:
+    """Return the plan that both clusters give now; nothing is changed.
+
+    Raises `TransientError` when something could not be read: what is not known is not planned.
+    """
+    at, ledger, topics = run.now(), run.ledger.read(), tuple(sorted(run.moved_topics))
+    # Commits before ends: a group that reads on meanwhile must not seem to be beyond the end.
+    groups = _restored(run, ledger) if run.request.mode is Mode.RESTORE else _failed_back(run, ledger, topics)
+    target = run.describe("target", topics)
+    ends = _ends(run, target)
+    return RollbackPlan(at, run.request.mode, topics, groups, _target_only(run, ledger, ends), ends)
+
+
+def _ends(run: MigrationRun, target: Mapping[str, TopicDescription]) -> Offsets:
+    partitions = partitions_of(target)
+    return every_value(run.target.log_end_offsets(partitions, "read_uncommitted"), partitions, "target end")
+
+
+def _target_only(run: MigrationRun, ledger: Ledger, ends: Offsets) -> tuple[TargetOnly, ...]:
+    """Return what was written to the target behind the copy, by topic."""
+    copied = ledger.last_stop.target_end_offsets if ledger.last_stop else {}
+    behind = {p: copied.get(p, 0) for p, end in ends.items() if end > copied.get(p, 0)}
+    met = every_value(run.target.records_at(behind, "read_committed"), behind, "first record behind the copy")
+    first = {p: found.offset for p, found in met.items() if found is not None}
+    topics = sorted({partition.topic for partition in first})
+    return tuple(_counted(run, topic, {p: at for p, at in first.items() if p.topic == topic}, ends) for topic in topics)
+
+
+def _counted(run: MigrationRun, topic: str, first: Offsets, ends: Offsets) -> TargetOnly:
+    at_most = sum(ends[p] - at for p, at in first.items())
+    if at_most <= MAX_COUNTED:
+        try:
+            counts = run.target.count_visible(first, {p: ends[p] for p in first}, "read_committed")
+        except TransientError:
+            return TargetOnly(topic, first, at_most, is_exact=False)
+        return TargetOnly(topic, first, sum(counts.values()), is_exact=set(counts) == set(first))
+    return TargetOnly(topic, first, at_most, is_exact=False)
+
+
+def _restored(run: MigrationRun, ledger: Ledger) -> tuple[GroupReturn, ...]:
+    written: dict[str, dict[TopicPartition, int]] = {}
+    before: dict[str, Commits] = {}
+    for cutover in ledger.cutovers:
+        evidence = run.evidence_of(cutover.run)
+        saved = commits_from_document(evidence.require(Kind.OFFSETS_BEFORE)["target"])
+        for result in evidence.require(Kind.OFFSETS_RESULT)["groups"]:
+            if (group := result["group"]) in cutover.groups:
+                written.setdefault(group, {}).update(from_document(result["read_back"]))
+                # What stood there before the first cutover is what stood there before.
+                before[group] = {**saved.get(group, {}), **before.get(group, {})}
+    described = run.target.describe_groups(sorted(written))
+    groups = (
+        MovedGroup(described[group], written[group], before[group], run.target.committed_offsets(group))
+        for group in sorted(written)
+    )
+    return tuple(restored(group) for group in groups)
+
+
+def _failed_back(run: MigrationRun, ledger: Ledger, topics: Collection[str]) -> tuple[GroupReturn, ...]:
+    groups, reading = read_returning_groups(run, ledger, topics), read_copied_topics(run, ledger, topics)
+    request, result = run.evidence.require(Kind.TRANSLATION_REQUEST), run.evidence.require(Kind.TRANSLATION_RESULT)
+    found = understood(translations_from_document, result, "translate_back") if result["id"] == request["id"] else {}
+    here, there = _counted_positions(groups, Returning(reading))
+    isolation = run.migration.mirror.isolation_level
+    source = record_prints(run.source, here, isolation, "source")
+    target = record_prints(run.target, there, isolation, "target")
+    ends = {name: (each.topic.mirror_positions, each.topic.target_ends) for name, each in reading.items()}
+    returning = Returning(
+        reading,
+        found,
+        _digests(source, {name: positions for name, (positions, _) in ends.items()}),
+        _digests(target, {name: positions for name, (_, positions) in ends.items()}),
+    )
+    return failed_back(groups, returning, run.migration.cutover.may_rewind)
+
+
+def _digests(prints: Prints, ends: Mapping[str, Mapping[int, int]]) -> dict[Position, str | None]:
+    """Return the records' digests; `None` where the copy ended before one was met."""
+    found = {at: within(met, ends[at.partition.topic][at.partition.partition]) for at, met in prints.items()}
+    return {at: None if met is None else met.digest for at, met in found.items()}
+
+
+def _counted_positions(
+    groups: Iterable[CommittedGroup], returning: Returning
+) -> tuple[frozenset[Position], frozenset[Position]]:
+    """Return the positions on both sides at which the same record must be, as far as counting tells them."""
+    here: set[Position] = set()
+    there: set[Position] = set()
+    for group in groups:
+        for topic, committed in returning.commits_of(group):
+            for number, offset in (topic.counted(committed) or {}).items():
+                if offset < topic.topic.mirror_positions[number]:
+                    partition = TopicPartition(topic.topic.topic, number)
+                    here.add(Position(partition, offset))
+                    there.add(Position(partition, committed[number]))
+    return frozenset(here), frozenset(there)
+
+
+def read_returning_groups(run: MigrationRun, ledger: Ledger, topics: Collection[str]) -> tuple[CommittedGroup, ...]:
+    """Return the groups that cutovers moved, and those that the migration file names and that read these topics there.
+
+    With what both sides know of them on these topics.
+    """
+    moved = {group for cutover in ledger.cutovers for group in cutover.groups}
+    named = which_groups(run.target.list_groups(), run.migration.cutover.groups)
+    commits = {group: _on(run.target.committed_offsets(group), topics) for group in sorted({*moved, *named})}
+    names = [group for group, found in commits.items() if found or group in moved]
+    source, target = run.source.describe_groups(names), run.target.describe_groups(names)
+    return tuple(
+        CommittedGroup(source[name], target[name], _on(run.source.committed_offsets(name), topics), commits[name])
+        for name in names
+    )
+
+
+def _on(commits: Commits, topics: Collection[str]) -> Commits:
+    return {partition: commit for partition, commit in commits.items() if partition.topic in topics}
+
+
+def read_copied_topics(run: MigrationRun, ledger: Ledger, topics: Collection[str]) -> dict[str, CopiedTopic]:
+    """Return the topics as they are looked at from the copy. Raises `Refused` where one is gone from the target."""
+    source, target = partitions_of(run.describe("source", topics)), run.describe("target", topics)
+    missing = missing_target_findings(run.whole_migration.limited_to(tuple(topics)), target)
+    if missing:
+        raise Refused(missing)
+    starts = log_starts(run.source, source, "source")
+    target_starts = log_starts(run.target, partitions_of(target), "target")
+    copies = _copies(run, ledger, starts, target_starts)
+    repartitioned = repartitioned_topics(ledger, how_copied(run, topics), starts, "refuse")
+    return {
+        name: CopiedTopic(topic, _of_topic(target_starts, name), _of_topic(copies, name))
+        for name, topic in repartitioned.items()
+    }
+
+
+def _copies(
+    run: MigrationRun, ledger: Ledger, source_log_start: Offsets, target_log_start: Offsets
+) -> dict[TopicPartition, PartitionCopy]:
+    """Return how partitions were copied, where offsets can be counted."""
+    if not run.migration.keeps_offsets:
+        return {}
+    stop = ledger.last_stop
+    ends = stop.target_end_offsets if stop else {}
+    return copies_of(ledger, source_log_start, source_log_start, ends, target_log_start)
+
+
+def _of_topic(values: Mapping[TopicPartition, V], topic: str) -> dict[int, V]:
+    return {p.partition: value for p, value in values.items() if p.topic == topic}
+
+
+def translation_back_request(run: MigrationRun) -> TranslationRequest:
+    """Return what the Spark job is asked about the groups as they stand on the target now."""
+    ledger, topics = run.ledger.read(), sorted(run.moved_topics)
+    groups, reading = read_returning_groups(run, ledger, topics), read_copied_topics(run, ledger, topics)
+    returning = Returning(reading)
+    stands: dict[str, list[Mapping[int, int]]] = {}
+    for group in groups:
+        for topic, committed in returning.commits_of(group):
+            stands.setdefault(topic.topic.topic, []).append(committed)
+    asked = (reading[name].to_translate(each) for name, each in sorted(stands.items()))
+    return TranslationRequest(
+        id=secrets.token_hex(8),
+        migration=run.name,
+        run=run.identity.holder,
+        isolation_level=run.migration.mirror.isolation_level,
+        topics=tuple(topic for topic in asked if topic is not None),
+        commits={group.group: group.target_commits for group in groups},
+        source_log_start={},
+        max_bytes_per_s=run.migration.validation.max_bytes_per_s,
+        is_back=True,
+    )
