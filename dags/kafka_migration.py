@@ -1,14 +1,16 @@
 """The Airflow DAGs of every migration file in `include/migrations`.
 
 Per file: `kafka_migration__<name>`, triggered by hand, and `kafka_nightly_sync__<name>`, run by its schedule and by
-backfills, which has the same tasks up to `judge`.
+backfills, which has the same tasks up to `judge`, and `kafka_rollback__<name>`, run by hand to take cutovers back.
 
     preflight ─ reserve ─ plan ─ create_topics ─ start_mirror ─ watch_lag ─┐
                    │ setup                                                  │
                    └──────────── stop_mirror (teardown of reserve) ─────────┤
        validate_topics ─ judge ─ drain_groups ─ translate_offsets ─ plan_offsets ─ approve ─ sync_offsets ─┐
-                                                                                           confirm_cutover ┘
+                                                                        confirm_cutover ─ restore_settings ┘
     finish: a teardown below every task, the only leaf
+
+    preflight ─ reserve ─ translate_back ─ plan_rollback ─ approve ─ roll_back ─ restore_settings ─ finish
 """
 
 from __future__ import annotations

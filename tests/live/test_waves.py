@@ -1,4 +1,4 @@
-"""A cutover in two waves, and its way back, on real parts, with groups whose names mean something to shells, browsers, spreadsheets."""
+"""A cutover in two waves, and its way back, on real parts; groups whose names mean something to shells and browsers."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from airflow.sdk import Context
 from kafka_migration.core.errors import Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.phases import phase_findings
+from kafka_migration.core.reverse_migration import reverse_migration
 from kafka_migration.core.way_back import RollbackPlan
 from kafka_migration.core.way_back_report import render_rollback
 from kafka_migration.core.way_back_rules import target_only_findings
@@ -14,13 +15,16 @@ from kafka_migration.orchestration.operators.base import MigrationOperator, Summ
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.way_back import make_rollback_plan
 
+REVERSE_MIGRATION = "reverse-migration.yaml"
+
 
 class PlanRollbackOperator(MigrationOperator):
     """Plan to take back everything that was cut over.
 
     Mode `restore`: the groups on the target as they stood before. Mode `fail_back`: the groups on the source as they
     stand on the target, each offset proved. Records that only the target has are counted, and refuse the run
-    (`TARGET_ONLY_RECORDS`) unless the form's `leave_records_of` names their topics. Neither cluster is changed.
+    (`TARGET_ONLY_RECORDS`) unless the form's `leave_records_of` names their topics; a migration file that copies them
+    back is put beside the evidence. Neither cluster is changed.
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
@@ -30,6 +34,8 @@ class PlanRollbackOperator(MigrationOperator):
         plan = make_rollback_plan(run)
         document = {"digest": plan.digest, "plan": plan.to_document(), "markdown": render_rollback(plan, run.name)}
         run.evidence.write(Kind.ROLLBACK_PLAN, document)
+        if plan.target_only:
+            run.evidence.publish(REVERSE_MIGRATION, reverse_migration(run.whole_migration, plan.target_only)[1])
         self._log_plan(plan)
         findings = target_only_findings(plan.target_only, run.request.leave_records_of)
         if findings:

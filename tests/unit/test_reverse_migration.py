@@ -1,0 +1,39 @@
+"""The generated file that brings records back is a migration file, in the other direction."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kafka_migration.core.migration import Migration
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.reverse_migration import reverse_migration
+from kafka_migration.core.way_back import TargetOnly
+from kafka_migration.spec.loading import load_migration
+
+pytestmark = pytest.mark.unit
+
+LEFT = (TargetOnly("orders", {TopicPartition("orders", 1): 40}, 7, is_exact=True),)
+
+
+def test_it_loads_and_goes_back(migration: Migration):
+    """Source and target have changed places, the topics have names of their own, and the first offsets are told."""
+    mirror = replace(migration.mirror, engine="mirrormaker1", kafka_home="/opt/kafka")
+    name, text = reverse_migration(replace(migration, mirror=mirror), LEFT)
+    back = load_migration(text, where=f"{name}.yaml")
+
+    ends = back.target.connection, back.source.connection
+    assert ends == (migration.source.connection, migration.target.connection)
+    assert (("orders",), "shop-back.orders") == (back.topics, back.target_topic("orders"))
+    assert ("mirrormaker2", "/opt/kafka") == (back.mirror.engine, back.mirror.kafka_home)
+    assert "7 records, partition 1: 40" in text
+
+
+def test_name_is_no_longer_than_a_name_may_be(migration: Migration):
+    """A long name is cut, and is still another one than the migration's."""
+    long = "m" * 63
+    name, text = reverse_migration(replace(migration, name=long), LEFT)
+
+    assert name != long
+    assert load_migration(text, where=f"{name}.yaml").name == name
