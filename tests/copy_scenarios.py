@@ -43,27 +43,26 @@ class Scenario:
         keys = {key for key, _ in unread if key is not None and key % len(self.target) == number}
         return all(_is_read_by([r for r in unread if r[0] == key], rest) for key in keys)
 
-    def best_back(self, committed: dict[int, int]) -> dict[int, int]:
-        """The last place in each source partition before which a reader of the target has read everything.
+    def best_back(self, stand: dict[int, int]) -> dict[int, int]:
+        """The last place in each source partition before which a group that reads the target has read everything.
 
-        It has read a record if the source's records of its key, up to there, are in order among what it has read.
+        Of what it had not read on the source it is still to read whatever follows, in order, from where it stands.
         """
-        read = [record for number, log in self.target.items() for record in log[: committed[number]]]
-        return {number: self._first_unread(number, read, committed) for number in self.source}
+        rest = {number: log[stand[number] :] for number, log in self.target.items()}
+        return {number: self._first_ahead(number, rest) for number in self.source}
 
-    def _first_unread(self, number: int, read: Sequence[Record], committed: dict[int, int]) -> int:
-        log = self.source[number]
-        if not self.by_key:
-            return _length_read(log, self.target[number][: committed[number]])
-        keys = {key for key, _ in log}
-        places = {key: [place for place, record in enumerate(log) if record[0] == key] for key in keys}
-        read_of = {key: _length_read([log[place] for place in places[key]], read) for key in keys}
-        return min((places[key][read_of[key]] for key in keys if read_of[key] < len(places[key])), default=len(log))
-
-
-def _length_read(records: Sequence[Record], log: Sequence[Record]) -> int:
-    """Return how many of the records, from the first on, a reader of this log has met in their order."""
-    return max(length for length in range(len(records) + 1) if _is_read_by(records[:length], log))
+    def _first_ahead(self, number: int, rest: Partitions) -> int:
+        log, start = self.source[number], self.committed[number]
+        lines = [list(range(start, len(log)))]
+        if self.by_key:
+            lines = [[place for place in lines[0] if log[place][0] == key] for key in {key for key, _ in log}]
+            ahead = [record for each in rest.values() for record in each]
+        else:
+            ahead = rest[number]
+        tails = [
+            [line[n:] for n in range(len(line) + 1) if _is_read_by([log[p] for p in line[n:]], ahead)] for line in lines
+        ]
+        return min((max(found, key=len)[0] for found in tails if max(found, key=len)), default=len(log))
 
 
 def _is_read_by(unread: Sequence[Record], log: Iterable[Record]) -> bool:

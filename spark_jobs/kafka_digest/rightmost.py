@@ -86,7 +86,7 @@ class _Keys:
         return self.source_end - self.source_start
 
 
-def rightmost(source: Log, target: Log, *, is_compacted: bool = False) -> Copies:
+def rightmost(source: Log, target: Log, *, is_compacted: bool = False, takes_last: bool = False) -> Copies:
     """Return where the copies of all source records are.
 
     A record may have copies in several target partitions: one row for each. `missing` has no copy, nor do the records
@@ -94,6 +94,7 @@ def rightmost(source: Log, target: Log, *, is_compacted: bool = False) -> Copies
 
     :param is_compacted: whether the target deletes records that have a newer one of their key: such a one is read
         instead, so that a record that is gone is missing only if none of its key comes after it
+    :param takes_last: whether, where no place is the rightmost, the last copy in each target partition counts
     """
     keys = _Keys.of(source, target)
     in_tail = _in_tail(source, target, keys)
@@ -103,7 +104,7 @@ def rightmost(source: Log, target: Log, *, is_compacted: bool = False) -> Copies
     for number in np.flatnonzero(~in_tail).tolist():
         theirs = range(keys.target_start[number], keys.target_end[number])
         ours = range(keys.source_start[number], keys.source_end[number])
-        for found in _copies_of_key(source, target, ours, theirs, is_compacted=is_compacted):
+        for found in _copies_of_key(source, target, ours, theirs, is_compacted=is_compacted, takes_last=takes_last):
             if isinstance(found, Copy):
                 rows.append(found)
             else:
@@ -115,23 +116,6 @@ def rightmost(source: Log, target: Log, *, is_compacted: bool = False) -> Copies
         np.concatenate((np.ones(len(ordered), np.bool_), np.asarray(only, np.bool_))),
         np.array(missing, np.int64),
     )
-
-
-def leftmost(source: Log, target: Log) -> Copies:
-    """Return where the first copies of all source records are: the same, looked at from the other end.
-
-    The first record's copy is the first that equals it, the copy of each after it the first one after that: so it tells
-    what a reader of the target has read at least once. `missing` has no copy, nor do the records of its key after it
-    count; in several target partitions it is the last copy of each that counts.
-    """
-    copies = rightmost(_mirrored(source), _mirrored(target))
-    ours, theirs = len(source) - 1, len(target) - 1
-    return Copies(ours - copies.source, theirs - copies.target, copies.is_only_choice, ours - copies.missing)
-
-
-def _mirrored(log: Log) -> Log:
-    """Return the records with the last first, and all that they are sorted by turned round."""
-    return Log(~log.keys[::-1], ~log.partitions[::-1], ~log.offsets[::-1], log.records[::-1])
 
 
 def _at_end(keys: _Keys) -> Places:
@@ -159,16 +143,18 @@ def _in_tail(source: Log, target: Log, keys: _Keys) -> Truths:
     return whole
 
 
-def _copies_of_key(source: Log, target: Log, ours: range, theirs: range, *, is_compacted: bool) -> Iterator[Copy | int]:
+def _copies_of_key(
+    source: Log, target: Log, ours: range, theirs: range, *, is_compacted: bool, takes_last: bool
+) -> Iterator[Copy | int]:
     """Yield the copies of one key's records, and the places of those that are missing; the last record first."""
     copies: dict[int, list[int]] = {}
     for place in theirs:
         copies.setdefault(int(target.records[place]), []).append(place)
     if not _is_in_one(target, theirs):
-        is_compacted = is_compacted and _is_in_one(source, ours)
-        yield from _first_copies(source, target, ours, copies, may_be_replaced=is_compacted)
+        may_be_replaced = is_compacted and _is_in_one(source, ours)
+        yield from _any_copies(source, target, ours, copies, may_be_replaced=may_be_replaced, takes_last=takes_last)
     elif not _is_in_one(source, ours):
-        yield from _first_copies(source, target, ours, copies, may_be_replaced=False)
+        yield from _any_copies(source, target, ours, copies, may_be_replaced=False, takes_last=takes_last)
         yield from _out_of_order(source, ours, copies, theirs.stop)
     elif is_compacted and (not theirs or target.records[theirs[-1]] != source.records[ours[-1]]):
         # Whatever compaction leaves, it ends with the newest record.
@@ -205,13 +191,19 @@ def _from_the_right(
             return
 
 
-def _first_copies(
-    source: Log, target: Log, ours: range, copies: Mapping[int, Sequence[int]], *, may_be_replaced: bool
+def _any_copies(
+    source: Log,
+    target: Log,
+    ours: range,
+    copies: Mapping[int, Sequence[int]],
+    *,
+    may_be_replaced: bool,
+    takes_last: bool,
 ) -> Iterator[Copy | int]:
-    """Give each record the first of its copies in every target partition; where they are too few, none counts."""
+    """Give each record the first of its copies in every target partition, or the last; too few count as none."""
     wanted = Counter(int(source.records[place]) for place in ours)
-    first = {
-        record: {int(target.partitions[place]): place for place in reversed(places)}
+    chosen = {
+        record: {int(target.partitions[place]): place for place in (places if takes_last else reversed(places))}
         for record, places in copies.items()
         if record in wanted
     }
@@ -220,6 +212,6 @@ def _first_copies(
         mine = copies.get(record := int(source.records[place]), ())
         if len(mine) >= wanted[record]:
             is_followed = True
-            yield from (Copy(place, copy, len(mine) == 1) for copy in first[record].values())
+            yield from (Copy(place, copy, len(mine) == 1) for copy in chosen[record].values())
         elif not (may_be_replaced and is_followed):
             yield place

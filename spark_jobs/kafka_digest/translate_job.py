@@ -21,7 +21,17 @@ if TYPE_CHECKING:
 SCHEMA = 2
 REQUEST_KIND = "translation-request"
 RESULT_KIND = "translation-result"
-TOPIC_FIELDS = {"topic", "target_topic", "by_key", "is_compacted", "has_timestamps", "source", "target", "vectors"}
+TOPIC_FIELDS = {
+    "topic",
+    "target_topic",
+    "by_key",
+    "is_compacted",
+    "has_timestamps",
+    "source",
+    "target",
+    "vectors",
+    "read",
+}
 Bounds = Mapping[tuple[str, int], LogBounds]
 
 
@@ -56,7 +66,8 @@ def _copies(clusters: Clusters, topics: Iterable[Mapping[str, Any]], *, is_back:
             by_key=topic["by_key"],
             is_compacted=topic["is_compacted"],
             ranges={"source": _source_ranges(source, bounds["source"]), "target": _held(target, bounds["target"])},
-            vectors=[{int(p): offset for p, offset in vector.items()} for vector in topic["vectors"]],
+            vectors=[_by_number(vector) for vector in topic["vectors"]],
+            read=[_by_number(vector) for vector in topic["read"]],
             is_back=is_back,
         )
         for topic, source, target in zip(topics, asked["source"], asked["target"], strict=True)
@@ -93,12 +104,17 @@ def _topic(copy: TopicCopy, translated: Iterable[Translated]) -> dict[str, Any]:
 def _translation(one: Translated) -> dict[str, Any]:
     return {
         "vector": _by_text(one.vector),
+        "read": _by_text(one.read),
         "goes_on_at": _by_text(one.goes_on_at),
         "unread": one.unread,
         "delivered": one.delivered,
         "missing": _by_text(one.missing),
         "is_minimal": one.is_minimal,
     }
+
+
+def _by_number(offsets: Mapping[str, int]) -> dict[int, int]:
+    return {int(partition): offset for partition, offset in offsets.items()}
 
 
 def _by_text(offsets: Mapping[int, int]) -> dict[str, int]:

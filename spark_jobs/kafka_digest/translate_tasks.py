@@ -10,8 +10,9 @@ copy (before which nothing of its key counts); `COPY` is the first offset of the
 target partition.
 
 On the way back the groups' offsets are the target's, and the roles are changed: `source` stands here for the cluster
-that they were committed on, `target` for the one that they are translated to. A record counts as read as soon as its
-first copy was; one of which no copy was ever read is unread for every group, and belongs to the last step.
+that they were committed on, `target` for the one that they are translated to. A record is unread as long as the last
+copy of it lies ahead of a group that has not read it where it was copied from: steps of both sides decide, those of
+the target begin at the offsets before which groups have read everything there. One without a copy lies ahead of all.
 """
 
 from __future__ import annotations
@@ -25,15 +26,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kafka_digest.arrow_columns import schema_of
-from kafka_digest.rightmost import Log, Places, leftmost, rightmost
+from kafka_digest.rightmost import Log, Places, rightmost
 from kafka_digest.whole_keys import Columns, whole_keys
 
 READ, COPY = 0, 1
+Steps = Mapping[int, tuple[int, ...]]
+"""The offsets at which steps begin, by partition, ascending."""
 SOURCE, TARGET = 0, 1
 # Rows of one key are together, sorted by side, partition and offset.
 HASHED = "unit int, key bigint, side int, partition int, offset bigint, record bigint"
 STEPS = (
-    "kind int, unit int, source_partition int, step int, target_partition int, offset bigint, "
+    "kind int, unit int, source_partition int, step int, target_partition int, target_step int, offset bigint, "
     "is_only_choice boolean, records bigint, last_missing bigint"
 )
 # Where a record is on the target, and how many are in a step between two offsets.
@@ -46,12 +49,13 @@ _HASHED, _STEPS, _PLACED, _COUNTS = (schema_of(columns) for columns in (HASHED, 
 class Unit:
     """One topic: the distinct offsets that groups committed by source partition, ascending, and how the target is.
 
-    `is_back` says that these are offsets on the copy, which are translated to what it was copied from.
+    On the way back there is also `read`: the distinct offsets before which groups have read everything, by partition of
+    the side that they go back to, ascending.
     """
 
     commits: Mapping[int, tuple[int, ...]]
     is_compacted: bool = False
-    is_back: bool = False
+    read: Mapping[int, tuple[int, ...]] | None = None
 
 
 def steps(batches: Iterable[pa.RecordBatch], units: Mapping[int, Unit]) -> Iterator[pa.RecordBatch]:
@@ -66,11 +70,13 @@ def steps(batches: Iterable[pa.RecordBatch], units: Mapping[int, Unit]) -> Itera
 
 def _rows_of(unit: Unit, columns: Columns) -> Iterator[dict[str, Any]]:
     source, target = _log(columns, SOURCE), _log(columns, TARGET)
-    return _rows_back(unit, source, target) if unit.is_back else _rows(unit, source, target)
+    if unit.read is None:
+        return _rows(unit, source, target)
+    return _rows_back(unit, unit.read, source, target)
 
 
 def _rows(unit: Unit, source: Log, target: Log) -> Iterator[dict[str, Any]]:
-    copies, step_of = rightmost(source, target, is_compacted=unit.is_compacted), _step_of(source, unit)
+    copies, step_of = rightmost(source, target, is_compacted=unit.is_compacted), _step_of(source, unit.commits)
     for chosen in _groups(source.partitions, step_of):
         lost = source.offsets[np.intersect1d(chosen, copies.missing)]
         yield {
@@ -88,33 +94,41 @@ def _rows(unit: Unit, source: Log, target: Log) -> Iterator[dict[str, Any]]:
         }
 
 
-def _rows_back(unit: Unit, copy: Log, original: Log) -> Iterator[dict[str, Any]]:
-    """Tell which original records become unread with which step of the copy."""
-    # What compaction leaves of the copy is its end, so the last copies are looked for there.
-    copies = rightmost(original, copy, is_compacted=True) if unit.is_compacted else leftmost(original, copy)
-    steps = _step_of(copy, unit)
-    _, once = np.unique(copies.source, return_index=True)
-    for chosen in _groups(copy.partitions[copies.target[once]], steps[copies.target[once]]):
-        yield {"kind": READ, **_step(copy, steps, copies.target[once[chosen[0]]]), "records": len(chosen)}
-    pairs = copy.partitions[copies.target], steps[copies.target], original.partitions[copies.source]
-    for chosen in _groups(*pairs):
-        first = chosen[np.argmin(original.offsets[copies.source[chosen]])]
+def _rows_back(unit: Unit, read: Steps, copy: Log, original: Log) -> Iterator[dict[str, Any]]:
+    """Tell which original records become unread with which steps: of the copy, and of what was read there."""
+    copies = rightmost(original, copy, is_compacted=unit.is_compacted, takes_last=True)
+    step_of, target_step_of, ours = _step_of(copy, unit.commits), _step_of(original, read), copies.source
+    # A record with copies in several partitions is told by each of them, and counts once.
+    uncounted = np.ones(len(original), np.bool_)
+    places = copy.partitions[copies.target], step_of[copies.target]
+    for chosen in _groups(*places, original.partitions[ours], target_step_of[ours]):
+        first = chosen[np.argmin(original.offsets[ours[chosen]])]
+        new = np.unique(ours[chosen])
+        new = new[uncounted[new]]
+        uncounted[new] = False
         yield {
-            **_step(copy, steps, copies.target[first]),
-            **_place(original, copies.source[first]),
-            "is_only_choice": bool(copies.is_only_choice[first]),
+            **_step(copy, step_of, copies.target[first]),
+            **_place(original, ours[first]),
+            "target_step": int(target_step_of[ours[first]]),
+            "is_only_choice": bool(copies.is_only_choice[chosen].all()),
+            "records": len(new),
         }
-    yield from _never_read(unit, original, copies.missing)
+    yield from _without_copy(unit, original, target_step_of, copies.missing)
 
 
-def _never_read(unit: Unit, original: Log, missing: Places) -> Iterator[dict[str, Any]]:
-    """Put records without a copy into a step that no group has read; how far they reach is not the least there is."""
+def _without_copy(unit: Unit, original: Log, target_step_of: Places, missing: Places) -> Iterator[dict[str, Any]]:
+    """Put records without a copy into a step that lies ahead of every group."""
     partition, offsets = min(unit.commits.items())
-    last = {"source_partition": partition, "step": len(offsets) - 1}
-    for chosen in _groups(original.partitions[missing]):
+    for chosen in _groups(original.partitions[missing], target_step_of[missing]):
         first = missing[chosen[np.argmin(original.offsets[missing[chosen]])]]
-        yield {"kind": READ, **last, "records": len(chosen)}
-        yield {**last, **_place(original, first), "is_only_choice": False}
+        yield {
+            "source_partition": partition,
+            "step": len(offsets) - 1,
+            **_place(original, first),
+            "target_step": int(target_step_of[first]),
+            "is_only_choice": False,
+            "records": len(chosen),
+        }
 
 
 def _place(log: Log, place: np.int64) -> dict[str, int]:
@@ -131,12 +145,12 @@ def _log(columns: Columns, side: int) -> Log:
     return Log(keys[of_side], partitions[of_side], offsets[of_side], records[of_side])
 
 
-def _step_of(source: Log, unit: Unit) -> Places:
-    """Return the step of every source record."""
-    found = np.empty(len(source), np.int64)
-    for number in np.unique(source.partitions).tolist():
-        of_partition = source.partitions == number
-        found[of_partition] = np.searchsorted(unit.commits[number], source.offsets[of_partition], "right") - 1
+def _step_of(log: Log, begins: Steps) -> Places:
+    """Return the step of every record; of one before the first step that is -1."""
+    found = np.empty(len(log), np.int64)
+    for number in np.unique(log.partitions).tolist():
+        of_partition = log.partitions == number
+        found[of_partition] = np.searchsorted(begins[number], log.offsets[of_partition], "right") - 1
     return found
 
 

@@ -21,7 +21,16 @@ from kafka_digest.errors import naming
 from kafka_digest.hashing import RECORD
 from kafka_digest.session import small_table
 from kafka_digest.translate_tasks import COUNTS, SOURCE, STEPS, TARGET, Unit, counts, steps
-from kafka_digest.vectors import TopicCopy, Translated, delivered_from, places_of, sum_of, translated, unread_from
+from kafka_digest.vectors import (
+    TopicCopy,
+    Translated,
+    delivered_from,
+    places_of,
+    sum_of,
+    translated,
+    translated_back,
+    unread_from,
+)
 from kafka_digest.windows import SideRange
 
 if TYPE_CHECKING:
@@ -48,8 +57,8 @@ class Translation:
         numbered = dict(enumerate(copies))
         units = {number: copy.unit for number, copy in numbered.items()}
         with naming(f"translating the offsets of groups on {len(copies)} topics"):
-            found = unread_from(self._steps(numbered, units), units)
-            results = {number: translated(number, copy, found) for number, copy in numbered.items()}
+            rows = self._steps(numbered, units)
+            results = _results(numbered, units, rows)
         with naming("counting what the groups will read"):
             self._count(numbered, results)
         return list(results.values())
@@ -70,7 +79,7 @@ class Translation:
             source.unpersist()
 
     def _steps_back(self, original: DataFrame | None, copy: DataFrame | None, units: Mapping[int, Unit]) -> list[Any]:
-        """Read all of both sides: an original record without any copy counts too, as one that nobody has read."""
+        """Read all of both sides: an original record without any copy counts too."""
         sides = [(copy, SOURCE), (original, TARGET)]
         keyed = [self._keyed(records, side) for records, side in sides if records is not None]
         return self._found(reduce(lambda one, other: one.unionByName(other), keyed), units) if keyed else []
@@ -143,9 +152,18 @@ def _are_back(copies: Mapping[int, TopicCopy]) -> bool:
     return any(copy.is_back for copy in copies.values())
 
 
+def _results(
+    copies: Mapping[int, TopicCopy], units: Mapping[int, Unit], rows: list[Any]
+) -> dict[int, list[Translated]]:
+    if _are_back(copies):
+        return {number: translated_back(number, copy, rows) for number, copy in copies.items()}
+    found = unread_from(rows, units)
+    return {number: translated(number, copy, found) for number, copy in copies.items()}
+
+
 def _summed(told: DataFrame) -> DataFrame:
     """Return one row per step, and per step and target partition, of what tasks told piece by piece."""
-    return told.groupBy("kind", "unit", "source_partition", "step", "target_partition").agg(
+    return told.groupBy("kind", "unit", "source_partition", "step", "target_partition", "target_step").agg(
         functions.sum("records").alias("records"),
         functions.max("last_missing").alias("last_missing"),
         functions.min(functions.struct("offset", "is_only_choice")).alias("first"),

@@ -13,8 +13,11 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, NoReturn
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kafka_digest.errors import JobError
-from kafka_digest.translate_tasks import COPY, Unit
+from kafka_digest.translate_tasks import COPY, Steps, Unit
 from kafka_digest.windows import SideRange
 
 Vector = Mapping[int, int]
@@ -32,8 +35,8 @@ class TopicCopy:
     :param ranges: what is read of each side: of the source from the first committed offset on, of the target from
         where nothing unread lies before; both to the end of the copy
     :param vectors: each names all source partitions
-    :param is_back: whether the vectors are of the target's partitions, and translated to the source's; then both sides
-        are read from where the groups have read everything before
+    :param read: on the way back, for each vector the source offsets before which the group has read everything; then
+        the vectors are of the target's partitions, and translated to the source's
     """
 
     topic: str
@@ -42,6 +45,7 @@ class TopicCopy:
     is_compacted: bool
     ranges: Mapping[str, Sequence[SideRange]]
     vectors: Sequence[Vector]
+    read: Sequence[Vector] = ()
     is_back: bool = False
 
     @property
@@ -63,15 +67,19 @@ class TopicCopy:
         for piece in self.ranges["source"]:
             if piece.unreadable is not None:
                 self._refuse("source", piece, piece.unreadable)
-        self._check_vectors(self.committed_on)
+        self._check_vectors(self.committed_on, self.vectors)
+        if self.is_back:
+            self._check_vectors("source", self.read)
 
-    def _check_vectors(self, side: str) -> None:
+    def _check_vectors(self, side: str, vectors: Sequence[Vector]) -> None:
         """Raise `JobError` if what a group has not read of a partition is not all within the range."""
         partitions = {piece.partition for piece in self.ranges[side]}
-        if any(vector.keys() != partitions for vector in self.vectors):
+        if len(vectors) != len(self.vectors) or any(vector.keys() != partitions for vector in vectors):
             raise JobError(f"{self.topic}: each group's offsets must name the {side} partitions {sorted(partitions)}")
         for piece in self.ranges[side]:
-            outside = [v[piece.partition] for v in self.vectors if not piece.start <= v[piece.partition] <= piece.end]
+            # On the way back a group may stand before all that can tell of what it has not read.
+            start = 0 if side == "target" else piece.start
+            outside = [v[piece.partition] for v in vectors if not start <= v[piece.partition] <= piece.end]
             if outside:
                 self._refuse(side, piece, f"offset {outside[0]} is outside [{piece.start}, {piece.end}]")
 
@@ -81,15 +89,18 @@ class TopicCopy:
     @property
     def commits(self) -> dict[int, tuple[int, ...]]:
         """The distinct offsets from which something is read of each source partition, ascending."""
+        return self._steps(self.committed_on, self.vectors)
+
+    def _steps(self, side: str, vectors: Sequence[Vector]) -> dict[int, tuple[int, ...]]:
         return {
-            piece.partition: tuple(sorted({piece.start, *(vector[piece.partition] for vector in self.vectors)}))
-            for piece in self.ranges[self.committed_on]
+            piece.partition: tuple(sorted({piece.start, *(vector[piece.partition] for vector in vectors)}))
+            for piece in self.ranges[side]
         }
 
     @property
     def unit(self) -> Unit:
         """What a task must know of it."""
-        return Unit(self.commits, self.is_compacted, self.is_back)
+        return Unit(self.commits, self.is_compacted, self._steps("source", self.read) if self.is_back else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +134,7 @@ class Translated:
         the way back, where such a record is unread for everybody
     :param is_minimal: whether no other offsets would do with fewer records read again
     :param delivered: so many records there are from there to the end of the copy, the unread ones among them
+    :param read: on the way back, the source offsets before which everything was read
     """
 
     vector: Vector
@@ -131,6 +143,7 @@ class Translated:
     missing: Mapping[int, int]
     is_minimal: bool
     delivered: int = 0
+    read: Vector = field(default_factory=dict)
 
 
 Found = Mapping[tuple[int, int], Sequence[Unread]]
@@ -172,6 +185,34 @@ def translated(number: int, copy: TopicCopy, found: Found) -> list[Translated]:
         is_minimal = all(is_only_choice for _, is_only_choice in unread.first.values())
         results.append(Translated(vector, goes_on_at, unread.records, missing, is_minimal))
     return results
+
+
+def translated_back(number: int, copy: TopicCopy, rows: Rows) -> list[Translated]:
+    """Return where each vector of a topic goes on on the way back.
+
+    :param rows: as for `unread_from`, each with the step on the other side as well
+    """
+    mine = [row for row in rows if row["unit"] == number]
+    commits, read = copy.commits, copy.unit.read or {}
+    columns = ("source_partition", "step", "target_partition", "target_step", "records")
+    source, step, target, target_step, records = (np.array([row[name] for row in mine], np.int64) for name in columns)
+    offsets, only = (np.array([row["first"][n] for row in mine]) for n in (0, 1))
+    results = []
+    for vector, floor in zip(copy.vectors, copy.read, strict=True):
+        ahead = step >= _step_at(source, vector, commits)
+        ahead &= target_step >= _step_at(target, floor, read)
+        goes_on_at = {piece.partition: piece.end for piece in copy.ranges["source"]}
+        for partition in np.unique(target[ahead]).tolist():
+            goes_on_at[partition] = int(offsets[ahead & (target == partition)].min())
+        unread = int(records[ahead].sum())
+        results.append(Translated(vector, goes_on_at, unread, {}, bool(only[ahead].all()), read=floor))
+    return results
+
+
+def _step_at(partitions: NDArray[np.int64], vector: Vector, steps: Steps) -> NDArray[np.int64]:
+    """Return for each of these partitions the step that begins at a vector's offset."""
+    at = {partition: bisect_left(steps[partition], offset) for partition, offset in vector.items()}
+    return np.array([at[partition] for partition in partitions.tolist()], np.int64)
 
 
 def places_of(results: Mapping[int, Iterable[Translated]]) -> Places:

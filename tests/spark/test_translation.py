@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession, functions
@@ -47,13 +47,14 @@ def records_of(log: Sequence[tuple[int | None, int]]) -> list[KafkaRecord]:
 
 
 def copy_back(name: str, scenario: Scenario, *, vectors: Sequence[Mapping[int, int]], **more: bool) -> TopicCopy:
-    """Return what is asked about groups that stand anywhere in the copy, on their way back."""
+    """Return what is asked about a scenario's group, that now stands anywhere in the copy, on its way back."""
+    starts = scenario.committed
     ranges = {
-        "source": [SideRange(name, n, 0, len(log)) for n, log in scenario.source.items()],
+        "source": [SideRange(name, n, starts[n], len(log)) for n, log in scenario.source.items()],
         "target": [SideRange(f"new.{name}", n, 0, len(log)) for n, log in scenario.target.items()],
     }
-    is_compacted = more.get("is_compacted", False)
-    return TopicCopy(name, f"new.{name}", scenario.by_key, is_compacted, ranges, vectors, is_back=True)
+    read, is_compacted = [starts] * len(vectors), more.get("is_compacted", False)
+    return TopicCopy(name, f"new.{name}", scenario.by_key, is_compacted, ranges, vectors, read, is_back=True)
 
 
 def copy_of(name: str, scenario: Scenario, *, vectors: Sequence[Mapping[int, int]] = (), **more: bool) -> TopicCopy:
@@ -102,12 +103,12 @@ def test_offsets_are_the_best_of_all(translate: Translate, limits: dict[str, int
 
 
 def test_way_back_is_the_best_of_all(translate: Translate):
-    """Groups anywhere in a copy go on on the source where they have read everything before, and no place further right
-    is such a place; replays that they have not read are not read once more."""
+    """Groups that read on in a copy go back to before the first record that still lies ahead of them, and no place
+    further right is before it; what they read on both sides is everything."""
     rng = random.Random(17)
     scenarios = [random_scenario(rng, by_key=number % 3 > 0) for number in range(SCENARIOS)]
     stands = [
-        [{n: rng.randrange(len(log) + 1) for n, log in scenario.target.items()} for _ in range(2)]
+        [{n: rng.randint(scenario.best[n], len(log)) for n, log in scenario.target.items()} for _ in range(3)]
         for scenario in scenarios
     ]
     copies = [
@@ -121,32 +122,60 @@ def test_way_back_is_the_best_of_all(translate: Translate):
             delivered = sum(len(log) - one.goes_on_at[number] for number, log in scenario.source.items())
             assert (True, {}, delivered) == (one.is_minimal, one.missing, one.delivered)
             assert one.unread <= one.delivered
+            require_everything_read(scenario, one)
+
+
+def require_everything_read(scenario: Scenario, back: Translated) -> None:
+    """A group that reads to where it is moved, on in the copy, and from where it comes back, has read every record."""
+    read: list[tuple[int | None, int]] = []
+    for number, log in scenario.source.items():
+        read += log[: scenario.committed[number]] + log[back.goes_on_at[number] :]
+    for number, log in scenario.target.items():
+        read += log[scenario.best[number] : back.vector[number]]
+    assert not Counter(record for log in scenario.source.values() for record in log) - Counter(read)
 
 
 def test_way_back_loses_nothing_without_an_order(translate: Translate):
-    """Records without a key: what a group has not read of them on the copy is behind its places on the source."""
+    """Records without a key: what a group has not read on either side is behind its places on the source."""
     rng = random.Random(19)
     source: Partitions = {number: [(None, rng.randrange(5)) for _ in range(12)] for number in range(2)}
-    scenario = Scenario(source, copied(source, rng, 3, restarts=2), {})
-    vectors = [{n: rng.randrange(len(log) + 1) for n, log in scenario.target.items()} for _ in range(10)]
-    (found,) = translate([scenario], [copy_back("orders", scenario, vectors=vectors)])
+    scenario = Scenario(source, copied(source, rng, 3, restarts=2), {0: 4, 1: 7})
+    ((moved,),) = translate([scenario], [copy_of("orders", scenario)])
+    stands = [{n: rng.randint(moved.goes_on_at[n], len(log)) for n, log in scenario.target.items()} for _ in range(20)]
+    (found,) = translate([scenario], [copy_back("orders", scenario, vectors=stands)])
 
-    for vector, one in zip(vectors, found, strict=True):
-        read = [record for number, log in scenario.target.items() for record in log[: vector[number]]]
-        passed_over = [record for number, log in source.items() for record in log[: one.goes_on_at[number]]]
-        assert not Counter(passed_over) - Counter(read)
+    for stand, one in zip(stands, found, strict=True):
+        read = [
+            record for n, log in source.items() for record in log[: scenario.committed[n]] + log[one.goes_on_at[n] :]
+        ]
+        read += [r for n, log in scenario.target.items() for r in log[moved.goes_on_at[n] : stand[n]]]
+        assert not Counter(record for log in source.values() for record in log) - Counter(read)
+
+
+def test_one_pass_brings_groups_back_from_anywhere(translate: Translate):
+    """Groups that had stopped at different places of the source get what each would get alone."""
+    rng = random.Random(23)
+    scenario = random_scenario(rng)
+    starts = [{n: rng.randrange(len(log) + 1) for n, log in scenario.source.items()} for _ in range(5)]
+    alone = [Scenario(scenario.source, scenario.target, start) for start in starts]
+    stands = [{n: rng.randint(one.best[n], len(log)) for n, log in one.target.items()} for one in alone]
+    least = {n: min(start[n] for start in starts) for n in scenario.source}
+    together = copy_back("orders", Scenario(scenario.source, scenario.target, least), vectors=stands)
+    (found,) = translate([scenario], [replace(together, read=starts)])
+
+    assert [one.best_back(stand) for one, stand in zip(alone, stands, strict=True)] == [one.goes_on_at for one in found]
 
 
 def test_way_back_over_a_copy_with_deleted_records(translate: Translate):
     """What the target has deleted was read by nobody, as far as anybody can tell: it is read again on the source."""
-    scenario = Scenario({0: [(0, 0), (1, 1), (0, 2)]}, {0: [(0, 2)], 1: [(1, 1)]}, {})
-    gone = Scenario(scenario.source, {0: [], 1: []}, {})
+    scenario = Scenario({0: [(0, 0), (1, 1), (0, 2)]}, {0: [(0, 2)], 1: [(1, 1)]}, {0: 0})
+    gone = Scenario(scenario.source, {0: [], 1: []}, {0: 1})
     ((all_read, nothing),) = translate(
         [scenario], [copy_back("orders", scenario, vectors=[{0: 1, 1: 1}, {0: 0, 1: 0}])]
     )
     ((empty,),) = translate([gone], [copy_back("gone", gone, vectors=[{0: 0, 1: 0}])])
 
-    assert [{0: 0}] * 3 == [one.goes_on_at for one in (all_read, nothing, empty)]
+    assert [{0: 0}, {0: 0}, {0: 1}] == [one.goes_on_at for one in (all_read, nothing, empty)]
     assert [False] * 3 == [one.is_minimal for one in (all_read, nothing, empty)]
 
 

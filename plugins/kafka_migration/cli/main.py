@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pydantic import TypeAdapter, ValidationError
 
 from kafka_migration import __version__
+from kafka_migration.cli.decommission import decommission
 from kafka_migration.cli.output import ExitCode
 from kafka_migration.cli.status import status
 from kafka_migration.cli.stop import stop
@@ -51,6 +52,7 @@ def parser() -> argparse.ArgumentParser:
     _add_status(verbs)
     _add_verdict(verbs)
     _add_stop(verbs)
+    _add_decommission(verbs)
     return made
 
 
@@ -76,6 +78,21 @@ def _add_stop(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     verb.add_argument("--wait", action="store_true", help="wait until MirrorMaker has stopped")
     verb.add_argument("--timeout", type=_duration_s, default="10m", metavar="TIME", help="for --wait (default: 10m)")
     verb.set_defaults(run=stop)
+
+
+def _add_decommission(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    verb = _verb(verbs, "decommission", "tell whether the old cluster may be switched off, or why not")
+    verb.add_argument(
+        "--quiet", type=_duration_s, default="24h", metavar="TIME", help="nothing written for so long (default: 24h)"
+    )
+    verb.add_argument(
+        "--overlap",
+        type=_duration_s,
+        metavar="TIME",
+        help="how long after a cutover one may go back (default: as long as the source keeps a topic's records)",
+    )
+    _add_json(verb)
+    verb.set_defaults(run=decommission)
 
 
 def _verb(verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str) -> argparse.ArgumentParser:

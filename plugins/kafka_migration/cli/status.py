@@ -12,7 +12,7 @@ from kafka_migration.cli.store import MigrationStore
 from kafka_migration.core.generations import Generation
 from kafka_migration.core.stop_request import StopRequest
 
-STATUS_SCHEMA = 2
+STATUS_SCHEMA = 3
 
 
 def status(arguments: Namespace) -> int:
@@ -33,6 +33,7 @@ def status_document(store: MigrationStore) -> dict[str, Any]:
         "migration": store.name,
         "phase": str(ledger.phase),
         "cutovers": [each.to_document() for each in ledger.cutovers],
+        "rollbacks": [each.to_document() for each in ledger.rollbacks],
         "last_generation": last and _generation(last, asked),
         "pending_generations": [generation.number for generation in ledger.pending_generations],
         "topics": {
@@ -46,7 +47,8 @@ def status_lines(document: Mapping[str, Any]) -> list[str]:
     """Return the status for a person."""
     generation = document["last_generation"]
     rows = [("Migration", document["migration"]), ("Phase", document["phase"])]
-    rows += [_cutover_row(each) for each in document["cutovers"]]
+    rows += [_happened("Cut over", each) for each in document["cutovers"]]
+    rows += [_happened("Rolled back", each) for each in document["rollbacks"]]
     rows += _generation_rows(generation) if generation else [("Generation", "none: MirrorMaker was never started")]
     pending = ", ".join(str(number) for number in document["pending_generations"])
     rows.append(("Pending", f"generation {pending}: stopped, not validated yet" if pending else "none"))
@@ -54,8 +56,8 @@ def status_lines(document: Mapping[str, Any]) -> list[str]:
     return [*aligned(rows), *(["", *aligned([("TOPIC", "VERDICT"), *topics])] if topics else [])]
 
 
-def _cutover_row(cutover: Mapping[str, Any]) -> tuple[str, str]:
-    return "Cut over", f"{', '.join(cutover['topics'])} at {cutover['at']} by {cutover['run']}"
+def _happened(what: str, entry: Mapping[str, Any]) -> tuple[str, str]:
+    return what, f"{', '.join(entry['topics'])} at {entry['at']} by {entry['run']}"
 
 
 def _generation(generation: Generation, asked: StopRequest | None) -> dict[str, Any]:

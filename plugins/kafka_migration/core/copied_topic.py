@@ -1,9 +1,10 @@
-"""Topics looked at from the copy: where a reader of the target stands on the source.
+"""Topics looked at from the copy: where a reader of the target goes on on the source.
 
-A source record is read as soon as one copy of it was. Where every offset of the target's partition is a copied record,
-the place follows from the ledger (`counted`). Else a Spark job finds it: the ledger knows a place on both sides before
-which everything was read, the ends at the start of the last generation that began at or before all that the group has
-committed, and from there the records are compared.
+It has read what it had committed on the source, and what it was given on the target. So a record is unread as long as
+a copy of it lies ahead on the target, and it was not read on the source. Where every offset of the target's partition
+is a copied record, the place follows from the ledger (`counted`). Else a Spark job finds it, among the records that
+neither the group's commits on the source nor the ledger tell to be read: of each generation that began, in every target
+partition, at or before where the group stands, all before is read.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kafka_migration.core.repartitioned import Began, RepartitionedTopic
+from kafka_migration.core.repartitioned import RepartitionedTopic
 from kafka_migration.core.translation import PartitionCopy
 from kafka_migration.core.vector_translation import PartitionOffsets, TopicToTranslate, Vector, vector_of
 
@@ -53,11 +54,9 @@ class CopiedTopic:
         return last.source_start + min(max(committed - last.target_start, 0), last.target_end - last.target_start)
 
     def vector(self, committed: PartitionOffsets) -> Vector:
-        """Return where a group stands in what the target still holds of the copy."""
+        """Return where a group stands in the copy."""
         ends = self.topic.target_ends
-        return vector_of(
-            {p: min(max(at, self.target_log_start.get(p, 0)), ends[p]) for p, at in self._stand(committed).items()}
-        )
+        return vector_of({p: min(at, ends[p]) for p, at in self._stand(committed).items()})
 
     def _stand(self, committed: PartitionOffsets) -> dict[int, int]:
         """Return an offset for every target partition.
@@ -68,38 +67,34 @@ class CopiedTopic:
         unset = ends if self.topic.how.keeps_partitions else {p: first.get(p, 0) for p in ends}
         return {p: committed.get(p, unset[p]) for p in ends}
 
-    def all_read_before(self, committed: PartitionOffsets) -> tuple[PartitionOffsets, PartitionOffsets]:
-        """Return source and target offsets before which a group has read everything."""
+    def read(self, committed: PartitionOffsets, on_source: PartitionOffsets) -> Vector:
+        """Return the source offsets before which a group has read everything, on either side.
+
+        :param committed: where it stands on the target
+        :param on_source: what it has committed on the source
+        """
         stand = self._stand(committed)
-        reached = [
-            number
-            for number, began in enumerate(self.topic.began)
-            if all(began.target_ends.get(p, 0) <= at for p, at in stand.items())
-        ]
-        later = self.topic.began[reached[-1] if reached else 0 :]
-        ends = later[0].target_ends if later else {}
-        source = {p: self._begun_at(p, later) for p in self.topic.mirror_positions}
-        return source, {p: min(ends.get(p, 0), end) for p, end in self.topic.target_ends.items()}
+        began = [b for b in self.topic.began if all(b.target_ends.get(p, 0) <= at for p, at in stand.items())]
+        copied = began[-1].mirror_positions if began else {}
+        ends = self.topic.mirror_positions
+        return vector_of({p: min(max(copied.get(p, 0), on_source.get(p, 0)), end) for p, end in ends.items()})
 
-    def _begun_at(self, partition: int, later: Iterable[Began]) -> int:
-        # A partition that the source got later was copied from where the first generation that knew it began.
-        end = self.topic.mirror_positions[partition]
-        return min(next((b.mirror_positions[partition] for b in later if partition in b.mirror_positions), end), end)
-
-    def is_held(self, committed: PartitionOffsets) -> bool:
+    def is_held(self, read: Vector) -> bool:
         """Whether the source still has everything that a group may not have read."""
-        source, _ = self.all_read_before(committed)
-        held = self.topic.source_log_start
-        return all(at >= held.get(p, 0) or at == self.topic.mirror_positions[p] for p, at in source.items())
+        held, ends = self.topic.source_log_start, self.topic.mirror_positions
+        return all(at >= min(held.get(p, 0), ends[p]) for p, at in read)
 
-    def to_translate(self, groups: Iterable[PartitionOffsets]) -> TopicToTranslate | None:
-        """Return what the Spark job is asked about groups with these commits; `None` where it need not be asked."""
-        asked = [each for each in groups if self.asks_records(each)]
+    def to_translate(self, groups: Iterable[tuple[PartitionOffsets, PartitionOffsets]]) -> TopicToTranslate | None:
+        """Return what the Spark job is asked about groups with these commits; `None` where it need not be asked.
+
+        :param groups: what each has committed on the target, and on the source
+        """
+        stands = [(each, self.read(each, there)) for each, there in groups if self.counted(each) is None]
+        asked = sorted({(self.vector(e), read) for e, read in stands if not self.is_all_read(e) and self.is_held(read)})
         if not asked:
             return None
-        stands = [self._stand(each) for each in asked]
-        source, target = self.all_read_before({p: min(stand[p] for stand in stands) for p in self.topic.target_ends})
-        held = {p: min(max(at, self.target_log_start.get(p, 0)), self.topic.target_ends[p]) for p, at in target.items()}
+        least = {places[0][0]: min(at for _, at in places) for places in zip(*(read for _, read in asked), strict=True)}
+        target = self.topic.nothing_before(vector_of(least))
         how = self.topic.how
         return TopicToTranslate(
             topic=self.topic.topic,
@@ -107,11 +102,8 @@ class CopiedTopic:
             by_key=how.by_key,
             is_compacted=how.is_compacted,
             has_timestamps=how.has_timestamps,
-            source={p: (at, self.topic.mirror_positions[p]) for p, at in source.items()},
-            target={p: (at, self.topic.target_ends[p]) for p, at in held.items()},
-            vectors=tuple(sorted({self.vector(each) for each in asked})),
+            source={p: (at, self.topic.mirror_positions[p]) for p, at in least.items()},
+            target={p: (at, self.topic.target_ends[p]) for p, at in target.items()},
+            vectors=tuple(vector for vector, _ in asked),
+            read=tuple(read for _, read in asked),
         )
-
-    def asks_records(self, committed: PartitionOffsets) -> bool:
-        """Whether only the records themselves tell where a group goes on, and the source has them."""
-        return not self.is_all_read(committed) and self.counted(committed) is None and self.is_held(committed)

@@ -88,11 +88,12 @@ def assemble_run(
     warnings: Sequence[Mapping[str, str]] = (),
     reason: str = "",
     generations: str = "",
+    decommission: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Assemble `run.json` from the newest document of each kind and all refusals of the attempt.
 
     `warnings` are added to those of the documents; `reason` says why a run had nothing to do; `generations` are those
-    that it was to read again.
+    that it was to read again; `decommission` says whether the source may be switched off, question by question.
     """
     judged = documents.get(Kind.JUDGE, {})
     written, has_begun = documents.get(Kind.OFFSETS_RESULT), Kind.OFFSETS_BEFORE in documents
@@ -121,6 +122,7 @@ def assemble_run(
         ],
         "findings": [f for refusal in refusals for f in refusal["findings"]],
         "warnings": [*(w for document in documents.values() for w in document.get("warnings", [])), *warnings],
+        "decommission": list(decommission),
         "tasks": dict(tasks),
         "steps": {str(kind): dict(document) for kind, document in documents.items() if kind in _STEP_KINDS},
     }

@@ -10,7 +10,18 @@ from kafka_migration.core.finding_words import kcat_command
 
 def render_report(run: Mapping[str, Any]) -> str:
     """Return the Markdown report of an assembled run."""
-    parts = (_headline, _findings, _topics, _differences, _groups, _target_only, _next_steps, _mirror, _tasks)
+    parts = (
+        _headline,
+        _findings,
+        _topics,
+        _differences,
+        _groups,
+        _target_only,
+        _next_steps,
+        _decommission,
+        _mirror,
+        _tasks,
+    )
     sections = [part(run) for part in parts]
     return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -151,6 +162,17 @@ def _next_steps(run: Mapping[str, Any]) -> str:
     done = run["steps"].get("cutover") or run["steps"].get("rolled-back")
     lines = [f"{number}. {text}" for number, text in enumerate(done["next_steps"], start=1)] if done else []
     return "## What to do next\n\n" + "\n".join(lines) if lines else ""
+
+
+def _decommission(run: Mapping[str, Any]) -> str:
+    points = run.get("decommission") or ()
+    if not points:
+        return ""
+    is_no = any(point["answer"] == "no" for point in points)
+    rows = [(point["question"], point["answer"], "; ".join(point["reasons"]) or "–") for point in points]
+    answer = "**No**, because of what follows." if is_no else "**Yes.**"
+    header = ("Question", "Answer", "Because")
+    return f"## May the source be switched off?\n\n{answer}\n\n{table(header, rows)}"
 
 
 def _mirror(run: Mapping[str, Any]) -> str:

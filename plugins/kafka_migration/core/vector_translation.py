@@ -44,8 +44,8 @@ class TopicToTranslate:
     :param is_compacted: whether the target deletes records that have a newer one of their key
     :param has_timestamps: whether the target's records have the timestamps of the source
     :param source: offsets [from, to) to read per source partition, from the first committed one on
-    :param target: the same of the target's partitions, from where nothing unread lies before; on the way back both are
-        read from where the groups have read everything before
+    :param target: the same of the target's partitions, from where nothing unread lies before
+    :param read: on the way back, for each vector the source offsets before which the group has read everything
     """
 
     topic: str
@@ -56,6 +56,7 @@ class TopicToTranslate:
     source: Mapping[int, tuple[int, int]]
     target: Mapping[int, tuple[int, int]]
     vectors: tuple[Vector, ...]
+    read: tuple[Vector, ...] = ()
 
     def to_document(self) -> dict[str, Any]:
         """Return the topic as plain JSON values."""
@@ -68,6 +69,7 @@ class TopicToTranslate:
             "source": {str(p): list(bounds) for p, bounds in sorted(self.source.items())},
             "target": {str(p): list(bounds) for p, bounds in sorted(self.target.items())},
             "vectors": [_by_text(dict(vector)) for vector in self.vectors],
+            "read": [_by_text(dict(vector)) for vector in self.read],
         }
 
 
@@ -150,15 +152,34 @@ TopicTranslations = Mapping[str, Mapping[Vector, VectorTranslation]]
 """What became of the vectors, by topic."""
 
 
-def translations_from_document(document: Mapping[str, Any]) -> TopicTranslations:
-    """Read a result. Raises `ValueError` for another kind or schema."""
+TranslationsBack = Mapping[str, Mapping[tuple[Vector, Vector], VectorTranslation]]
+"""What became of the vectors on the way back, by topic, each with what was read before."""
+
+
+def translations_back_from_document(document: Mapping[str, Any]) -> TranslationsBack:
+    """Read the result of a request `is_back`. Raises `ValueError` for another kind or schema."""
+    _require_result(document)
+    return {
+        topic["topic"]: {
+            (_vector_of(entry["vector"]), _vector_of(entry["read"])): VectorTranslation.from_document(entry)
+            for entry in topic["translations"]
+        }
+        for topic in document["topics"]
+    }
+
+
+def _require_result(document: Mapping[str, Any]) -> None:
     found = (document.get("kind"), document.get("schema"))
     if found != (RESULT_KIND, SCHEMA):
         raise ValueError(f"expected a {RESULT_KIND} of schema {SCHEMA}, found {found}")
+
+
+def translations_from_document(document: Mapping[str, Any]) -> TopicTranslations:
+    """Read a result. Raises `ValueError` for another kind or schema."""
+    _require_result(document)
     return {
         topic["topic"]: {
-            vector_of(_by_number(entry["vector"])): VectorTranslation.from_document(entry)
-            for entry in topic["translations"]
+            _vector_of(entry["vector"]): VectorTranslation.from_document(entry) for entry in topic["translations"]
         }
         for topic in document["topics"]
     }
@@ -180,6 +201,10 @@ def nothing_to_translate(request: TranslationRequest) -> dict[str, Any]:
 
 def _by_text(offsets: PartitionOffsets) -> dict[str, int]:
     return {str(partition): offset for partition, offset in sorted(offsets.items())}
+
+
+def _vector_of(offsets: Mapping[str, int]) -> Vector:
+    return vector_of(_by_number(offsets))
 
 
 def _by_number(offsets: Mapping[str, int]) -> dict[int, int]:

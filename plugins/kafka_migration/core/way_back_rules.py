@@ -15,7 +15,7 @@ from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.core.offsets_writing import active_finding
 from kafka_migration.core.repartitioned import by_partition
 from kafka_migration.core.translation import Position
-from kafka_migration.core.vector_translation import PartitionOffsets, TopicTranslations
+from kafka_migration.core.vector_translation import PartitionOffsets, TranslationsBack
 from kafka_migration.core.way_back import GroupReturn, ReturnedTopic, TargetOnly
 
 
@@ -84,7 +84,7 @@ class Returning:
     """
 
     topics: Mapping[str, CopiedTopic]
-    translations: TopicTranslations = field(default_factory=dict)
+    translations: TranslationsBack = field(default_factory=dict)
     source_proofs: Mapping[Position, str | None] = field(default_factory=dict)
     target_proofs: Mapping[Position, str | None] = field(default_factory=dict)
 
@@ -106,24 +106,39 @@ class Returning:
     def returned(self, group: CommittedGroup, topic: CopiedTopic, committed: PartitionOffsets) -> ReturnedTopic | None:
         """Return where the group goes on in a topic; `None` where nothing tells it."""
         name, ends = topic.topic.topic, topic.topic.mirror_positions
-        before = {p: c.offset for p, c in sorted(group.source_commits.items()) if p.topic == name}
-        stands = by_partition(name, committed)
+        before = self.on_source(group, topic)
         mine = [p for p in ends if p in committed] if topic.topic.how.keeps_partitions else list(ends)
-        counted = topic.counted(committed)
-        found = self.translations.get(name, {}).get(topic.vector(committed))
 
-        def made(at: PartitionOffsets, unread: int, again: int, proof: Proof, *, is_minimal: bool) -> ReturnedTopic:
-            offsets = by_partition(name, {p: at[p] for p in mine})
-            return ReturnedTopic(name, stands, before, offsets, unread, again, proof, is_minimal)
+        def made(at: PartitionOffsets, unread: int | None, again: int, proof: Proof, *, minimal: bool) -> ReturnedTopic:
+            # What a group has read on the source it has read, wherever it stands on the target.
+            offsets = {p: max(at[p], before.get(p, 0)) for p in mine}
+            left = sum(max(ends[p] - offset, 0) for p, offset in offsets.items()) if unread is None else unread
+            return ReturnedTopic(
+                topic=name,
+                target_commits=by_partition(name, committed),
+                source_before=by_partition(name, before),
+                source_offsets=by_partition(name, offsets),
+                unread=left,
+                delivered_again=again,
+                proof=proof,
+                is_minimal=minimal,
+            )
 
         if topic.is_all_read(committed):
-            return made(ends, 0, 0, Proof.END, is_minimal=True)
-        if counted is not None:
-            return made(counted, sum(ends[p] - counted[p] for p in mine), 0, Proof.RECORD, is_minimal=True)
-        if found is not None:
+            return made(ends, 0, 0, Proof.END, minimal=True)
+        if (counted := topic.counted(committed)) is not None:
+            return made(counted, None, 0, Proof.RECORD, minimal=True)
+        asked = topic.vector(committed), topic.read(committed, before)
+        if (found := self.translations.get(name, {}).get(asked)) is not None:
             again = found.delivered - found.unread
-            return made(found.goes_on_at, found.unread, again, Proof.COPIES, is_minimal=found.is_minimal)
+            return made(found.goes_on_at, found.unread, again, Proof.COPIES, minimal=found.is_minimal)
         return None
+
+    @staticmethod
+    def on_source(group: CommittedGroup, topic: CopiedTopic) -> dict[int, int]:
+        """Return what the group has committed on the source in a topic."""
+        commits = sorted(group.source_commits.items())
+        return {p.partition: commit.offset for p, commit in commits if p.topic == topic.topic.topic}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +147,6 @@ class _GroupBack:
 
     group: CommittedGroup
     returning: Returning
-    may_rewind: bool
 
     def plan(self) -> GroupReturn:
         """Plan to put the group on the source to where it stands on the target."""
@@ -144,7 +158,6 @@ class _GroupBack:
         )
         known = tuple(found for _, _, found in topics if found is not None)
         proposed = {p: commit for found in known for p, commit in self._proposed(found).items()}
-        refusals = (*refusals, *(() if self.may_rewind else self._rewinds(proposed)))
         present = {p: commit for p, commit in self.group.source_commits.items() if p in proposed}
         return GroupReturn(self.group.group, present, {} if refusals else proposed, topics=known, refusals=refusals)
 
@@ -174,29 +187,14 @@ class _GroupBack:
         for partition, offset in found.source_offsets.items():
             here, there = Position(partition, offset), Position(partition, committed[partition.partition])
             start = topic.topic.source_log_start.get(partition.partition, 0)
-            if not self.returning.is_proved(topic, here, there):
+            stays = found.source_before.get(partition) == offset
+            if not stays and not self.returning.is_proved(topic, here, there):
                 yield _unproved_finding(self.group, partition, offset, there.offset, start)
 
-    def _rewinds(self, proposed: Commits) -> Iterator[Finding]:
-        for partition, commit in sorted(proposed.items()):
-            present = self.group.source_commits.get(partition)
-            if present is not None and commit.offset < present.offset:
-                yield Finding(
-                    Code.OFFSETS_REWOUND,
-                    f"{group_subject(self.group.group)}, {partition} of the source",
-                    f"source offset {present.offset:,}, committed there before",
-                    f"at most {commit.offset:,}, where the group stands on the target",
-                    "The group has read further on the source, and would read that again. If that is meant, name it "
-                    "in cutover.may_rewind; if not, it can go on on the source as it is.",
-                )
 
-
-def failed_back(
-    groups: Iterable[CommittedGroup], returning: Returning, may_rewind: Collection[str] = ()
-) -> tuple[GroupReturn, ...]:
+def failed_back(groups: Iterable[CommittedGroup], returning: Returning) -> tuple[GroupReturn, ...]:
     """Plan to put every group on the source to where it stands on the target, sorted by name."""
-    ordered = sorted(groups, key=lambda group: group.group)
-    return tuple(_GroupBack(group, returning, group.group in may_rewind).plan() for group in ordered)
+    return tuple(_GroupBack(group, returning).plan() for group in sorted(groups, key=lambda group: group.group))
 
 
 def _no_commit_finding(group: CommittedGroup) -> Finding:
@@ -210,7 +208,7 @@ def _no_commit_finding(group: CommittedGroup) -> Finding:
 
 
 def _unknown_finding(group: CommittedGroup, topic: CopiedTopic, committed: PartitionOffsets) -> Finding:
-    if not topic.is_held(committed):
+    if not topic.is_held(topic.read(committed, Returning.on_source(group, topic))):
         found = "the source has deleted records that the group may not have read"
         remedy = "They are on the target only. Let the group read them there first, then trigger a new rollback."
     else:

@@ -9,13 +9,12 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
-from airflow.providers.apache.kafka.hooks.client import KafkaAdminClientHook
 from airflow.sdk import Context
 
 from kafka_migration.adapters import settings
 from kafka_migration.adapters.clock import SystemClock
+from kafka_migration.adapters.connections import cluster_named
 from kafka_migration.adapters.evidence import LedgerStore, RunEvidence, StopRequestStore
-from kafka_migration.adapters.kafka import ConfluentCluster
 from kafka_migration.adapters.mirror_host import SshMirrorHost
 from kafka_migration.adapters.renamed_topics import RenamedTopics
 from kafka_migration.core.cluster import KafkaCluster, TopicDescription
@@ -326,22 +325,14 @@ def triggered_by(context: Context) -> str | None:
     return getattr(context["dag_run"], "triggering_user_name", None) or None
 
 
-def connection_config(connection_id: str) -> dict[str, Any]:
-    """Return the librdkafka settings of a `kafka` connection, the provider's callbacks included."""
-    config: dict[str, Any] = KafkaAdminClientHook(kafka_config_id=connection_id)._build_config()
-    return config
-
-
 def cluster(side: Side, connection_id: str) -> KafkaCluster:
     """Return the cluster behind an Airflow connection."""
-    config = connection_config(connection_id)
-    return ConfluentCluster(f"{side} ({connection_id}, {config['bootstrap.servers']})", config)
+    return cluster_named(side, connection_id)
 
 
 def cluster_at(connection_id: str) -> KafkaCluster:
     """Return the cluster behind an Airflow connection that is no side of a migration."""
-    config = connection_config(connection_id)
-    return ConfluentCluster(f"{connection_id} ({config['bootstrap.servers']})", config)
+    return cluster_named("", connection_id)
 
 
 def partitions_of(descriptions: Mapping[str, TopicDescription]) -> tuple[TopicPartition, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from kafka_migration.adapters.connections import connection_config
 from kafka_migration.clients.kafka_properties import java_properties
 from kafka_migration.core.codes import Code
 from kafka_migration.core.engine import LaunchFacts
@@ -16,7 +17,7 @@ from kafka_migration.core.phases import phase_findings
 from kafka_migration.core.topics import missing_target_findings, missing_topic_findings
 from kafka_migration.orchestration.certifying import certify
 from kafka_migration.orchestration.mirroring import mirror_state, state_findings
-from kafka_migration.orchestration.run import MigrationRun, connection_config, partitions_of
+from kafka_migration.orchestration.run import MigrationRun, partitions_of
 
 # What a broker takes unless it is told otherwise.
 DEFAULT_MAX_MESSAGE_BYTES = 1_048_588

@@ -19,7 +19,7 @@ from kafka_migration.core.offsets import Offsets, TopicPartition, from_document
 from kafka_migration.core.repartitioned import repartitioned_topics
 from kafka_migration.core.topics import missing_target_findings
 from kafka_migration.core.translation import PartitionCopy, Position, Prints, copies_of, within
-from kafka_migration.core.vector_translation import TranslationRequest, translations_from_document
+from kafka_migration.core.vector_translation import TranslationRequest, translations_back_from_document
 from kafka_migration.core.way_back import GroupReturn, RollbackPlan, TargetOnly
 from kafka_migration.core.way_back_rules import MovedGroup, Returning, failed_back, restored
 from kafka_migration.orchestration.documents import understood
@@ -94,7 +94,9 @@ def _restored(run: MigrationRun, ledger: Ledger) -> tuple[GroupReturn, ...]:
 def _failed_back(run: MigrationRun, ledger: Ledger, topics: Collection[str]) -> tuple[GroupReturn, ...]:
     groups, reading = read_returning_groups(run, ledger, topics), read_copied_topics(run, ledger, topics)
     request, result = run.evidence.require(Kind.TRANSLATION_REQUEST), run.evidence.require(Kind.TRANSLATION_RESULT)
-    found = understood(translations_from_document, result, "translate_back") if result["id"] == request["id"] else {}
+    found = (
+        understood(translations_back_from_document, result, "translate_back") if result["id"] == request["id"] else {}
+    )
     here, there = _counted_positions(groups, Returning(reading))
     isolation = run.migration.mirror.isolation_level
     source = record_prints(run.source, here, isolation, "source")
@@ -106,7 +108,7 @@ def _failed_back(run: MigrationRun, ledger: Ledger, topics: Collection[str]) -> 
         _digests(source, {name: positions for name, (positions, _) in ends.items()}),
         _digests(target, {name: positions for name, (_, positions) in ends.items()}),
     )
-    return failed_back(groups, returning, run.migration.cutover.may_rewind)
+    return failed_back(groups, returning)
 
 
 def _digests(prints: Prints, ends: Mapping[str, Mapping[int, int]]) -> dict[Position, str | None]:
@@ -187,10 +189,10 @@ def translation_back_request(run: MigrationRun) -> TranslationRequest:
     ledger, topics = run.ledger.read(), sorted(run.moved_topics)
     groups, reading = read_returning_groups(run, ledger, topics), read_copied_topics(run, ledger, topics)
     returning = Returning(reading)
-    stands: dict[str, list[Mapping[int, int]]] = {}
+    stands: dict[str, list[tuple[Mapping[int, int], Mapping[int, int]]]] = {}
     for group in groups:
         for topic, committed in returning.commits_of(group):
-            stands.setdefault(topic.topic.topic, []).append(committed)
+            stands.setdefault(topic.topic.topic, []).append((committed, returning.on_source(group, topic)))
     asked = (reading[name].to_translate(each) for name, each in sorted(stands.items()))
     return TranslationRequest(
         id=secrets.token_hex(8),

@@ -8,6 +8,7 @@ from typing import Any
 from airflow.providers.apache.kafka.assets.kafka import create_asset
 from airflow.sdk import AssetAlias, Context
 
+from kafka_migration.adapters.connections import connection_config
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.group_offsets import OffsetsPlan
@@ -19,7 +20,7 @@ from kafka_migration.orchestration.operators.base import (
     hold_reservation,
     skip_unless_moving,
 )
-from kafka_migration.orchestration.run import MigrationRun, connection_config
+from kafka_migration.orchestration.run import MigrationRun
 
 
 class ConfirmCutoverOperator(MigrationOperator):

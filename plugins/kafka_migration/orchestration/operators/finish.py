@@ -11,12 +11,14 @@ from airflow.sdk.exceptions import AirflowFailException
 
 import kafka_migration
 from kafka_migration.adapters.evidence import to_json
+from kafka_migration.adapters.old_cluster import read_old_cluster
 from kafka_migration.core.codes import Code
+from kafka_migration.core.decommission import Patience, Point, decommission_points
 from kafka_migration.core.errors import Finding, FindingsError, Refused, TransientError
 from kafka_migration.core.evidence import Kind, assemble_run
 from kafka_migration.core.generations import generations_text
 from kafka_migration.core.lateness import late_findings
-from kafka_migration.core.migration import RunIdentity
+from kafka_migration.core.migration import Mode, Phase, RunIdentity
 from kafka_migration.core.report import render_report
 from kafka_migration.core.steps import SKIPPED, SUCCESS, expected_skips, unsuccessful
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
@@ -104,9 +106,29 @@ class FinishOperator(MigrationOperator):
             refusals=[*run.evidence.of_attempt(Kind.REFUSAL), *([{"findings": late}] if timing.late_fails else [])],
             warnings=[] if timing.late_fails else late,
             reason=timing.idle_because,
+            decommission=_decommission(run),
         )
         run.evidence.publish("report.md", render_report(document))
         return run.evidence.publish("run.json", to_json(document))
+
+
+def _decommission(run: MigrationRun) -> list[dict[str, Any]]:
+    """Return whether the source may be switched off, once everything is cut over; what cannot be read is a no."""
+    try:
+        ledger = run.ledger.read()
+        if ledger.phase is not Phase.CUT_OVER or run.request.mode not in {Mode.CUTOVER, Mode.VALIDATE}:
+            return []
+        old = read_old_cluster(
+            now=run.clock.now(),
+            ledger=ledger,
+            topics=run.whole_migration.topics,
+            source=run.source,
+            target=run.target,
+            evidence_of=run.evidence_of,
+        )
+    except (FindingsError, TransientError) as error:
+        return [Point("Can it be told?", "no", (str(error),)).to_document()]
+    return [point.to_document() for point in decommission_points(old, Patience())]
 
 
 @dataclass(frozen=True, slots=True)

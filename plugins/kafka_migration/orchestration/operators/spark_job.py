@@ -16,11 +16,12 @@ from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowException
 
 from kafka_migration.adapters import settings
+from kafka_migration.adapters.connections import connection_config
 from kafka_migration.clients.kafka_properties import spark_options
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, ValidationFailed
 from kafka_migration.core.evidence import Kind
-from kafka_migration.orchestration.run import MigrationRun, connection_config
+from kafka_migration.orchestration.run import MigrationRun
 
 CLIENTS_FILE = "clients.json"
 DIGEST_PACKAGE = "kafka_digest"

@@ -1,0 +1,82 @@
+"""`kafka-migration decommission`: whether the old cluster may be switched off, or why not."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import Namespace
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from kafka_migration.cli.output import ExitCode, say
+from kafka_migration.cli.store import MigrationStore
+from kafka_migration.core.decommission import Patience, decommission_points
+from kafka_migration.core.ledger import Ledger
+from kafka_migration.core.migration import Migration
+from kafka_migration.spec.loading import load_migration
+
+DECOMMISSION_SCHEMA = 1
+
+
+def decommission(arguments: Namespace) -> int:
+    """Print the answer as lines, or as one JSON document; the exit code says it too."""
+    # Connections that are stored in Airflow's database are seen only so outside of a task.
+    os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
+    store = MigrationStore.open(arguments.evidence_root, arguments.name)
+    overlap = None if arguments.overlap is None else timedelta(seconds=arguments.overlap)
+    document = decommission_document(store, Patience(timedelta(seconds=arguments.quiet), overlap))
+    say([json.dumps(document, indent=1, ensure_ascii=False)] if arguments.json else decommission_lines(document))
+    return ExitCode.DONE if document["answer"] == "yes" else ExitCode.NOT_READY
+
+
+def decommission_document(store: MigrationStore, patience: Patience) -> dict[str, Any]:
+    """Return every question with its answer as plain JSON values."""
+    ledger, now = store.ledger.read(), datetime.now(UTC)
+    if not ledger.cutovers:
+        reason = f"phase {ledger.phase}: nothing is cut over"
+        points: list[dict[str, Any]] = [{"question": "Is every topic cut over?", "answer": "no", "reasons": [reason]}]
+    else:
+        points = _points(store, ledger, now, patience)
+    answer = "no" if any(point["answer"] == "no" for point in points) else "yes"
+    at = now.isoformat(timespec="seconds")
+    return {"schema": DECOMMISSION_SCHEMA, "migration": store.name, "at": at, "answer": answer, "points": points}
+
+
+def _points(store: MigrationStore, ledger: Ledger, now: datetime, patience: Patience) -> list[dict[str, Any]]:
+    # Airflow takes seconds to import, and only an answer that asks the clusters needs it.
+    from kafka_migration.adapters.connections import cluster_named
+    from kafka_migration.adapters.old_cluster import read_old_cluster
+    from kafka_migration.adapters.renamed_topics import RenamedTopics
+
+    migration = _migration(store, ledger)
+    names = {topic: migration.target_topic(topic) for topic in {*migration.topics, *ledger.copied_topics}}
+    source = cluster_named("source", migration.source.connection)
+    target = cluster_named("target", migration.target.connection)
+    old = read_old_cluster(
+        now=now,
+        ledger=ledger,
+        topics=migration.topics,
+        source=source,
+        target=RenamedTopics(target, names) if migration.renames else target,
+        evidence_of=store.evidence_of,
+    )
+    return [point.to_document() for point in decommission_points(old, patience)]
+
+
+def _migration(store: MigrationStore, ledger: Ledger) -> Migration:
+    """Return the migration as the last cutover's run froze it."""
+    run = ledger.cutovers[-1].run
+    return load_migration(store.evidence_of(run).frozen_migration(), where=f"{store.name} (frozen)")
+
+
+def decommission_lines(document: Mapping[str, Any]) -> list[str]:
+    """Return the answer for a person: yes, or no with every reason."""
+    reasons = [
+        f"  {point['question']} {reason}"
+        for point in document["points"]
+        if point["answer"] == "no"
+        for reason in point["reasons"]
+    ]
+    head = "yes" if document["answer"] == "yes" else "no, because"
+    return [f"May the source of {document['migration']} be switched off? {head}", *reasons]

@@ -1,0 +1,178 @@
+"""May the old cluster be switched off? Every question with an example of its no, in a small world that is cut over."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from kafka_migration.adapters import connections
+from kafka_migration.adapters.old_cluster import read_old_cluster
+from kafka_migration.cli.main import main
+from kafka_migration.core.decommission import Patience, decommission_points, may_go
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.orchestration.operators.preflight import PreflightOperator
+from kafka_migration.orchestration.operators.restore_settings import RestoreSettingsOperator
+from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator
+from tests.airflow.conftest import World
+from tests.airflow.cutover import cut_over
+from tests.airflow.running import do, finish, next_run
+
+pytestmark = pytest.mark.airflow
+
+P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
+LATER = timedelta(days=30)
+USUAL = Patience()
+
+
+@pytest.fixture
+def done(scene: World) -> World:
+    """Everything is cut over, the groups have read on, and their topics have their own retention."""
+    do(scene, TranslateOffsetsOperator)
+    cut_over(scene)
+    do(scene, RestoreSettingsOperator)
+    scene.target.commit("billing", {P0: 4})
+    scene.target.join("reporting")
+    return scene
+
+
+def reasons(world: World, after: timedelta = LATER, patience: Patience = USUAL) -> list[str]:
+    """Return what speaks against switching the source off, so long after now."""
+    old = read_old_cluster(
+        now=datetime.now(UTC) + after,
+        ledger=world.run.ledger.read(),
+        topics=world.run.whole_migration.topics,
+        source=world.source,
+        target=world.target,
+        evidence_of=world.run.evidence_of,
+    )
+    points = decommission_points(old, patience)
+    found = [reason for point in points for reason in point.reasons]
+    assert may_go(points) is not bool(found)
+    return found
+
+
+def test_yes_when_everything_is_over(done: World):
+    """A month after a cutover of everything, with consumers on the target and none on the source, it may go."""
+    assert [] == reasons(done)
+
+
+CHANGES: dict[str, tuple[Callable[[World], Any], str]] = {
+    "written": (lambda world: world.source.produce("orders", 0, (b"late", b"1")), "orders[0]: its end is 5, and 4"),
+    "partition": (lambda world: world.source.create_partitions({"audit": 2}), "audit: 2 partitions, 1 when"),
+    "committed": (lambda world: world.source.commit("billing", {P0: 4}), "group billing has committed there since"),
+    "member": (lambda world: world.source.join("billing"), "group billing has members there"),
+    "other group": (lambda world: world.source.commit("console", {P0: 1}), "group console has committed there, and no"),
+    "not read": (lambda world: world.target.leave("reporting"), "group reporting has no member on the target"),
+    "frozen": (
+        lambda world: world.run.ledger.append(
+            {"kind": "settings-frozen", "run": "r", "at": "2030-01-01T00:00:00+00:00", "topics": ["orders"]}
+        ),
+        "orders: its retention on the target is still switched off",
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_no_because(done: World, change: str):
+    """Each thing that is not as it must be is a reason of its own, and the only one."""
+    act, expected = CHANGES[change]
+    act(done)
+
+    (reason,) = reasons(done)
+    assert expected in reason
+
+
+def test_groups_that_were_left_behind(scene: World):
+    """A group that a cutover left behind keeps the source, whatever else is true."""
+    scene.source.join("reporting")
+    do(scene, TranslateOffsetsOperator)
+    cut_over(scene)
+    do(scene, RestoreSettingsOperator)
+    scene.source.leave("reporting")
+    scene.target.commit("billing", {P0: 4})
+
+    found = reasons(scene)
+    assert any("group reporting was left behind" in reason for reason in found)
+    assert any("group reporting has committed there, and no cutover has moved it" in reason for reason in found)
+
+
+def test_not_before_its_time(done: World):
+    """The source must have been quiet for long enough, and the time to go back be over: as asked, or as it keeps."""
+    assert ["orders, audit: cut over 1h00m ago; nothing may be written for 24h00m"] == [
+        reason for reason in reasons(done, timedelta(hours=1.001)) if "nothing may" in reason
+    ]
+    assert [] == reasons(done, timedelta(hours=2), Patience(timedelta(hours=1), timedelta(hours=1)))
+    assert ["audit"] == [reason.partition(":")[0] for reason in reasons(done, timedelta(days=2))]
+
+
+def test_topic_that_is_gone_is_not_taken_for_quiet(done: World):
+    """A topic that somebody deleted on the source is told, each of its partitions as one that cannot be read."""
+    done.source.delete_topics(["audit"])
+
+    assert [
+        "audit: 0 partitions, 1 when it was copied",
+        "audit[0]: its end cannot be read, and 0 when it was copied",
+    ] == reasons(done)
+
+
+def test_unknown_is_no_yes(done: World, monkeypatch: pytest.MonkeyPatch):
+    """An end that cannot be read is a reason."""
+    read = done.source.log_end_offsets
+    monkeypatch.setattr(
+        done.source, "log_end_offsets", lambda *asked: {p: at for p, at in read(*asked).items() if p != P1}
+    )
+
+    assert ["orders[1]: its end cannot be read, and 1 when it was copied"] == reasons(done)
+
+
+def command(world: World, monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
+    """Run the verb over the world's clusters."""
+    clusters = {"source": world.source, "target": world.target}
+    monkeypatch.setattr(connections, "cluster_named", lambda side, connection_id: clusters[side])
+    return main(["decommission", "shop", "--evidence-root", str(world.root), *options])
+
+
+def test_verb_says_no_with_every_reason(
+    done: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """Right after the cutover the answer is no, with exit code 5; in time it is yes, with 0."""
+    assert command(done, monkeypatch) == 5
+    assert "May the source of shop be switched off? no, because\n" in capsys.readouterr().out
+    assert command(done, monkeypatch, "--json", "--quiet", "1s", "--overlap", "1s") in {0, 5}
+    document = json.loads(capsys.readouterr().out)
+    assert (1, "shop", 9) == (document["schema"], document["migration"], len(document["points"]))
+
+
+def test_verb_before_any_cutover(scene: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """Without a cutover no cluster is asked."""
+    scene.source.is_down = True
+
+    assert command(scene, monkeypatch) == 5
+    assert "nothing is cut over" in capsys.readouterr().out
+
+
+def test_report_has_a_section(done: World):
+    """A validation after the cutover says in its report whether the source may go, and why not."""
+    next_run(done)
+    done.params = {"mode": "validate"}
+    do(done, PreflightOperator)
+    finish(done, preflight="success")
+
+    report = (done.run.evidence.folder / "report.md").read_text()
+    assert "## May the source be switched off?" in report
+    assert "**No**, because" in report
+
+
+def test_report_of_a_cluster_that_does_not_answer(done: World):
+    """What cannot be read is a no, and fails nothing else."""
+    next_run(done)
+    done.params = {"mode": "validate"}
+    do(done, PreflightOperator)
+    done.source.is_down = True
+    finish(done, preflight="success")
+
+    assert "Can it be told? | no" in (done.run.evidence.folder / "report.md").read_text()
