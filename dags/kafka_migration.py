@@ -7,7 +7,7 @@ backfills, which has the same tasks up to `judge`, and `kafka_rollback__<name>`,
                    │ setup                                                  │
                    └──────────── stop_mirror (teardown of reserve) ─────────┤
        validate_topics ─ judge ─ drain_groups ─ translate_offsets ─ plan_offsets ─ approve ─ sync_offsets ─┐
-                                                                        confirm_cutover ─ restore_settings ┘
+                                                                        confirm_cutover ─ hooks ─ restore_settings ┘
     finish: a teardown below every task, the only leaf
 
     preflight ─ reserve ─ translate_back ─ plan_rollback ─ approve ─ roll_back ─ restore_settings ─ finish

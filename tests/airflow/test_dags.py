@@ -31,6 +31,7 @@ TASKS = [
     "start_mirror",
     "watch_lag",
     "stop_mirror",
+    "stop_producers",
     "validate_topics",
     "judge",
     "drain_groups",
@@ -39,6 +40,8 @@ TASKS = [
     "approve",
     "sync_offsets",
     "confirm_cutover",
+    "switch_clients",
+    "start_consumers",
     "restore_settings",
     "finish",
 ]
@@ -82,7 +85,7 @@ def test_task_order(dag: DAG):
 
 def test_arrows(dag: DAG):
     """Validation waits for the watch and for the stop; finish is below everything but reserve."""
-    assert {"watch_lag", "stop_mirror"} == dag.get_task("validate_topics").upstream_task_ids
+    assert {"watch_lag", "stop_mirror", "stop_producers"} == dag.get_task("validate_topics").upstream_task_ids
     assert set(TASKS) - {"reserve", "finish"} == dag.get_task("finish").upstream_task_ids
     assert ["finish"] == [task.task_id for task in dag.leaves]
 

@@ -151,3 +151,10 @@ def test_files_that_are_wrong_in_any_way_are_left_out_beside_good_ones(tmp_path:
     (tmp_path / "folder.yaml").mkdir()
 
     assert ["shop"] == [migration.name for migration in load_migrations(tmp_path)]
+
+
+@pytest.mark.parametrize("hook", ["{}", "{dag: a, callable: b.c}", "{callable: nodots}", "{dag: 'a b'}"])
+def test_hook_is_a_dag_or_a_function(migration_text: str, hook: str):
+    """Exactly one of the two, by a path that can be one."""
+    with pytest.raises(Refused, match="stop_producers"):
+        load_migration(f"{migration_text}cutover:\n  hooks:\n    stop_producers: {hook}\n", where="shop.yaml")

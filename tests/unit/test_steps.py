@@ -9,7 +9,7 @@ from kafka_migration.core.steps import expected_skips, unsuccessful
 
 pytestmark = pytest.mark.unit
 
-MOVING = {"approve", "sync_offsets", "confirm_cutover", "restore_settings"}
+MOVING = {"approve", "sync_offsets", "confirm_cutover", "switch_clients", "start_consumers", "restore_settings"}
 
 
 @pytest.mark.parametrize(

@@ -263,6 +263,7 @@ class Code(StrEnum):
         "TARGET_ONLY_RECORDS",
         "The target holds records of a topic that was cut over which the source does not have.",
     )
+    HOOK_NOT_FOUND = "HOOK_NOT_FOUND", "A function that the migration file names as a hook cannot be imported."
     APPROVAL_REFUSED = "APPROVAL_REFUSED", "A person rejected the plan; nothing was written."
     APPROVAL_TIMED_OUT = "APPROVAL_TIMED_OUT", "Nobody answered in time; that is no approval."
     APPROVAL_STALE = (

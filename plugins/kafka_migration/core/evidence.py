@@ -45,6 +45,7 @@ class Kind(StrEnum):
     ROLLBACK_PLAN = "rollback-plan"
     ROLLED_BACK = "rolled-back"
     SETTINGS = "settings"
+    HOOK = "hook"
 
 
 _ORDER = {kind: number for number, kind in enumerate(Kind, start=1)}
@@ -89,11 +90,13 @@ def assemble_run(
     reason: str = "",
     generations: str = "",
     decommission: Sequence[Mapping[str, Any]] = (),
+    hooks: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Assemble `run.json` from the newest document of each kind and all refusals of the attempt.
 
     `warnings` are added to those of the documents; `reason` says why a run had nothing to do; `generations` are those
-    that it was to read again; `decommission` says whether the source may be switched off, question by question.
+    that it was to read again; `decommission` says whether the source may be switched off, question by question;
+    `hooks` what of a user's own was called.
     """
     judged = documents.get(Kind.JUDGE, {})
     written, has_begun = documents.get(Kind.OFFSETS_RESULT), Kind.OFFSETS_BEFORE in documents
@@ -123,6 +126,7 @@ def assemble_run(
         "findings": [f for refusal in refusals for f in refusal["findings"]],
         "warnings": [*(w for document in documents.values() for w in document.get("warnings", [])), *warnings],
         "decommission": list(decommission),
+        "hooks": list(hooks),
         "tasks": dict(tasks),
         "steps": {str(kind): dict(document) for kind, document in documents.items() if kind in _STEP_KINDS},
     }

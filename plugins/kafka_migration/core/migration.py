@@ -97,6 +97,28 @@ Uncommitted = Literal["refuse", "earliest", "latest"]
 """Where a group begins that never committed on a partition: nowhere, or as its `auto.offset.reset` says."""
 
 
+class HookName(StrEnum):
+    """When a user's own work is called in a cutover.
+
+    `stop_producers` once the copy is near; `switch_clients`, then `start_consumers`, after the groups have moved.
+    """
+
+    STOP_PRODUCERS = "stop_producers"
+    SWITCH_CLIENTS = "switch_clients"
+    START_CONSUMERS = "start_consumers"
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """A user's own work: a DAG by its id, or else a Python callable by its path. Must do no harm when done twice."""
+
+    dag: str | None = None
+    callable: str | None = None
+
+    def __str__(self) -> str:
+        return f"DAG {self.dag}" if self.dag else f"callable {self.callable}"
+
+
 @dataclass(frozen=True, slots=True)
 class CutoverSettings:
     """How the consumers are moved; times in seconds.
@@ -106,7 +128,8 @@ class CutoverSettings:
     for `fence_quiet_s`, within `fence_wait_s`. `drain_groups_s` is how long the groups may take to finish reading
     on the source (`None`: they need not). `uncommitted` is about topics that are not translated partition by partition
     (`core.repartitioned`). `may_be_active` are groups that need not have stopped on the source, `may_rewind` those
-    that may be put back on the target. `approvers` are Airflow user ids; none means everybody who may.
+    that may be put back on the target. `hooks` are a user's own work. `approvers` are Airflow user ids; none means
+    everybody who may.
     """
 
     groups: tuple[str, ...]
@@ -120,6 +143,7 @@ class CutoverSettings:
     uncommitted: Uncommitted = "refuse"
     may_be_active: tuple[str, ...] = ()
     may_rewind: tuple[str, ...] = ()
+    hooks: Mapping[HookName, Hook] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ def render_report(run: Mapping[str, Any]) -> str:
         _target_only,
         _next_steps,
         _decommission,
+        _hooks,
         _mirror,
         _tasks,
     )
@@ -173,6 +174,11 @@ def _decommission(run: Mapping[str, Any]) -> str:
     answer = "**No**, because of what follows." if is_no else "**Yes.**"
     header = ("Question", "Answer", "Because")
     return f"## May the source be switched off?\n\n{answer}\n\n{table(header, rows)}"
+
+
+def _hooks(run: Mapping[str, Any]) -> str:
+    rows = [(hook["hook"], hook["called"], hook["at"], str(hook["result"])) for hook in run.get("hooks") or ()]
+    return "## Called on the way\n\n" + table(("When", "What", "Ended", "Result"), rows) if rows else ""
 
 
 def _mirror(run: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ SKIPPED = "skipped"
 _ACTING = ("reserve", "plan", "create_topics", "start_mirror", "watch_lag", "stop_mirror")
 _JUDGING = ("validate_topics", "judge")
 _PLANNING = ("drain_groups", "translate_offsets", "plan_offsets")
-_MOVING = ("approve", "sync_offsets", "confirm_cutover", "restore_settings")
+_MOVING = ("approve", "sync_offsets", "confirm_cutover", "switch_clients", "start_consumers", "restore_settings")
 
 
 def expected_skips(mode: Mode, *, is_idle: bool = False, is_pending: bool = False) -> frozenset[str]:

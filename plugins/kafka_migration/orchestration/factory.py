@@ -18,13 +18,14 @@ from airflow.utils.types import DagRunType
 
 from kafka_migration.adapters import settings
 from kafka_migration.core.errors import FindingsError
-from kafka_migration.core.migration import NIGHTLY_DAG_PREFIX, ROLLBACK_DAG_PREFIX, Migration, Mode
+from kafka_migration.core.migration import NIGHTLY_DAG_PREFIX, ROLLBACK_DAG_PREFIX, HookName, Migration, Mode
 from kafka_migration.core.overlap import overlap_findings
 from kafka_migration.core.progress import duration
 from kafka_migration.orchestration.operators.approve import ApproveOperator
 from kafka_migration.orchestration.operators.approve_rollback import ApproveRollbackOperator
 from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
 from kafka_migration.orchestration.operators.finish import FinishOperator
+from kafka_migration.orchestration.operators.hook import HookOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
@@ -122,7 +123,7 @@ def migration_dag(dag_id: str, path: Path, migration: Migration | None, problem:
         copying = _copying_tasks(path.stem)
         moving = _moving_tasks(path.stem)
         copying[-1] >> moving[0]
-        _finish(path.stem, [*copying, *moving])
+        _finish(path.stem, [*copying, _stopping_task(path.stem, copying), *moving])
     return dag
 
 
@@ -206,10 +207,20 @@ def _moving_tasks(name: str) -> list[BaseOperator]:
         ApproveOperator(task_id="approve", migration=name),
         SyncOffsetsOperator(task_id="sync_offsets", migration=name),
         ConfirmCutoverOperator(task_id="confirm_cutover", migration=name),
+        HookOperator(task_id="switch_clients", migration=name, hook=HookName.SWITCH_CLIENTS),
+        HookOperator(task_id="start_consumers", migration=name, hook=HookName.START_CONSUMERS),
         RestoreSettingsOperator(task_id="restore_settings", migration=name),
     ]
     chain(*tasks)
     return tasks
+
+
+def _stopping_task(name: str, copying: list[BaseOperator]) -> BaseOperator:
+    """Lay out the call to stop the producers, beside the watch that tells when; nothing is validated if it failed."""
+    stop_producers = HookOperator(task_id="stop_producers", migration=name, hook=HookName.STOP_PRODUCERS)
+    by_id = {task.task_id: task for task in copying}
+    by_id["start_mirror"] >> stop_producers >> by_id["validate_topics"]
+    return stop_producers
 
 
 def _finish(name: str, tasks: list[BaseOperator]) -> None:

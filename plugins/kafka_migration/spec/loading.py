@@ -18,6 +18,8 @@ from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.migration import (
     Cluster,
     CutoverSettings,
+    Hook,
+    HookName,
     Migration,
     MirrorSettings,
     NightlySettings,
@@ -26,7 +28,7 @@ from kafka_migration.core.migration import (
     WatchSettings,
 )
 from kafka_migration.core.tolerance import Tolerance
-from kafka_migration.spec.models import MigrationModel, NightlyModel, ValidationModel
+from kafka_migration.spec.models import HooksModel, MigrationModel, NightlyModel, ValidationModel
 
 MAX_FILE_BYTES = 1_000_000
 
@@ -202,6 +204,7 @@ def _freeze(model: MigrationModel, digest: str) -> Migration:
             uncommitted=cutover.uncommitted,
             may_be_active=tuple(cutover.may_be_active),
             may_rewind=tuple(cutover.may_rewind),
+            hooks=_hooks(cutover.hooks),
         ),
         nightly=_nightly(model.nightly),
         digest=digest,
@@ -219,6 +222,11 @@ def _validation(model: ValidationModel) -> ValidationSettings:
         sample_percent=model.sample_percent,
         max_bytes_per_s=model.max_bytes_per_s,
     )
+
+
+def _hooks(hooks: HooksModel) -> dict[HookName, Hook]:
+    named = {name: getattr(hooks, name) for name in HookName}
+    return {name: Hook(hook.dag, hook.callable) for name, hook in named.items() if hook is not None}
 
 
 def _nightly(model: NightlyModel | None) -> NightlySettings | None:

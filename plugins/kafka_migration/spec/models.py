@@ -91,6 +91,7 @@ ConnectionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,200}
 TopicName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=500), AfterValidator(_regular_expression)]
 UserId = Annotated[str, StringConstraints(min_length=1, max_length=250)]
+DagId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,249}$")]
 Alias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 ClassName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+$")]
 TopicPattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]*\{topic\}[A-Za-z0-9._-]*$", max_length=200)]
@@ -258,6 +259,32 @@ class ValidationModel(Strict):
 ALL_USUAL_GROUPS = "(?!console-consumer-|connect-|kafka-migration-mirror-|__).+"
 
 
+class HookModel(Strict):
+    """A user's own work in a cutover; done twice it must do no harm."""
+
+    dag: DagId | None = Field(None, description="Id of a DAG that is run, and waited for.")
+    callable: ClassName | None = Field(
+        None, validate_default=True, description="Or the path of a Python callable, such as shop.kafka.stop_producers."
+    )
+
+    @field_validator("callable")
+    @classmethod
+    def _is_the_only_one(cls, path: str | None, info: ValidationInfo) -> str | None:
+        if (path is None) == (info.data.get("dag") is None):
+            raise ValueError("either dag or callable")
+        return path
+
+
+class HooksModel(Strict):
+    """What is called in a cutover, and when."""
+
+    stop_producers: HookModel | None = Field(None, description="Once the copy is near: stop what writes to the source.")
+    switch_clients: HookModel | None = Field(
+        None, description="After the groups have moved: point producers and consumers to the target."
+    )
+    start_consumers: HookModel | None = Field(None, description="Last: start consumers and producers again.")
+
+
 class CutoverModel(Strict):
     """How the consumers are moved."""
 
@@ -290,6 +317,7 @@ class CutoverModel(Strict):
         max_length=1000,
         description="Names of groups that a cutover may put back to offsets before those that they have on the target.",
     )
+    hooks: HooksModel = Field(HooksModel(), description="Your own DAGs or functions, called as the cutover goes on.")
     approval_time_limit: Duration = Field("24h", validate_default=True, description="No answer by then ends the run.")
     approvers: list[UserId] = Field(
         [], max_length=100, description="Airflow user ids that may approve; none means everybody who may answer."

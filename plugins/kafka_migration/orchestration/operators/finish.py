@@ -107,6 +107,7 @@ class FinishOperator(MigrationOperator):
             warnings=[] if timing.late_fails else late,
             reason=timing.idle_because,
             decommission=_decommission(run),
+            hooks=run.evidence.of_run(Kind.HOOK),
         )
         run.evidence.publish("report.md", render_report(document))
         return run.evidence.publish("run.json", to_json(document))

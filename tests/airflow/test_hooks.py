@@ -1,0 +1,136 @@
+"""Rules of a user's own work in a cutover: when it is called, with what, and what becomes of it."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException, DagRunTriggerException, TaskDeferred
+
+from kafka_migration.core.evidence import Kind
+from kafka_migration.orchestration.cutover_guide import Stage
+from kafka_migration.orchestration.operators.hook import HookOperator
+from kafka_migration.orchestration.operators.preflight import PreflightOperator
+from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger, was_announced
+from tests.airflow.conftest import World
+from tests.airflow.running import do, finish
+
+pytestmark = pytest.mark.airflow
+
+HOOKS = """\
+cutover:
+  hooks:
+    stop_producers:
+      callable: builtins.dict
+    switch_clients:
+      dag: flip_configuration
+    start_consumers:
+      callable: shop.no_such_module.start
+"""
+
+
+@pytest.fixture
+def hooked(world: World) -> World:
+    """A cutover whose file names a hook of each kind."""
+    path = world.migrations / "shop.yaml"
+    path.write_text(path.read_text() + HOOKS)
+    world.params = {"mode": "cutover"}
+    do(world, PreflightOperator)
+    return world
+
+
+def hook(name: str) -> HookOperator:
+    return HookOperator(task_id=name, migration="shop", hook=name)
+
+
+def announce(world: World) -> None:
+    """Leave what the watch leaves when it tells the producers to stop."""
+    world.run.evidence.write(
+        Kind.WATCH, {"stage": str(Stage.ANNOUNCED), "generation": 1, "announced_at": "", "lag": "0"}
+    )
+
+
+def test_stop_producers_waits_for_the_watch(hooked: World):
+    """It is deferred until the watch announces it; then the callable gets what it must know, and its answer is kept."""
+    operator = hook("stop_producers")
+    with pytest.raises(TaskDeferred) as deferred:
+        operator.execute(hooked.context())  # type: ignore[arg-type]
+    assert isinstance(deferred.value.trigger, AnnouncementTrigger)
+    assert was_announced(hooked.run) is None
+    announce(hooked)
+    assert was_announced(hooked.run)
+
+    operator.announced(hooked.context(), {"announced": True})  # type: ignore[arg-type]
+
+    (called,) = hooked.run.evidence.of_attempt(Kind.HOOK)
+    assert ("stop_producers", "callable builtins.dict") == (called["hook"], called["called"])
+    assert {"migration", "run", "topics", "source", "target"} == set(called["result"])
+    assert ["orders", "audit"] == called["result"]["topics"]
+
+
+def payloads(trigger: AnnouncementTrigger) -> list[Any]:
+    """Return what a trigger tells, once it has ended."""
+
+    async def told() -> list[Any]:
+        return [event.payload async for event in trigger.run()]
+
+    return asyncio.run(told())
+
+
+def test_wait_ends_with_the_watch(hooked: World):
+    """A watch that ended without announcing anything calls nobody; nor does one that outlives the deadline."""
+    arguments = hooked.run.to_arguments()
+    late = AnnouncementTrigger(run=arguments, deadline=datetime(2020, 1, 1, tzinfo=UTC).isoformat())
+    assert [{"announced": False}] == payloads(late)
+    hooked.run.evidence.write(Kind.STOP, {"certificate": None})
+    assert was_announced(hooked.run) is False
+    ended = AnnouncementTrigger(run=arguments, deadline=datetime(2100, 1, 1, tzinfo=UTC).isoformat())
+    assert [{"announced": False}] == payloads(ended)
+
+    with pytest.raises(AirflowSkipException):
+        hook("stop_producers").announced(hooked.context(), {"announced": False})  # type: ignore[arg-type]
+
+
+def test_dag_is_run_and_waited_for(hooked: World):
+    """The DAG's run has a name of its own per run, so that a retry clears it instead of making another."""
+    operator = hook("switch_clients")
+    with pytest.raises(DagRunTriggerException) as raised:
+        operator.execute(hooked.context())  # type: ignore[arg-type]
+
+    asked = raised.value
+    assert ("flip_configuration", "manual__1__shop__switch_clients") == (asked.trigger_dag_id, asked.dag_run_id)
+    assert (True, True, True) == (asked.wait_for_completion, asked.deferrable, asked.reset_dag_run)
+    assert "shop" == asked.conf["migration"]
+    done = ("airflow", {"run_ids": [asked.dag_run_id], asked.dag_run_id: "success"})
+    operator.execute_complete(hooked.context(), done)  # type: ignore[arg-type]
+    assert "DAG flip_configuration" == hooked.run.evidence.of_attempt(Kind.HOOK)[0]["called"]
+
+
+def test_function_that_is_not_there_is_refused(hooked: World):
+    """A path that cannot be imported is one clear error."""
+    with pytest.raises(AirflowFailException, match="HOOK_NOT_FOUND"):
+        hook("start_consumers").execute(hooked.context())  # type: ignore[arg-type]
+
+
+def test_nothing_is_called_where_nothing_is_named(world: World):
+    """Without hooks the tasks do nothing; outside of a cutover what follows the groups' move is skipped."""
+    world.params = {"mode": "cutover"}
+    do(world, PreflightOperator)
+    nothing = [hook(name).execute(world.context()) for name in ("stop_producers", "switch_clients")]  # type: ignore[arg-type]
+    assert [{"called": None}] * 2 == nothing
+    world.params = {"mode": "sync"}
+    assert {"called": None} == hook("stop_producers").execute(world.context())  # type: ignore[arg-type]
+    with pytest.raises(AirflowSkipException):
+        hook("switch_clients").execute(world.context())  # type: ignore[arg-type]
+
+
+def test_calls_are_in_the_report(hooked: World):
+    """Who reads the report sees what was called, and what came of it."""
+    announce(hooked)
+    hook("stop_producers").announced(hooked.context(), {"announced": True})  # type: ignore[arg-type]
+    states: dict[str, Any] = {"preflight": "success"}
+    finish(hooked, **states)
+
+    assert "callable builtins.dict" in (hooked.run.evidence.folder / "report.md").read_text()
