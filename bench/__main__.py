@@ -14,7 +14,7 @@ from pathlib import Path
 from bench.page import note_machine
 from bench.results import Row, merge
 
-PARTS = ("validation", "orchestration", "snapshot", "triggerer", "mirroring")
+PARTS = ("validation", "orchestration", "snapshot", "triggerer", "mirroring", "groups")
 
 
 def main() -> int:

@@ -375,3 +375,34 @@ def test_unknown_outcome_stops_for_a_person(scene: World, monkeypatch: pytest.Mo
     lost.clear()
     scene.dag_run.clear_number = 1
     assert {"moved": ["billing", "reporting"], "partly": False} == do(scene, SyncOffsetsOperator)
+
+
+def test_each_of_many_groups_is_accounted_for(scene: World):
+    """Of hundreds of groups some are active, some denied by the broker, some never committed: none is lost sight of."""
+    names = [f"group-{number:03}" for number in range(300)]
+    for name in names:
+        scene.source.commit(name, {P0: 2})
+    active, denied, empty = names[::50], names[1::50], names[2::50]
+    for name in active:
+        scene.source.join(name)
+    for name in empty:
+        scene.source.groups[name].commits.clear()
+    approved(scene)
+    alter = scene.target.alter_offsets
+
+    def guarded(group: str, offsets: Any) -> None:
+        if group in denied:
+            finding = Finding(
+                Code.OFFSETS_NOT_WRITTEN, f"group {group}", "not authorized", "a written offset", "Grant."
+            )
+            raise Refused([finding])
+        alter(group, offsets)
+
+    scene.target.alter_offsets = guarded  # type: ignore[method-assign]
+    summary = do(scene, SyncOffsetsOperator)
+
+    moved = {*names, "billing", "reporting"} - {*active, *denied, *empty}
+    assert (moved, True) == (set(summary["moved"]), summary["partly"])
+    result = scene.run.evidence.require(Kind.OFFSETS_RESULT)
+    assert {*active, *denied} == set(result["left_behind"])
+    assert moved == {name for name, group in scene.target.groups.items() if group.commits}

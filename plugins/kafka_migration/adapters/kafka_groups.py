@@ -32,6 +32,12 @@ _ACTIVE = {
     KafkaError.ILLEGAL_GENERATION,
     KafkaError.STALE_MEMBER_EPOCH,
 }
+# The broker that was asked does not look after the group, or not yet: nothing was done, and the next try asks another.
+_ELSEWHERE = {
+    KafkaError.NOT_COORDINATOR,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+}
 RETRY_PAUSE_S = 0.2
 # By the type that groups give their protocol; one that only commits offsets gives none.
 _KINDS: Mapping[str, GroupKind] = {
@@ -121,18 +127,11 @@ class GroupCalls(ClusterClient):
         """Set the offsets of an empty group; one that does not exist is made."""
         if not offsets:
             return
-        # The source's leader epoch means nothing here, so none is written.
-        wanted = [ClientPartition(p.topic, p.partition, c.offset, c.metadata) for p, c in sorted(offsets.items())]
-        futures = self._call(
-            lambda: self._admin.alter_consumer_group_offsets(
-                [ConsumerGroupTopicPartitions(group, wanted)], request_timeout=CALL_TIMEOUT_S
-            )
-        )
-        denied = [
-            (f"{answer.topic}[{answer.partition}]", answer.error)
-            for answer in self._alter_answers(group, futures)
-            if answer.error is not None
-        ]
+        deadline = time.monotonic() + CALL_TIMEOUT_S
+        denied = self._altered(group, offsets)
+        while any(error.code() in _ELSEWHERE for _, error in denied) and time.monotonic() < deadline:
+            time.sleep(RETRY_PAUSE_S)
+            denied = self._altered(group, offsets)
         if any(error.code() in _ACTIVE for _, error in denied):
             raise Refused([self._active_finding(group, next(e for _, e in denied if e.code() in _ACTIVE))])
         passing = next((error for _, error in denied if may_pass(error)), None)
@@ -140,6 +139,21 @@ class GroupCalls(ClusterClient):
             raise self._translated(KafkaException(passing))
         if denied:
             raise Refused(self._denied_finding(group, partition, error) for partition, error in denied)
+
+    def _altered(self, group: str, offsets: Mapping[TopicPartition, CommittedOffset]) -> list[tuple[str, KafkaError]]:
+        """Try once; return each partition that was not written, with the broker's reason."""
+        # The source's leader epoch means nothing here, so none is written.
+        wanted = [ClientPartition(p.topic, p.partition, c.offset, c.metadata) for p, c in sorted(offsets.items())]
+        futures = self._call(
+            lambda: self._admin.alter_consumer_group_offsets(
+                [ConsumerGroupTopicPartitions(group, wanted)], request_timeout=CALL_TIMEOUT_S
+            )
+        )
+        return [
+            (f"{answer.topic}[{answer.partition}]", answer.error)
+            for answer in self._alter_answers(group, futures)
+            if answer.error is not None
+        ]
 
     def delete_group(self, group: str) -> None:
         """Delete an empty group with all its offsets; one that is not there is left out silently."""

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from kafka_migration.adapters.evidence import RunEvidence
+from kafka_migration.adapters.many import of_each
 from kafka_migration.core.cluster import KafkaCluster
 from kafka_migration.core.commits import Commits, commits_from_document
 from kafka_migration.core.decommission import OldCluster, SourceGroup
@@ -51,7 +52,7 @@ def read_old_cluster(
         source_partitions={topic: description.partitions for topic, description in described.items()},
         source_groups=tuple(_source_groups(source, partitions)),
         commits_at_cutover=commits_at_cutover,
-        target_commits={group: target.committed_offsets(group) for group in written},
+        target_commits=of_each(written, target.committed_offsets),
         written=written,
         active_on_target=[group for group, description in active.items() if description.is_active],
         retention={topic: each.time_limit for topic, each in _retention(source, topics).items()},

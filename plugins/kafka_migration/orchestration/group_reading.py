@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kafka_migration.adapters.many import of_each
 from kafka_migration.core.cluster import KafkaCluster
 from kafka_migration.core.commits import Commits, GroupsCommits, commits_from_document
 from kafka_migration.core.errors import Refused, TransientError
@@ -37,12 +38,9 @@ def read_groups(
     names = sorted({*known, *(group for group in left if not run.request.groups or group in run.request.groups)})
     source, target = run.source.describe_groups(names), run.target.describe_groups(names)
     scope = _Scope(ledger, run.whole_migration.topics, run.topics_of_groups, frozenset(partitions), run.moved_topics)
+    here, there = (of_each(names, cluster.committed_offsets) for cluster in (run.source, run.target))
     return tuple(
-        scope.of(
-            CommittedGroup(source[name], target[name], run.source.committed_offsets(name), {}),
-            run.target.committed_offsets(name),
-            left.get(name, ()),
-        )
+        scope.of(CommittedGroup(source[name], target[name], here[name], {}), there[name], left.get(name, ()))
         for name in names
     )
 
@@ -86,15 +84,17 @@ def read_others(run: MigrationRun) -> OtherGroups:
     partitions = partitions_of(run.describe("source"))
     mine = which_groups(listings, patterns, chosen)
     others = [each.group for each in listings if each.is_movable and each.group not in mine]
-    not_chosen: dict[str, tuple[str, ...]] = {}
-    unreadable: dict[str, str] = {}
-    for group in (other for other in others if not other.startswith(MIRROR_GROUP_PREFIX)):
+    others = [group for group in others if not group.startswith(MIRROR_GROUP_PREFIX)]
+
+    def topics_of(group: str) -> tuple[str, ...] | str:
         try:
-            topics = {partition.topic for partition in run.source.committed_offsets(group, partitions)}
+            return tuple(sorted({partition.topic for partition in run.source.committed_offsets(group, partitions)}))
         except (Refused, TransientError) as error:
-            unreadable[group] = str(error)
-        else:
-            not_chosen |= {group: tuple(sorted(topics))} if topics else {}
+            return str(error)
+
+    found = of_each(others, topics_of)
+    unreadable = {group: topics for group, topics in found.items() if isinstance(topics, str)}
+    not_chosen = {group: topics for group, topics in found.items() if topics and not isinstance(topics, str)}
     return OtherGroups(not_chosen, unsupported_groups(listings, patterns, chosen), unreadable)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from kafka_migration.adapters.many import of_each
 from kafka_migration.core.cluster import KafkaCluster
 from kafka_migration.core.commits import (
     Commits,
@@ -53,7 +54,8 @@ def saved_before(
 
 def _commits(cluster: KafkaCluster, groups: Collection[str], topics: Collection[str]) -> GroupsCommits:
     """Return what the groups committed on these topics; their other topics are none of the migration's business."""
-    return {group: {p: c for p, c in cluster.committed_offsets(group).items() if p.topic in topics} for group in groups}
+    found = of_each(groups, cluster.committed_offsets)
+    return {group: {p: c for p, c in commits.items() if p.topic in topics} for group, commits in found.items()}
 
 
 def move_group(cluster: KafkaCluster, writing: Writing, group: str, proposed: Commits, before: Commits) -> GroupWrite:

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Collection, Iterable, Mapping
 from typing import TypeVar
 
+from kafka_migration.adapters.many import of_each
 from kafka_migration.core.cluster import TopicDescription
 from kafka_migration.core.commits import Commits, commits_from_document
 from kafka_migration.core.copied_topic import CopiedTopic
@@ -140,13 +141,11 @@ def read_returning_groups(run: MigrationRun, ledger: Ledger, topics: Collection[
     """
     moved = {group for cutover in ledger.cutovers for group in cutover.groups}
     named = which_groups(run.target.list_groups(), run.migration.cutover.groups)
-    commits = {group: _on(run.target.committed_offsets(group), topics) for group in sorted({*moved, *named})}
+    commits = of_each(sorted({*moved, *named}), lambda group: _on(run.target.committed_offsets(group), topics))
     names = [group for group, found in commits.items() if found or group in moved]
     source, target = run.source.describe_groups(names), run.target.describe_groups(names)
-    return tuple(
-        CommittedGroup(source[name], target[name], _on(run.source.committed_offsets(name), topics), commits[name])
-        for name in names
-    )
+    here = of_each(names, lambda group: _on(run.source.committed_offsets(group), topics))
+    return tuple(CommittedGroup(source[name], target[name], here[name], commits[name]) for name in names)
 
 
 def _on(commits: Commits, topics: Collection[str]) -> Commits:

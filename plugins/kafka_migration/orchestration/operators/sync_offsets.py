@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from airflow.sdk import Context
 
+from kafka_migration.adapters.many import of_each
 from kafka_migration.core.approval import evidence_changed, not_final, plan_changes
 from kafka_migration.core.errors import Refused
 from kafka_migration.core.evidence import Kind
@@ -22,7 +23,7 @@ from kafka_migration.orchestration.run import MigrationRun, triggered_by
 
 
 class SyncOffsetsOperator(MigrationOperator):
-    """Write the groups' offsets as they were approved, one group after the other, each proved by reading it back.
+    """Write the groups' offsets as they were approved, some groups at a time, each proved by reading it back.
 
     Needs an approval of just the newest plan (`APPROVAL_STALE`), by another person than who triggered the run if
     the file says `cutover.four_eyes`, and clusters that still give that plan (`EVIDENCE_CHANGED`). Before the first
@@ -39,10 +40,10 @@ class SyncOffsetsOperator(MigrationOperator):
         plan = _approved_plan(run, triggered_by(context))
         groups = [group.group for group in plan.groups]
         before = saved_before(run, plan.digest, groups, run.topics_of_groups)["target"]
-        moves = [
-            move_group(run.target, CUTOVER, group.group, group.proposed, before.get(group.group, {}))
-            for group in plan.planned
-        ]
+        proposed = {group.group: group.proposed for group in plan.planned}
+        moves = of_each(
+            proposed, lambda name: move_group(run.target, CUTOVER, name, proposed[name], before.get(name, {}))
+        ).values()
         result = OffsetsResult(plan.digest, tuple(moves), plan.left_out)
         run.evidence.write(Kind.OFFSETS_RESULT, {"at": run.now(), **result.to_document()})
         for move in moves:
