@@ -74,8 +74,14 @@ def test_announcement_is_a_warning_and_evidence(scene: Scene):
     )
 
 
+PRODUCERS = """\
+ProducerId ProducerEpoch LatestCoordinatorEpoch LastSequence LastTimestamp CurrentTransactionStartOffset
+4001       0             -1                     17           1893456000000 None
+"""
+
+
 def test_producer_that_goes_on_is_refused(scene: Scene):
-    """After `fence_wait` the topic that still moves is named, the task fails, and the copy is not called proved."""
+    """After `fence_wait` the topic that still moves is named, and who writes; the copy is not called proved."""
 
     def script(now: Scene) -> None:
         now.produce(2, partition=1)
@@ -83,10 +89,10 @@ def test_producer_that_goes_on_is_refused(scene: Scene):
 
     scene.script = script
     event = watch(scene)
+    scene.world.host.probe_output = PRODUCERS
     sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
-    with pytest.raises(
-        AirflowFailException, match=r"FENCE_MOVING · topic orders: found orders\[1\] 72 → 80 \(\+8, 0.1/s\)"
-    ):
+    moves = r"FENCE_MOVING · topic orders: found orders\[1\] 72 → 80 \(\+8, 0.1/s\)"
+    with pytest.raises(AirflowFailException, match=rf"{moves}. Last wrote orders\[1\]: producer id 4001"):
         sensor.execute_complete(scene.world.context(), event)  # type: ignore[arg-type]
 
     assert ("failed", {}) == (event["outcome"], event["goals"])

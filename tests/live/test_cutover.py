@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 import pytest
+from confluent_kafka import Producer
 
 from kafka_migration.core.evidence import Kind
 from tests.live.conftest import LiveWorld
@@ -113,16 +114,17 @@ def test_record_after_the_approval_outdates_it(live: LiveWorld, mirrored: LiveMi
 @pytest.mark.campaign
 @pytest.mark.settings(fence_wait="8s")
 def test_producer_that_goes_on_is_named(mirrored: LiveMigration):
-    """Without a stand-still in fence_wait the run is refused with the topic, and nothing is written."""
+    """Without a stand-still in fence_wait the run is refused with topic and producer, and nothing is written."""
     run_id = mirrored.trigger("cutover")
-    number = 400
+    producer = Producer({**mirrored.source, "enable.idempotence": True})
     while mirrored.state(run_id) not in {"success", "failed"}:
-        mirrored.produce(5, first=number)
-        number += 5
+        producer.produce(mirrored.name, b"still there", partition=0)
+        assert producer.flush(30) == 0
 
     assert_nothing_written(mirrored, run_id, "FENCE_MOVING")
     (finding,) = mirrored.document(run_id)["findings"]
     assert mirrored.name in finding["subject"]
+    assert "producer id" in finding["found"]
 
 
 @pytest.mark.campaign

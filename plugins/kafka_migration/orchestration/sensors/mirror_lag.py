@@ -12,6 +12,7 @@ from kafka_migration.core.evidence import Kind
 from kafka_migration.core.lateness import behind_finding
 from kafka_migration.core.watch import Outcome, WatchResult
 from kafka_migration.orchestration.operators.base import Summary, hold_reservation, reporting
+from kafka_migration.orchestration.producers import told_of_producers
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.sensors.base import MigrationSensor
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger, limits_of
@@ -72,7 +73,8 @@ class MirrorLagSensor(MigrationSensor):
             run.evidence.write(Kind.WATCH, {"at": run.now(), **event})
             self.log.info("%s", event["progress"])
             if event["outcome"] == Outcome.FAILED:
-                raise MirrorFailed(Finding.from_document(finding) for finding in event["findings"])
+                findings = tuple(Finding.from_document(finding) for finding in event["findings"])
+                raise MirrorFailed(told_of_producers(run, findings))
             if event["outcome"] != Outcome.DRAINED:
                 self.log.warning("%s: %s", event["outcome"], event.get("reason"))
                 _refuse_half_a_cutover(run, event)
