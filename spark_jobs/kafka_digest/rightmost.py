@@ -94,7 +94,8 @@ def rightmost(source: Log, target: Log, *, is_compacted: bool = False, takes_las
 
     :param is_compacted: whether the target deletes records that have a newer one of their key: such a one is read
         instead, so that a record that is gone is missing only if none of its key comes after it
-    :param takes_last: whether, where no place is the rightmost, the last copy in each target partition counts
+    :param takes_last: whether, where no place is the rightmost, the last copy in each target partition counts, and all
+        records are told that have none, not the last of each key only
     """
     keys = _Keys.of(source, target)
     in_tail = _in_tail(source, target, keys)
@@ -155,19 +156,23 @@ def _copies_of_key(
         yield from _any_copies(source, target, ours, copies, may_be_replaced=may_be_replaced, takes_last=takes_last)
     elif not _is_in_one(source, ours):
         yield from _any_copies(source, target, ours, copies, may_be_replaced=False, takes_last=takes_last)
-        yield from _out_of_order(source, ours, copies, theirs.stop)
+        yield from _out_of_order(source, ours, copies, theirs.stop, tells_all=takes_last)
     elif is_compacted and (not theirs or target.records[theirs[-1]] != source.records[ours[-1]]):
         # Whatever compaction leaves, it ends with the newest record.
-        yield ours[-1]
+        yield from ours if takes_last else ours[-1:]
     else:
-        yield from _from_the_right(source, ours, copies, theirs.stop, may_be_replaced=is_compacted)
+        replaced = is_compacted
+        yield from _from_the_right(source, ours, copies, theirs.stop, may_be_replaced=replaced, tells_all=takes_last)
 
 
-def _out_of_order(source: Log, ours: range, copies: Mapping[int, Sequence[int]], end: int) -> Iterator[int]:
+def _out_of_order(
+    source: Log, ours: range, copies: Mapping[int, Sequence[int]], end: int, *, tells_all: bool
+) -> Iterator[int]:
     """Yield records of which no copy comes before that of the next in their source partition."""
     cuts = [n for n in ours[1:] if source.partitions[n] != source.partitions[n - 1]]
     for first, stop in pairwise((ours.start, *cuts, ours.stop)):
-        found = _from_the_right(source, range(first, stop), copies, end, may_be_replaced=False)
+        part = range(first, stop)
+        found = _from_the_right(source, part, copies, end, may_be_replaced=False, tells_all=tells_all)
         yield from (place for place in found if not isinstance(place, Copy))
 
 
@@ -176,9 +181,18 @@ def _is_in_one(log: Log, places: range) -> bool:
 
 
 def _from_the_right(
-    source: Log, ours: range, copies: Mapping[int, Sequence[int]], end: int, *, may_be_replaced: bool
+    source: Log,
+    ours: range,
+    copies: Mapping[int, Sequence[int]],
+    end: int,
+    *,
+    may_be_replaced: bool,
+    tells_all: bool,
 ) -> Iterator[Copy | int]:
-    """Give each record the last of its copies before that of the next record; stop where there is none."""
+    """Give each record the last of its copies before that of the next record; stop where there is none.
+
+    :param tells_all: whether all records before that are told to be missing as well
+    """
     before, is_followed = end, False
     for place in reversed(ours):
         mine = copies.get(int(source.records[place]), ())
@@ -187,7 +201,7 @@ def _from_the_right(
             before, is_followed = mine[number], True
             yield Copy(place, before, True)
         elif not (may_be_replaced and is_followed):
-            yield place
+            yield from range(place, ours.start - 1, -1) if tells_all else (place,)
             return
 
 

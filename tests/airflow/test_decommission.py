@@ -12,7 +12,9 @@ import pytest
 from kafka_migration.adapters import connections
 from kafka_migration.adapters.old_cluster import read_old_cluster
 from kafka_migration.cli.main import main
+from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.decommission import Patience, decommission_points, may_go
+from kafka_migration.core.generations import GenerationStart, StopCertificate
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.restore_settings import RestoreSettingsOperator
@@ -66,6 +68,7 @@ CHANGES: dict[str, tuple[Callable[[World], Any], str]] = {
     "committed": (lambda world: world.source.commit("billing", {P0: 4}), "group billing has committed there since"),
     "member": (lambda world: world.source.join("billing"), "group billing has members there"),
     "other group": (lambda world: world.source.commit("console", {P0: 1}), "group console has committed there, and no"),
+    "reader": (lambda world: world.source.join("flink", "f", "/h", P0), "group flink has members there"),
     "not read": (lambda world: world.target.leave("reporting"), "group reporting has no member on the target"),
     "frozen": (
         lambda world: world.run.ledger.append(
@@ -84,6 +87,17 @@ def test_no_because(done: World, change: str):
 
     (reason,) = reasons(done)
     assert expected in reason
+
+
+def test_topic_that_is_still_mirrored(done: World):
+    """A topic that was added to the file after the cutover, and is copied every night, keeps the source."""
+    late = TopicPartition("late", 0)
+    done.source.create_topics([NewTopic("late", 1, 1, {"retention.ms": "1000"})])
+    at = "2030-01-01T00:00:00+00:00"
+    done.run.ledger.append(GenerationStart(7, "r/r#1", at, {late: 0}, {late: 0}).to_document())
+    done.run.ledger.append(StopCertificate(7, "r/r#1", at, True, 143, "stopped", {late: 0}, {late: 0}).to_document())
+
+    assert "not cut over: late" in reasons(done)
 
 
 def test_groups_that_were_left_behind(scene: World):
@@ -116,6 +130,7 @@ def test_topic_that_is_gone_is_not_taken_for_quiet(done: World):
     assert [
         "audit: 0 partitions, 1 when it was copied",
         "audit[0]: its end cannot be read, and 0 when it was copied",
+        "audit: how long the source keeps its records cannot be read",
     ] == reasons(done)
 
 

@@ -201,6 +201,86 @@ def test_records_that_the_source_has_deleted_hold_a_group_up(moved: World):
     assert ["reporting"] == roll_back(moved)["left"]
 
 
+def expire(world: World) -> None:
+    world.source.groups["billing"].commits.clear()
+
+
+def purge(world: World) -> None:
+    world.source.purge("orders", 0, 4)
+
+
+@pytest.mark.parametrize(("change", "code"), [(expire, "GROUP_OFFSETS_LOST"), (purge, "OFFSET_UNPROVED")])
+def test_restore_promises_only_what_the_source_still_has(moved: World, change: Any, code: str):
+    """A group whose offsets or unread records are gone from the source would begin anywhere there: it stays."""
+    change(moved)
+    moved.params = {"mode": "restore"}
+    do(moved, *BEFORE_QUESTION)
+
+    (group, *_) = moved.run.evidence.require(Kind.ROLLBACK_PLAN)["plan"]["groups"]
+    assert ("billing", {code}) == (group["group"], {f["code"] for f in group["refusals"]})
+
+
+@pytest.mark.parametrize("mode", ["fail_back", "restore"])
+@pytest.mark.parametrize("is_made_anew", [False, True])
+def test_source_that_is_another_is_no_way_back(moved: World, mode: str, is_made_anew: bool):
+    """A topic that was deleted on the source, or created anew there, refuses the rollback as a whole."""
+    moved.source.delete_topics(["orders"])
+    if is_made_anew:
+        moved.source.create_topics([NewTopic("orders", 2, 1, {})])
+    moved.params = {"mode": mode}
+
+    with pytest.raises(
+        AirflowFailException, match="SOURCE_TOPIC_RECREATED" if is_made_anew else "SOURCE_TOPIC_MISSING"
+    ):
+        do(moved, *BEFORE_QUESTION)
+
+
+def test_group_that_no_cutover_moved_stays_where_it_is(scene: World):
+    """A group that was left behind, and tried on the target, has unread records that nobody can tell: it stays."""
+    scene.target.commit("reporting", {P0: 4})
+    do(scene, TranslateOffsetsOperator)
+    cut_over(scene)
+    assert ("reporting",) == tuple(scene.run.ledger.read().cutovers[0].left)
+    begin_rollback(scene)
+
+    assert ["reporting"] == roll_back(scene)["left"]
+    assert {P0: 1} == source_offsets(scene)["reporting"]
+
+
+def test_group_without_any_offsets_left_is_told(moved: World):
+    """A group whose offsets expired on both sides has nowhere to go on: that is said, and holds up nobody else."""
+    moved.source.groups["billing"].commits.clear()
+    moved.target.groups["billing"].commits.clear()
+    moved.target.commit("reporting", {P0: 2})
+
+    summary = roll_back(moved)
+
+    assert (["reporting"], ["billing"]) == (summary["groups"], summary["left"])
+
+
+def test_groups_that_lost_their_place_on_the_target_hold_nothing_up(moved: World):
+    """Without offsets there they go on on the source where they had stopped: the topics are taken back all the same."""
+    for group in ("billing", "reporting"):
+        moved.target.groups[group].commits.clear()
+
+    assert [] == roll_back(moved)["groups"]
+    assert Phase.ROLLED_BACK is moved.run.ledger.read().phase
+
+
+def test_partition_that_both_sides_got_since(moved: World):
+    """A partition that was never copied holds other records on each side: the group begins with those of the source."""
+    for side in (moved.source, moved.target):
+        side.create_partitions({"orders": 3})
+    added = TopicPartition("orders", 2)
+    moved.target.produce("orders", 2, (b"new", b"1"))
+    moved.target.commit("billing", {added: 1, P0: 4})
+    moved.params["leave_records_of"] = ["orders"]
+
+    roll_back(moved)
+
+    assert {P0: 4, P1: 1, added: 0} == source_offsets(moved)["billing"]
+
+
 def test_nothing_cut_over_is_nothing_to_roll_back(scene: World):
     """Before a cutover, and after one was taken back, a rollback is refused before it does anything."""
     begin_rollback(scene)
@@ -290,10 +370,29 @@ def test_settings_that_the_cluster_denies_are_told(scene: World):
     for topic in scene.run.ledger.read().topics.values():
         scene.source.topics[topic.topic].topic_id = topic.topic_id
 
-    assert [] == do(scene, RestoreSettingsOperator)["restored"]
+    assert ["orders"] == do(scene, RestoreSettingsOperator)["restored"]
     assert topics.keys() == scene.target.topics.keys()
     (warning,) = scene.run.evidence.require(Kind.SETTINGS)["warnings"]
-    assert "TOPIC_NOT_CONFIGURED" == warning["code"]
+    assert ("TOPIC_NOT_CONFIGURED", "topic audit") == (warning["code"], warning["subject"])
+    known = scene.run.ledger.read().topics
+    assert (False, True) == (known["orders"].is_frozen, known["audit"].is_frozen)
+
+
+def test_settings_stay_frozen_while_topics_are_mirrored_again(moved: World):
+    """A task of an old run that is cleared after the migration went on changes nothing."""
+    roll_back(moved)
+    next_run(moved, 3)
+    moved.dag_run.other_dag_id = ""
+    moved.params = {"mode": "sync"}
+    do(moved, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
+    moved.task_instance.run_states["manual__3"] = "success"
+    for dag_id, run_id, mode in (("", "manual__1", "cutover"), (ROLLBACK_DAG_ID, "manual__2", "fail_back")):
+        moved.host.holder = ""
+        moved.dag_run.other_dag_id, moved.dag_run.run_id, moved.dag_run.clear_number = dag_id, run_id, 1
+        moved.params = {"mode": mode}
+        assert [] == do(moved, RestoreSettingsOperator)["restored"]
+
+    assert "-1" == moved.target.topics["orders"].configs["retention.ms"]
 
 
 def test_mirrored_again_and_cut_over_again(moved: World):
@@ -350,10 +449,10 @@ class Spark:
         }
 
 
-def test_partitions_chosen_anew_are_asked_of_spark(
-    world: World, monkeypatch: pytest.MonkeyPatch, asked: list[dict[str, Any]]
-):
-    """Where the copy chose other partitions, the records themselves tell where a group goes on on the source."""
+def moved_by_mirrormaker1(
+    world: World, monkeypatch: pytest.MonkeyPatch, groups: Mapping[str, dict[TopicPartition, int]]
+) -> Spark:
+    """Cut groups over that MirrorMaker 1 moved from two partitions to three; they read on, and a rollback begins."""
     records = [(b"k", b"%d" % n) for n in range(4)]
     engine, spark = lossy(world, monkeypatch), Spark(world)
     monkeypatch.setattr(SparkSubmitOperator, "execute", lambda operator, context: spark.submit(operator, context))
@@ -361,7 +460,8 @@ def test_partitions_chosen_anew_are_asked_of_spark(
     world.target.create_topics([NewTopic("orders", 3, 1, {}), NewTopic("audit", 1, 1, {})])
     for partition in (0, 1):
         world.source.produce("orders", partition, *records)
-    world.source.commit("billing", {P0: 1, P1: 1})
+    for group, commits in groups.items():
+        world.source.commit(group, commits)
     do(world, *BEFORE_START, StartMirrorOperator)
     for partition in (0, 2):
         world.target.produce("orders", partition, *records)
@@ -371,8 +471,17 @@ def test_partitions_chosen_anew_are_asked_of_spark(
     do(world, JudgeOperator, TranslateOffsetsOperator)
     approved(world)
     do(world, SyncOffsetsOperator, ConfirmCutoverOperator)
-    world.target.commit("billing", {P0: 2, P1: 0, TopicPartition("orders", 2): 3})
+    for group in groups:
+        world.target.commit(group, {P0: 2, P1: 0, TopicPartition("orders", 2): 3})
     begin_rollback(world)
+    return spark
+
+
+def test_partitions_chosen_anew_are_asked_of_spark(
+    world: World, monkeypatch: pytest.MonkeyPatch, asked: list[dict[str, Any]]
+):
+    """Where the copy chose other partitions, the records themselves tell where a group goes on on the source."""
+    spark = moved_by_mirrormaker1(world, monkeypatch, {"billing": {P0: 1, P1: 1}})
 
     roll_back(world)
 
@@ -383,3 +492,41 @@ def test_partitions_chosen_anew_are_asked_of_spark(
     assert {"0": [0, 4], "1": [0, 0], "2": [0, 4]} == topic["target"]
     assert {P0: 2, P1: 3} == source_offsets(world)["billing"]
     assert refusal_codes(world) == []
+
+
+def test_interrupted_fail_back_comes_to_the_same_end(
+    world: World, monkeypatch: pytest.MonkeyPatch, asked: list[dict[str, Any]]
+):
+    """Regression: what a killed try had written on the source made the next one look for another answer of Spark."""
+    spark = moved_by_mirrormaker1(world, monkeypatch, {"billing": {P0: 1, P1: 1}, "reporting": {P0: 0, P1: 2}})
+    do(world, *BEFORE_QUESTION)
+    say_yes(world)
+    alter = world.source.alter_offsets
+
+    def killed(group: str, offsets: Any) -> None:
+        if group == "reporting":
+            raise KeyboardInterrupt
+        alter(group, offsets)
+
+    monkeypatch.setattr(world.source, "alter_offsets", killed)
+    with pytest.raises(KeyboardInterrupt):
+        do(world, RollBackOperator)
+    assert {P0: 2, P1: 3} == source_offsets(world)["billing"]
+    monkeypatch.setattr(world.source, "alter_offsets", alter)
+
+    assert ["billing", "reporting"] == do(world, RollBackOperator)["groups"]
+    assert 2 == len(spark.requests)
+
+
+def test_records_that_go_between_approval_and_write_stop_it(
+    world: World, monkeypatch: pytest.MonkeyPatch, asked: list[dict[str, Any]]
+):
+    """A place that Spark found must still be held by the source when it is written."""
+    moved_by_mirrormaker1(world, monkeypatch, {"billing": {P0: 1, P1: 1}})
+    do(world, *BEFORE_QUESTION)
+    say_yes(world)
+    world.source.purge("orders", 0, 4)
+
+    with pytest.raises(AirflowFailException, match="EVIDENCE_CHANGED"):
+        do(world, RollBackOperator)
+    assert {P0: 1, P1: 1} == source_offsets(world)["billing"]

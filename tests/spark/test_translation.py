@@ -179,6 +179,21 @@ def test_way_back_over_a_copy_with_deleted_records(translate: Translate):
     assert [False] * 3 == [one.is_minimal for one in (all_read, nothing, empty)]
 
 
+def test_way_back_loses_nothing_that_the_target_has_deleted(translate: Translate):
+    """However much of its beginning each target partition has lost: what a group has not read is behind its places."""
+    rng = random.Random(29)
+    scenarios = [random_scenario(rng, by_key=number % 3 > 0) for number in range(SCENARIOS // 2)]
+    asked = []
+    for number, scenario in enumerate(scenarios):
+        stand = {n: rng.randint(scenario.best[n], len(log)) for n, log in scenario.target.items()}
+        copy = copy_back(f"t{number}", scenario, vectors=[stand])
+        held = [replace(piece, start=rng.randint(0, piece.end)) for piece in copy.ranges["target"]]
+        asked.append(replace(copy, ranges={**copy.ranges, "target": held}))
+
+    for scenario, (one,) in zip(scenarios, translate(scenarios, asked), strict=True):
+        require_everything_read(scenario, one)
+
+
 def test_one_pass_serves_groups_anywhere(translate: Translate):
     """Groups that stand at different places of a topic get what each would get alone."""
     rng = random.Random(8)

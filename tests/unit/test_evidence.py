@@ -118,7 +118,9 @@ def test_kinds_keep_their_numbers():
 
 def test_run_folder_is_safe_in_any_store():
     """A run id becomes a folder name without separators or colons."""
-    assert run_folder_name("manual__2026/../x:1") == "manual__2026_.._x_1"
+    run = RunIdentity("kafka_migration__shop", "manual__2026/../x:1", 1)
+    assert run_folder_name(run) == "manual__2026_.._x_1"
+    assert run_folder_name(replace(run, dag_id="kafka_rollback__shop")) == "rollback-manual__2026_.._x_1"
 
 
 def test_ledger_entries_are_read_in_order(tmp_path: Path):

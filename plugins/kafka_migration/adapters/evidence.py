@@ -38,7 +38,7 @@ class RunEvidence:
     """The documents of one run, written into the folder of its present attempt."""
 
     def __init__(self, root: Folder, migration: str, run: RunIdentity) -> None:
-        self._run_folder = root / migration / run_folder_name(run.run_id)
+        self._run_folder = root / migration / run_folder_name(run)
         self.attempt = run.attempt
         self.folder = self._run_folder / f"attempt-{run.attempt}"
 

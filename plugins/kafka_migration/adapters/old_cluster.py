@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from kafka_migration.adapters.evidence import RunEvidence
 from kafka_migration.adapters.many import of_each
@@ -32,17 +32,11 @@ def read_old_cluster(
 
     Raises `TransientError` where a cluster does not answer at all.
     """
+    topics = tuple(sorted({*topics, *ledger.copied_topics}))
     described = source.describe_topics(topics)
     partitions = [p for each in described.values() for p in each.topic_partitions]
-    commits_at_cutover: dict[str, Commits] = {}
-    written: dict[str, Offsets] = {}
-    for cutover in ledger.cutovers:
-        evidence = evidence_of(cutover.run)
-        saved = commits_from_document(_of(evidence, Kind.OFFSETS_BEFORE).get("source", {}))
-        results = {each["group"]: each["read_back"] for each in _of(evidence, Kind.OFFSETS_RESULT).get("groups", ())}
-        for group in cutover.groups:
-            commits_at_cutover[group] = {**commits_at_cutover.get(group, {}), **saved.get(group, {})}
-            written[group] = {**written.get(group, {}), **from_document(results.get(group, {}))}
+    moves = moves_of(ledger, evidence_of)
+    written = {group: move.written for group, move in moves.items()}
     active = target.describe_groups(sorted(written))
     return OldCluster(
         now=now,
@@ -51,7 +45,7 @@ def read_old_cluster(
         source_ends=source.log_end_offsets(partitions, "read_uncommitted"),
         source_partitions={topic: description.partitions for topic, description in described.items()},
         source_groups=tuple(_source_groups(source, partitions)),
-        commits_at_cutover=commits_at_cutover,
+        commits_at_cutover={group: move.source_before for group, move in moves.items()},
         target_commits=of_each(written, target.committed_offsets),
         written=written,
         active_on_target=[group for group, description in active.items() if description.is_active],
@@ -59,23 +53,52 @@ def read_old_cluster(
     )
 
 
-def _of(evidence: RunEvidence, kind: Kind) -> dict[str, Any]:
-    return evidence.newest(kind) or {}
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What cutovers did with a group: where they put it, and what it had on both sides before the first of them."""
+
+    written: Offsets
+    target_before: Commits
+    source_before: Commits
+
+
+def moves_of(ledger: Ledger, evidence_of: Callable[[str], RunEvidence]) -> dict[str, Move]:
+    """Return what the evidence of the cutovers says of each group that they moved.
+
+    Raises `Refused` (`EVIDENCE_MISSING`) where a cutover's evidence is gone.
+    """
+    moves: dict[str, Move] = {}
+    for cutover in ledger.cutovers:
+        evidence = evidence_of(cutover.run)
+        before, result = evidence.require(Kind.OFFSETS_BEFORE), evidence.require(Kind.OFFSETS_RESULT)
+        sides = {side: commits_from_document(before[side]) for side in ("source", "target")}
+        read_back = {each["group"]: from_document(each["read_back"]) for each in result["groups"]}
+        for group in cutover.groups:
+            earlier = moves.get(group, Move({}, {}, {}))
+            moves[group] = Move(
+                {**earlier.written, **read_back[group]},
+                {**sides["target"].get(group, {}), **earlier.target_before},
+                {**sides["source"].get(group, {}), **earlier.source_before},
+            )
+    return moves
 
 
 def _source_groups(source: KafkaCluster, partitions: Collection[TopicPartition]) -> Iterable[SourceGroup]:
-    """Yield the groups with commits on these partitions, and those of which nobody can tell."""
+    """Yield the groups with commits on these partitions, or members that read them, or of which nobody can tell."""
     names = [each.group for each in source.list_groups() if each.is_movable]
+    names = [name for name in names if not name.startswith(MIRROR_GROUP_PREFIX)]
     described = source.describe_groups(names)
-    for group in (name for name in names if not name.startswith(MIRROR_GROUP_PREFIX)):
+
+    def offsets_of(group: str) -> Offsets | None:
         try:
-            commits = source.committed_offsets(group, partitions)
+            return {p: commit.offset for p, commit in source.committed_offsets(group, partitions).items()}
         except (Refused, TransientError):
-            yield SourceGroup(group, described[group].is_active, None)
-        else:
-            if commits:
-                offsets = {p: commit.offset for p, commit in commits.items()}
-                yield SourceGroup(group, described[group].is_active, offsets)
+            return None
+
+    for group, offsets in of_each(names, offsets_of).items():
+        reads = any(not member.assigned.isdisjoint(partitions) for member in described[group].members)
+        if offsets is None or offsets or reads:
+            yield SourceGroup(group, described[group].is_active, offsets)
 
 
 def _retention(source: KafkaCluster, topics: Collection[str]) -> dict[str, TopicRetention]:

@@ -133,9 +133,7 @@ def _not_approved(code: Code, ask: Ask, found: str, when: str) -> Finding:
 
 def evidence_changed(changes: Iterable[str], *, has_written: bool) -> Finding:
     """Say what is no longer as it was approved; `has_written` tells that an earlier try may have moved groups."""
-    earlier = (
-        "This try wrote nothing, but an earlier one may have moved groups: compare with offsets-before-target.csv."
-    )
+    earlier = "This try wrote nothing, but an earlier one may have moved groups: compare with its offsets-before-*.csv."
     return Finding(
         Code.EVIDENCE_CHANGED,
         "the approved plan",

@@ -258,6 +258,10 @@ class Code(StrEnum):
         "A group's offsets where they are to be written are neither those recorded before nor the proposed ones.",
     )
     OFFSET_STAYS = "OFFSET_STAYS", "An offset that the cutover wrote stays on the target, where there was none before."
+    GROUP_NOT_MOVED = (
+        "GROUP_NOT_MOVED",
+        "A group has offsets on both sides and was moved by no cutover, so a rollback leaves it as it is.",
+    )
     NOTHING_TO_ROLL_BACK = "NOTHING_TO_ROLL_BACK", "A rollback was asked for, and nothing is cut over."
     TARGET_ONLY_RECORDS = (
         "TARGET_ONLY_RECORDS",

@@ -3,8 +3,7 @@
 It has read what it had committed on the source, and what it was given on the target. So a record is unread as long as
 a copy of it lies ahead on the target, and it was not read on the source. Where every offset of the target's partition
 is a copied record, the place follows from the ledger (`counted`). Else a Spark job finds it, among the records that
-neither the group's commits on the source nor the ledger tell to be read: of each generation that began, in every target
-partition, at or before where the group stands, all before is read.
+the group is not known to have read.
 """
 
 from __future__ import annotations
@@ -70,14 +69,17 @@ class CopiedTopic:
     def read(self, committed: PartitionOffsets, on_source: PartitionOffsets) -> Vector:
         """Return the source offsets before which a group has read everything, on either side.
 
+        What it had committed on the source. For a group that began on the target by itself what the generations copied
+        that it has read whole: it has read each record's own copy. One that was moved may have been put to a later
+        record that is equal.
+
         :param committed: where it stands on the target
         :param on_source: what it has committed on the source
         """
         stand = self._stand(committed)
         began = [b for b in self.topic.began if all(b.target_ends.get(p, 0) <= at for p, at in stand.items())]
-        copied = began[-1].mirror_positions if began else {}
-        ends = self.topic.mirror_positions
-        return vector_of({p: min(max(copied.get(p, 0), on_source.get(p, 0)), end) for p, end in ends.items()})
+        read = on_source or (began[-1].mirror_positions if began else {})
+        return vector_of({p: min(read.get(p, 0), end) for p, end in self.topic.mirror_positions.items()})
 
     def is_held(self, read: Vector) -> bool:
         """Whether the source still has everything that a group may not have read."""

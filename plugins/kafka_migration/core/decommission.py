@@ -18,6 +18,7 @@ from kafka_migration.core.progress import duration
 
 Answer = Literal["yes", "no"]
 MAX_REASONS = 20
+NOT_KNOWN = timedelta.max
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class SourceGroup:
 class OldCluster:
     """What was read of both clusters, about all topics that were ever copied.
 
-    :param topics: those of the migration file
+    :param topics: those of the migration file, and whatever else was copied
     :param source_ends: the ends of the source; a partition that cannot be read is missing
     :param source_partitions: how many partitions each topic has there
     :param source_groups: everybody who has commits on these topics there
@@ -177,8 +178,10 @@ def _overlap(old: OldCluster, patience: Patience) -> Iterator[str]:
     for cutover in old.ledger.cutovers:
         age = old.now - datetime.fromisoformat(cutover.at)
         for topic in cutover.topics:
-            keeps = old.retention.get(topic)
-            if keeps is not None and age < keeps:
+            keeps = old.retention.get(topic, NOT_KNOWN)
+            if keeps is NOT_KNOWN:
+                yield f"{topic}: how long the source keeps its records cannot be read"
+            elif keeps is not None and age < keeps:
                 yield f"{topic}: cut over {_words(age)} ago, and the source keeps records for {_words(keeps)}"
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from kafka_migration.core.migration import Mode
+from kafka_migration.core.migration import Mode, RunIdentity
 from kafka_migration.core.run_groups import group_rows, rollback_rows
 
 RUN_SCHEMA = 1
@@ -53,9 +53,13 @@ _DOCUMENT_NAME = re.compile(r"^(?P<order>\d{2})-(?P<kind>[a-z-]+)-(?P<number>\d+
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 
 
-def run_folder_name(run_id: str) -> str:
-    """Return the folder name of a run: its id with every unsafe character replaced by `_`."""
-    return _UNSAFE.sub("_", run_id)
+def run_folder_name(run: RunIdentity) -> str:
+    """Return the folder name of a run: its id with every unsafe character replaced by `_`.
+
+    A rollback's begins with `rollback-`: a person who chooses ids may give the same one to a cutover and its rollback.
+    """
+    name = _UNSAFE.sub("_", run.run_id)
+    return f"rollback-{name}" if run.is_rollback else name
 
 
 def document_name(kind: Kind, number: int) -> str:

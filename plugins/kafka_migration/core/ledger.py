@@ -265,7 +265,9 @@ def _fold_restored(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
 
 
 def _fold_frozen(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
-    return _with_frozen(ledger, entry["topics"], is_frozen=True)
+    frozen = _with_frozen(ledger, entry["topics"], is_frozen=True)
+    # Who freezes them is about to mirror into them again.
+    return replace(frozen, phase=Phase.SYNCING) if ledger.phase is Phase.ROLLED_BACK else frozen
 
 
 def _with_frozen(ledger: Ledger, topics: Collection[str], *, is_frozen: bool) -> Ledger:

@@ -93,8 +93,13 @@ def missing_topic_findings(migration: Migration, source: Mapping[str, TopicDescr
             )
 
 
-def missing_target_findings(migration: Migration, target: Mapping[str, TopicDescription]) -> tuple[Finding, ...]:
-    """Name every topic that the target does not have; MirrorMaker 1 would wait for it for ever, and copy nothing."""
+def missing_target_findings(
+    migration: Migration, target: Mapping[str, TopicDescription], topics: Iterable[str] | None = None
+) -> tuple[Finding, ...]:
+    """Name every topic (`None`: of the migration) that the target does not have.
+
+    MirrorMaker 1 would wait for it for ever, and copy nothing.
+    """
     return tuple(
         Finding(
             Code.TARGET_TOPIC_MISSING,
@@ -103,7 +108,7 @@ def missing_target_findings(migration: Migration, target: Mapping[str, TopicDesc
             "the topic, as create_topics made it",
             "Somebody deleted it since. Trigger a new run, which creates it again.",
         )
-        for topic in migration.topics
+        for topic in (migration.topics if topics is None else topics)
         if topic not in target
     )
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from kafka_migration.core.cluster import CommittedOffset, GroupDescription
+from kafka_migration.core.cluster import CommittedOffset, GroupDescription, TopicDescription
 from kafka_migration.core.codes import Code
 from kafka_migration.core.commits import Commits
 from kafka_migration.core.copied_topic import CopiedTopic
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.group_offsets import CommittedGroup, Proof, group_subject
+from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.core.offsets_writing import active_finding
 from kafka_migration.core.repartitioned import by_partition
@@ -23,13 +24,17 @@ from kafka_migration.core.way_back import GroupReturn, ReturnedTopic, TargetOnly
 class MovedGroup:
     """A group that a cutover moved: what that wrote on the target, what stood there before, and what stands there now.
 
-    `present` are all of its commits on the target, those on other topics too.
+    All on the topics that were cut over. `has_others` tells whether it has committed on others of the target, too.
+    `source_before` is what it had committed on the source at the cutover, `source_present` what it has there now.
     """
 
     description: GroupDescription
     written: Offsets
     before: Commits
     present: Commits
+    has_others: bool
+    source_before: Commits
+    source_present: Commits
 
     @property
     def group(self) -> str:
@@ -37,17 +42,58 @@ class MovedGroup:
         return self.description.group
 
 
-def restored(group: MovedGroup) -> GroupReturn:
-    """Plan to put a group on the target back to where it stood before the cutover."""
+def restored(group: MovedGroup, source_log_start: Offsets) -> GroupReturn:
+    """Plan to put a group on the target back to where it stood before the cutover.
+
+    That promises that it goes on on the source where it had stopped: its offsets and records must still be there.
+    """
     present = {p: commit for p, commit in group.present.items() if p in group.written}
-    if group.description.is_active:
-        return GroupReturn(group.group, present, {}, refusals=(active_finding(group.description, "target"),))
+    refusals = (
+        *((active_finding(group.description, "target"),) if group.description.is_active else ()),
+        *_gone_findings(group, source_log_start),
+    )
+    if refusals:
+        return GroupReturn(group.group, present, {}, refusals=refusals)
     proposed = {p: group.before[p] for p in sorted(group.written) if p in group.before}
-    added = group.written.keys() - proposed.keys()
     # Also when it is gone already: asked again after that, the plan is the same.
-    is_removed = bool(added) and group.present.keys() <= added
-    stay = () if is_removed else tuple(_stays_finding(group, p) for p in sorted(added & present.keys()))
-    return GroupReturn(group.group, present, proposed, is_removed, warnings=(*stay, *_read_on_findings(group)))
+    is_removed = not group.before and not group.has_others
+    added = group.written.keys() - proposed.keys() if not is_removed else set()
+    stay = tuple(_stays_finding(group, p) for p in sorted(added & present.keys()))
+    return GroupReturn(
+        group.group,
+        group.present if is_removed else present,
+        proposed,
+        is_removed,
+        warnings=(*stay, *_read_on_findings(group)),
+    )
+
+
+def _gone_findings(group: MovedGroup, source_log_start: Offsets) -> Iterator[Finding]:
+    for partition, before in sorted(group.source_before.items()):
+        present = group.source_present.get(partition)
+        if present is None:
+            yield _lost_finding(group.group, partition, before.offset)
+        elif present.offset < source_log_start.get(partition, 0):
+            yield Finding(
+                Code.OFFSET_UNPROVED,
+                f"{group_subject(group.group)}, {partition}",
+                f"the source's log starts at {source_log_start[partition]:,}",
+                f"at most {present.offset:,}, where the group would go on",
+                "The source has deleted records that the group has not read. On the target they are still there: let "
+                "it read them, then fail back (mode fail_back).",
+            )
+
+
+def _lost_finding(group: str, partition: TopicPartition, offset: int) -> Finding:
+    return Finding(
+        Code.GROUP_OFFSETS_LOST,
+        f"{group_subject(group)}, {partition}",
+        "no committed offset on the source",
+        f"{offset:,}, which it had there at the cutover",
+        "It has expired, or the topic was deleted; the group would begin where its auto.offset.reset says. Set it with "
+        "`kafka-consumer-groups --reset-offsets` (offsets-before-source.csv of the cutover has it), or use mode "
+        "fail_back.",
+    )
 
 
 def _stays_finding(group: MovedGroup, partition: TopicPartition) -> Finding:
@@ -56,7 +102,7 @@ def _stays_finding(group: MovedGroup, partition: TopicPartition) -> Finding:
         f"{group_subject(group.group)}, {partition}",
         f"target offset {group.present[partition].offset:,}, and none before the cutover",
         "no offset, as before; Kafka's client takes single offsets of a group away only by deleting the group, which "
-        "has others",
+        "had others before",
         "Delete it with `kafka-consumer-groups --delete-offsets` on the target if the group must not go on from there.",
     )
 
@@ -79,11 +125,13 @@ def _read_on_findings(group: MovedGroup) -> Iterator[Finding]:
 class Returning:
     """Everything that was read and computed about the groups' commits on the target.
 
-    `proofs` are the digests of the record at each counted source offset and at the committed target offset; `None`
+    `moved` are the groups that cutovers moved. `proofs` are the digests of the record at each counted source offset and
+    at the committed target offset; `None`
     stands for the end of the copy.
     """
 
     topics: Mapping[str, CopiedTopic]
+    moved: Collection[str] = ()
     translations: TranslationsBack = field(default_factory=dict)
     source_proofs: Mapping[Position, str | None] = field(default_factory=dict)
     target_proofs: Mapping[Position, str | None] = field(default_factory=dict)
@@ -100,18 +148,17 @@ class Returning:
         number = here.partition.partition
         if here.offset >= topic.topic.mirror_positions[number]:
             return True
-        is_held = here.offset >= topic.topic.source_log_start.get(number, 0)
-        return is_held and self.source_proofs[here] == self.target_proofs[there]
+        return self.source_proofs[here] == self.target_proofs[there]
 
     def returned(self, group: CommittedGroup, topic: CopiedTopic, committed: PartitionOffsets) -> ReturnedTopic | None:
         """Return where the group goes on in a topic; `None` where nothing tells it."""
         name, ends = topic.topic.topic, topic.topic.mirror_positions
         before = self.on_source(group, topic)
-        mine = [p for p in ends if p in committed] if topic.topic.how.keeps_partitions else list(ends)
+        keeps = topic.topic.how.keeps_partitions
 
         def made(at: PartitionOffsets, unread: int | None, again: int, proof: Proof, *, minimal: bool) -> ReturnedTopic:
             # What a group has read on the source it has read, wherever it stands on the target.
-            offsets = {p: max(at[p], before.get(p, 0)) for p in mine}
+            offsets = {p: max(offset, before.get(p, 0)) for p, offset in at.items() if p in committed or not keeps}
             left = sum(max(ends[p] - offset, 0) for p, offset in offsets.items()) if unread is None else unread
             return ReturnedTopic(
                 topic=name,
@@ -151,8 +198,10 @@ class _GroupBack:
     def plan(self) -> GroupReturn:
         """Plan to put the group on the source to where it stands on the target."""
         topics = [(topic, at, self.returning.returned(self.group, topic, at)) for topic, at in self._commits]
+        is_unmoved = self.group.source_commits and self.group.group not in self.returning.moved
         refusals = (
             *(active_finding(each, side) for each, side in self._sides if each.is_active),
+            *([_not_moved_finding(self.group)] if is_unmoved else []),
             *(() if topics else [_no_commit_finding(self.group)]),
             *(finding for topic, at, found in topics for finding in self._topic_findings(topic, at, found)),
         )
@@ -180,16 +229,24 @@ class _GroupBack:
     ) -> Iterator[Finding]:
         if found is None:
             yield _unknown_finding(self.group, topic, committed)
-        elif found.proof is Proof.RECORD:
+            return
+        gone = tuple(self._deleted(topic, found))
+        yield from gone
+        if not gone and found.proof is Proof.RECORD:
             yield from self._unproved(topic, committed, found)
+
+    def _deleted(self, topic: CopiedTopic, found: ReturnedTopic) -> Iterator[Finding]:
+        for partition, offset in found.source_offsets.items():
+            start = topic.topic.source_log_start.get(partition.partition, 0)
+            if offset < min(start, topic.topic.mirror_positions[partition.partition]):
+                yield _deleted_finding(self.group, partition, offset, start)
 
     def _unproved(self, topic: CopiedTopic, committed: PartitionOffsets, found: ReturnedTopic) -> Iterator[Finding]:
         for partition, offset in found.source_offsets.items():
             here, there = Position(partition, offset), Position(partition, committed[partition.partition])
-            start = topic.topic.source_log_start.get(partition.partition, 0)
             stays = found.source_before.get(partition) == offset
             if not stays and not self.returning.is_proved(topic, here, there):
-                yield _unproved_finding(self.group, partition, offset, there.offset, start)
+                yield _unproved_finding(self.group, partition, offset, there.offset)
 
 
 def failed_back(groups: Iterable[CommittedGroup], returning: Returning) -> tuple[GroupReturn, ...]:
@@ -197,7 +254,27 @@ def failed_back(groups: Iterable[CommittedGroup], returning: Returning) -> tuple
     return tuple(_GroupBack(group, returning).plan() for group in sorted(groups, key=lambda group: group.group))
 
 
+def _not_moved_finding(group: CommittedGroup) -> Finding:
+    return Finding(
+        Code.GROUP_NOT_MOVED,
+        group_subject(group.group),
+        "offsets on both sides, and no cutover has moved it",
+        "a group that a cutover moved, or that has no offsets on the source",
+        "On the source it goes on where it stands there. What it has read on the target nobody put it up to, so nobody "
+        "can tell what it has not read. Move it by hand if it is to follow.",
+    )
+
+
 def _no_commit_finding(group: CommittedGroup) -> Finding:
+    if not group.source_commits:
+        return Finding(
+            Code.GROUP_OFFSETS_LOST,
+            group_subject(group.group),
+            "no committed offset on either side on any topic that was cut over",
+            "one at least on one of them",
+            "They have expired. offsets-before-source.csv of the cutover holds what it had on the source: set it there "
+            "by hand.",
+        )
     return Finding(
         Code.OFFSET_NEVER_COMMITTED,
         group_subject(group.group),
@@ -220,17 +297,24 @@ def _unknown_finding(group: CommittedGroup, topic: CopiedTopic, committed: Parti
     )
 
 
-def _unproved_finding(
-    group: CommittedGroup, partition: TopicPartition, source_offset: int, target_offset: int, log_start: int
-) -> Finding:
-    if source_offset < log_start:
-        found = f"the source's log starts at {log_start:,}; source offset {source_offset:,} is deleted"
-    else:
-        found = f"another record at source offset {source_offset:,} than at target offset {target_offset:,}"
+def _deleted_finding(group: CommittedGroup, partition: TopicPartition, offset: int, log_start: int) -> Finding:
     return Finding(
         Code.OFFSET_UNPROVED,
         f"{group_subject(group.group)}, {partition}",
-        found,
+        f"the source's log starts at {log_start:,}",
+        f"at most {offset:,}, where the group would go on",
+        "The source has deleted records that the group has not read. They are on the target only: let it read them "
+        "there first, then trigger a new rollback.",
+    )
+
+
+def _unproved_finding(
+    group: CommittedGroup, partition: TopicPartition, source_offset: int, target_offset: int
+) -> Finding:
+    return Finding(
+        Code.OFFSET_UNPROVED,
+        f"{group_subject(group.group)}, {partition}",
+        f"another record at source offset {source_offset:,} than at target offset {target_offset:,}",
         "the same record on both sides",
         "Records were deleted or compacted on one side since they were copied. Let the group read to the end of the "
         "copy on the target first, or move it by hand.",
@@ -246,9 +330,44 @@ def target_only_findings(target_only: Iterable[TargetOnly], accepted: Collection
             f"{each.count} records on the target that the source does not have, from "
             f"{', '.join(f'{p.partition}: {offset:,}' for p, offset in sorted(each.first.items()))} on",
             "no records on the target behind the copy, or the topic named in leave_records_of",
-            "Consumers on the source would never see them. Copy them back first (reverse-migration.yaml beside this "
-            "run's evidence does), or let go of them on purpose: name the topic in leave_records_of.",
+            "Consumers on the source would never see them there. Copy them back if they are wanted "
+            "(reverse-migration.yaml beside this run's evidence does); then, or to let go of them, name the topic in "
+            "leave_records_of.",
         )
         for each in target_only
         if each.topic not in accepted
     )
+
+
+def changed_source_findings(
+    ledger: Ledger, topics: Iterable[str], source: Mapping[str, TopicDescription], source_ends: Offsets
+) -> tuple[Finding, ...]:
+    """Name every topic whose source is not what was copied: nobody can go back to it."""
+    found = ((topic, next(_source_changes(ledger, topic, source, source_ends), None)) for topic in topics)
+    return tuple(
+        Finding(
+            Code.SOURCE_TOPIC_RECREATED if topic in source else Code.SOURCE_TOPIC_MISSING,
+            f"topic {topic}",
+            change,
+            "the topic on the source as it was copied",
+            "The old cluster is not what it was, so nobody can go back to it. Stay on the target, or move what is left "
+            "by hand.",
+        )
+        for topic, change in found
+        if change
+    )
+
+
+def _source_changes(
+    ledger: Ledger, topic: str, source: Mapping[str, TopicDescription], source_ends: Offsets
+) -> Iterator[str]:
+    stop = ledger.last_stop
+    if topic not in source:
+        yield "no such topic on the source"
+    elif stop is not None:
+        known = stop.remembered.source_topic_ids.get(topic)
+        if source[topic].is_another_than(known):
+            yield f"topic id {source[topic].topic_id}, and {known} when it was copied"
+        for partition, position in sorted(stop.mirror_positions.items()):
+            if partition.topic == topic and source_ends.get(partition, 0) < position:
+                yield f"{partition} ends at {source_ends.get(partition, 0):,}, and was copied up to {position:,}"

@@ -255,8 +255,12 @@ class MigrationRun:
     @cached_property
     def target(self) -> KafkaCluster:
         """The target cluster; the migration's topics go by their names on the source."""
-        target = cluster("target", self.whole_migration.target.connection)
-        return RenamedTopics(target, self.target_names) if self.target_names else target
+        return RenamedTopics(self.bare_target, self.target_names) if self.target_names else self.bare_target
+
+    @cached_property
+    def bare_target(self) -> KafkaCluster:
+        """The target cluster, with its topics under their real names."""
+        return cluster("target", self.whole_migration.target.connection)
 
     @cached_property
     def engine(self) -> MirrorEngine:
@@ -274,7 +278,7 @@ class MigrationRun:
         """Close the connections to the MirrorMaker host and the clusters, as far as there are any."""
         if self._host is not None:
             self._host.close()
-        for made in vars(self).keys() & {"source", "target"}:
+        for made in vars(self).keys() & {"source", "bare_target"}:
             getattr(self, made).close()
 
     def describe(self, side: Side, topics: Collection[str] | None = None) -> Mapping[str, TopicDescription]:

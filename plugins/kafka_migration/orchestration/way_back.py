@@ -7,7 +7,8 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TypeVar
 
 from kafka_migration.adapters.many import of_each
-from kafka_migration.core.cluster import TopicDescription
+from kafka_migration.adapters.old_cluster import moves_of
+from kafka_migration.core.cluster import KafkaCluster, TopicDescription
 from kafka_migration.core.commits import Commits, commits_from_document
 from kafka_migration.core.copied_topic import CopiedTopic
 from kafka_migration.core.errors import Refused, TransientError
@@ -16,13 +17,13 @@ from kafka_migration.core.group_choice import which_groups
 from kafka_migration.core.group_offsets import CommittedGroup
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.migration import Mode
-from kafka_migration.core.offsets import Offsets, TopicPartition, from_document
+from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.core.repartitioned import repartitioned_topics
 from kafka_migration.core.topics import missing_target_findings
 from kafka_migration.core.translation import PartitionCopy, Position, Prints, copies_of, within
 from kafka_migration.core.vector_translation import TranslationRequest, translations_back_from_document
 from kafka_migration.core.way_back import GroupReturn, RollbackPlan, TargetOnly
-from kafka_migration.core.way_back_rules import MovedGroup, Returning, failed_back, restored
+from kafka_migration.core.way_back_rules import MovedGroup, Returning, changed_source_findings, failed_back, restored
 from kafka_migration.orchestration.documents import understood
 from kafka_migration.orchestration.group_planning import record_prints
 from kafka_migration.orchestration.group_reading import how_copied, log_starts
@@ -37,67 +38,93 @@ MAX_COUNTED = 1_000_000
 def make_rollback_plan(run: MigrationRun) -> RollbackPlan:
     """Return the plan that both clusters give now; nothing is changed.
 
-    Raises `TransientError` when something could not be read: what is not known is not planned.
+    Raises `TransientError` when something could not be read: what is not known is not planned. Raises `Refused` where
+    the source is not what was copied any more.
     """
     at, ledger, topics = run.now(), run.ledger.read(), tuple(sorted(run.moved_topics))
+    source = _unchanged_source(run, ledger, topics)
     # Commits before ends: a group that reads on meanwhile must not seem to be beyond the end.
-    groups = _restored(run, ledger) if run.request.mode is Mode.RESTORE else _failed_back(run, ledger, topics)
+    if run.request.mode is Mode.RESTORE:
+        groups = _restored(run, ledger, topics, source)
+    else:
+        groups = _failed_back(run, ledger, topics)
     target = run.describe("target", topics)
-    ends = _ends(run, target)
+    ends = _ends(run.target, target, "target")
     return RollbackPlan(at, run.request.mode, topics, groups, _target_only(run, ledger, ends), ends)
 
 
-def _ends(run: MigrationRun, target: Mapping[str, TopicDescription]) -> Offsets:
-    partitions = partitions_of(target)
-    return every_value(run.target.log_end_offsets(partitions, "read_uncommitted"), partitions, "target end")
+def _unchanged_source(run: MigrationRun, ledger: Ledger, topics: Collection[str]) -> tuple[TopicPartition, ...]:
+    """Return the source's partitions; `Refused` where a topic is gone, another one, or lost its end."""
+    source = run.describe("source", topics)
+    findings = changed_source_findings(ledger, topics, source, _ends(run.source, source, "source"))
+    if findings:
+        raise Refused(findings)
+    return partitions_of(source)
+
+
+def _ends(cluster: KafkaCluster, described: Mapping[str, TopicDescription], side: str) -> Offsets:
+    partitions = partitions_of(described)
+    return every_value(cluster.log_end_offsets(partitions, "read_uncommitted"), partitions, f"{side} end")
 
 
 def _target_only(run: MigrationRun, ledger: Ledger, ends: Offsets) -> tuple[TargetOnly, ...]:
-    """Return what was written to the target behind the copy, by topic."""
+    """Return what was written to the target behind the copy, by topic; an open transaction may still become records."""
     copied = ledger.last_stop.target_end_offsets if ledger.last_stop else {}
     behind = {p: copied.get(p, 0) for p, end in ends.items() if end > copied.get(p, 0)}
     met = every_value(run.target.records_at(behind, "read_committed"), behind, "first record behind the copy")
-    first = {p: found.offset for p, found in met.items() if found is not None}
-    topics = sorted({partition.topic for partition in first})
-    return tuple(_counted(run, topic, {p: at for p, at in first.items() if p.topic == topic}, ends) for topic in topics)
-
-
-def _counted(run: MigrationRun, topic: str, first: Offsets, ends: Offsets) -> TargetOnly:
-    at_most = sum(ends[p] - at for p, at in first.items())
-    if at_most <= MAX_COUNTED:
-        try:
-            counts = run.target.count_visible(first, {p: ends[p] for p in first}, "read_committed")
-        except TransientError:
-            return TargetOnly(topic, first, at_most, is_exact=False)
-        return TargetOnly(topic, first, sum(counts.values()), is_exact=set(counts) == set(first))
-    return TargetOnly(topic, first, at_most, is_exact=False)
-
-
-def _restored(run: MigrationRun, ledger: Ledger) -> tuple[GroupReturn, ...]:
-    written: dict[str, dict[TopicPartition, int]] = {}
-    before: dict[str, Commits] = {}
-    for cutover in ledger.cutovers:
-        evidence = run.evidence_of(cutover.run)
-        saved = commits_from_document(evidence.require(Kind.OFFSETS_BEFORE)["target"])
-        for result in evidence.require(Kind.OFFSETS_RESULT)["groups"]:
-            if (group := result["group"]) in cutover.groups:
-                written.setdefault(group, {}).update(from_document(result["read_back"]))
-                # What stood there before the first cutover is what stood there before.
-                before[group] = {**saved.get(group, {}), **before.get(group, {})}
-    described = run.target.describe_groups(sorted(written))
-    groups = (
-        MovedGroup(described[group], written[group], before[group], run.target.committed_offsets(group))
-        for group in sorted(written)
+    stable = every_value(run.target.log_end_offsets(tuple(behind), "read_committed"), behind, "target's stable end")
+    is_open = {p for p in behind if stable[p] < ends[p]}
+    first = {p: found.offset if found else stable[p] for p, found in met.items() if found or p in is_open}
+    return tuple(
+        _counted(run, topic, {p: at for p, at in first.items() if p.topic == topic}, ends, is_open)
+        for topic in sorted({partition.topic for partition in first})
     )
-    return tuple(restored(group) for group in groups)
+
+
+def _counted(
+    run: MigrationRun, topic: str, first: Offsets, ends: Offsets, is_open: Collection[TopicPartition]
+) -> TargetOnly:
+    at_most = TargetOnly(topic, first, sum(ends[p] - at for p, at in first.items()), is_exact=False)
+    if at_most.records > MAX_COUNTED or any(p in is_open for p in first):
+        return at_most
+    try:
+        counts = run.target.count_visible(first, {p: ends[p] for p in first}, "read_committed")
+    except TransientError:
+        return at_most
+    return TargetOnly(topic, first, sum(counts.values()), is_exact=True) if set(counts) == set(first) else at_most
+
+
+def _restored(
+    run: MigrationRun, ledger: Ledger, topics: Collection[str], source: Collection[TopicPartition]
+) -> tuple[GroupReturn, ...]:
+    moves = moves_of(ledger, run.evidence_of)
+    described = run.target.describe_groups(sorted(moves))
+    here, there = (of_each(sorted(moves), cluster.committed_offsets) for cluster in (run.source, run.target))
+    # Under their real names, so that a topic of the target which is called as one of the source is seen, too.
+    all_there = of_each(sorted(moves), run.bare_target.committed_offsets)
+    starts = log_starts(run.source, source, "source")
+    return tuple(
+        restored(
+            MovedGroup(
+                described[group],
+                move.written,
+                _on(move.target_before, topics),
+                _on(there[group], topics),
+                len(all_there[group]) > len(_on(there[group], topics)),
+                _on(move.source_before, topics),
+                _on(here[group], topics),
+            ),
+            starts,
+        )
+        for group, move in sorted(moves.items())
+    )
 
 
 def _failed_back(run: MigrationRun, ledger: Ledger, topics: Collection[str]) -> tuple[GroupReturn, ...]:
     groups, reading = read_returning_groups(run, ledger, topics), read_copied_topics(run, ledger, topics)
     request, result = run.evidence.require(Kind.TRANSLATION_REQUEST), run.evidence.require(Kind.TRANSLATION_RESULT)
-    found = (
-        understood(translations_back_from_document, result, "translate_back") if result["id"] == request["id"] else {}
-    )
+    is_asked = result["id"] == request["id"]
+    found = understood(translations_back_from_document, result, "translate_back") if is_asked else {}
     here, there = _counted_positions(groups, Returning(reading))
     isolation = run.migration.mirror.isolation_level
     source = record_prints(run.source, here, isolation, "source")
@@ -105,6 +132,7 @@ def _failed_back(run: MigrationRun, ledger: Ledger, topics: Collection[str]) -> 
     ends = {name: (each.topic.mirror_positions, each.topic.target_ends) for name, each in reading.items()}
     returning = Returning(
         reading,
+        frozenset(group for cutover in ledger.cutovers for group in cutover.groups),
         found,
         _digests(source, {name: positions for name, (positions, _) in ends.items()}),
         _digests(target, {name: positions for name, (_, positions) in ends.items()}),
@@ -137,7 +165,8 @@ def _counted_positions(
 def read_returning_groups(run: MigrationRun, ledger: Ledger, topics: Collection[str]) -> tuple[CommittedGroup, ...]:
     """Return the groups that cutovers moved, and those that the migration file names and that read these topics there.
 
-    With what both sides know of them on these topics.
+    With what both sides know of them on these topics. What the source knew before this run wrote there first counts: a
+    step that is tried again makes the same plan.
     """
     moved = {group for cutover in ledger.cutovers for group in cutover.groups}
     named = which_groups(run.target.list_groups(), run.migration.cutover.groups)
@@ -145,7 +174,11 @@ def read_returning_groups(run: MigrationRun, ledger: Ledger, topics: Collection[
     names = [group for group, found in commits.items() if found or group in moved]
     source, target = run.source.describe_groups(names), run.target.describe_groups(names)
     here = of_each(names, lambda group: _on(run.source.committed_offsets(group), topics))
-    return tuple(CommittedGroup(source[name], target[name], here[name], commits[name]) for name in names)
+    before = run.evidence.newest(Kind.OFFSETS_BEFORE)
+    saved = commits_from_document(before["source"]) if before else {}
+    return tuple(
+        CommittedGroup(source[name], target[name], saved.get(name, here[name]), commits[name]) for name in names
+    )
 
 
 def _on(commits: Commits, topics: Collection[str]) -> Commits:
@@ -155,7 +188,7 @@ def _on(commits: Commits, topics: Collection[str]) -> Commits:
 def read_copied_topics(run: MigrationRun, ledger: Ledger, topics: Collection[str]) -> dict[str, CopiedTopic]:
     """Return the topics as they are looked at from the copy. Raises `Refused` where one is gone from the target."""
     source, target = partitions_of(run.describe("source", topics)), run.describe("target", topics)
-    missing = missing_target_findings(run.whole_migration.limited_to(tuple(topics)), target)
+    missing = missing_target_findings(run.whole_migration, target, topics)
     if missing:
         raise Refused(missing)
     starts = log_starts(run.source, source, "source")
@@ -186,6 +219,7 @@ def _of_topic(values: Mapping[TopicPartition, V], topic: str) -> dict[int, V]:
 def translation_back_request(run: MigrationRun) -> TranslationRequest:
     """Return what the Spark job is asked about the groups as they stand on the target now."""
     ledger, topics = run.ledger.read(), sorted(run.moved_topics)
+    _unchanged_source(run, ledger, topics)
     groups, reading = read_returning_groups(run, ledger, topics), read_copied_topics(run, ledger, topics)
     returning = Returning(reading)
     stands: dict[str, list[tuple[Mapping[int, int], Mapping[int, int]]]] = {}

@@ -46,10 +46,11 @@ class ApproveOperator(ApprovalOperator):
 
     # Not the provider's own: the body holds names of groups and topics, which are no templates.
     template_fields: Sequence[str] = ("migration",)
+    SUBJECT = "Move the consumer groups of {migration}"
 
     def __init__(self, *, migration: str, **kwargs: Any) -> None:
         # The real texts are set when the plan is known.
-        super().__init__(subject=f"Move the consumer groups of {migration}", fail_on_reject=True, **kwargs)
+        super().__init__(subject=self.SUBJECT.format(migration=migration), fail_on_reject=True, **kwargs)
         self.migration = migration
 
     def execute(self, context: Context) -> None:

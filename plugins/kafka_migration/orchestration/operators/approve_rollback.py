@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kafka_migration.core.codes import Code
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.way_back import RollbackPlan
 from kafka_migration.orchestration.operators.approve import ApproveOperator, Question
@@ -17,9 +18,12 @@ class ApproveRollbackOperator(ApproveOperator):
     group back because all of them are left as they are is not asked about.
     """
 
+    SUBJECT = "Take the cutover of {migration} back"
+
     def question(self, run: MigrationRun) -> Question:
         """Return what is asked."""
         document = run.evidence.require(Kind.ROLLBACK_PLAN)
         plan = RollbackPlan.from_document(document["plan"])
-        stuck = () if plan.changed else tuple(f for group in plan.left_out for f in group.refusals)
+        left = (finding for group in plan.left_out for finding in group.refusals)
+        stuck = () if plan.changed else tuple(f for f in left if f.code is not Code.OFFSET_NEVER_COMMITTED)
         return Question(plan.digest, document["markdown"], stuck)

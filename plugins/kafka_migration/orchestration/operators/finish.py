@@ -127,7 +127,8 @@ def _decommission(run: MigrationRun) -> list[dict[str, Any]]:
             target=run.target,
             evidence_of=run.evidence_of,
         )
-    except (FindingsError, TransientError) as error:
+    except Exception as error:
+        # Whatever it is (a connection that was deleted, for one), the run's evidence must be written.
         return [Point("Can it be told?", "no", (str(error),)).to_document()]
     return [point.to_document() for point in decommission_points(old, Patience())]
 

@@ -10,6 +10,7 @@ from airflow.sdk.exceptions import AirflowSkipException
 
 from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.evidence import Kind
+from kafka_migration.core.migration import Phase
 from kafka_migration.core.topics import settings_to_restore
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, hold_reservation
 from kafka_migration.orchestration.run import MigrationRun
@@ -29,10 +30,10 @@ class RestoreSettingsOperator(MigrationOperator):
         if not (mode.moves_groups or mode.rolls_back):
             raise AirflowSkipException(f"Mode {mode} leaves the settings frozen.")
         hold_reservation(run)
-        topics = run.evidence.require(Kind.ROLLED_BACK if mode.rolls_back else Kind.CUTOVER)["topics"]
+        topics = _no_copies(run, run.evidence.require(Kind.ROLLED_BACK if mode.rolls_back else Kind.CUTOVER)["topics"])
         configs = settings_to_restore(run.ledger.read(), topics, run.describe("target", topics))
-        denied = _restore(run, configs)
-        restored = {topic: dict(values) for topic, values in configs.items() if not denied}
+        denied = [finding for topic, values in configs.items() for finding in _restore(run, topic, values)]
+        restored = {topic: dict(configs[topic]) for topic in configs if not run.ledger.read().topics[topic].is_frozen}
         document = {"at": run.now(), "restored": restored, "warnings": [finding.to_document() for finding in denied]}
         run.evidence.write(Kind.SETTINGS, document)
         for finding in denied:
@@ -40,14 +41,19 @@ class RestoreSettingsOperator(MigrationOperator):
         return {"restored": sorted(restored)}
 
 
-def _restore(run: MigrationRun, configs: Mapping[str, Mapping[str, Any]]) -> Collection[Finding]:
-    """Set the values and record it; return the cluster's reasons where it denied one."""
-    if not configs:
-        return ()
+def _no_copies(run: MigrationRun, topics: Collection[str]) -> list[str]:
+    """Return those of the topics that are not mirrored into: a task that is cleared later finds others than it left."""
+    ledger = run.ledger.read()
+    moved = topics if ledger.phase is Phase.ROLLED_BACK else ledger.moved_topics()
+    return [topic for topic in topics if topic in moved]
+
+
+def _restore(run: MigrationRun, topic: str, values: Mapping[str, Any]) -> Collection[Finding]:
+    """Set the values of one topic and record it; return the cluster's reasons where it denied that."""
     try:
-        run.target.alter_configs(configs)
+        run.target.alter_configs({topic: values})
     except Refused as refused:
         return refused.findings
-    entry = {"kind": "settings-restored", "run": run.identity.holder, "at": run.now(), "topics": sorted(configs)}
+    entry = {"kind": "settings-restored", "run": run.identity.holder, "at": run.now(), "topics": [topic]}
     run.ledger.append(entry)
     return ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from airflow.sdk import Context
 
 from kafka_migration.core.approval import evidence_changed
+from kafka_migration.core.commits import Commits
 from kafka_migration.core.errors import Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.group_offsets import GroupPlan
@@ -50,7 +51,7 @@ class RollBackOperator(MigrationOperator):
         for group in plan.changed:
             name, known = group.group, before.get(group.group, {})
             if group.is_removed:
-                moves.append(remove_group(cluster, writing, name, known))
+                moves.append(remove_group(run.bare_target, writing, name, _really_called(run, known)))
             else:
                 moves.append(move_group(cluster, writing, name, group.proposed, known))
             self.log.info("%-40s %s", name, moves[-1].outcome)
@@ -59,6 +60,11 @@ class RollBackOperator(MigrationOperator):
         run.evidence.write(Kind.OFFSETS_RESULT, {"at": run.now(), **result.to_document()})
         require_moved(result, writing)
         return result
+
+
+def _really_called(run: MigrationRun, commits: Commits) -> Commits:
+    """Return commits of the target under the real names of its topics."""
+    return {p._replace(topic=run.migration.target_topic(p.topic)): commit for p, commit in commits.items()}
 
 
 def _approved_plan(run: MigrationRun, triggered_by: str | None) -> RollbackPlan:

@@ -1,0 +1,48 @@
+"""Rules of putting groups on the target back to where they stood before the cutover."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kafka_migration.core.cluster import CommittedOffset, GroupDescription, GroupState
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.way_back_rules import MovedGroup, restored
+
+pytestmark = pytest.mark.unit
+
+A, B, C = (TopicPartition("orders", number) for number in range(3))
+MOVED = MovedGroup(
+    description=GroupDescription("billing", GroupState.EMPTY),
+    written={A: 5, B: 3},
+    before={},
+    present={A: CommittedOffset(5), B: CommittedOffset(3)},
+    has_others=False,
+    source_before={},
+    source_present={},
+)
+
+
+def test_group_that_had_nothing_is_taken_away():
+    """Also with what it has committed since on another partition of these topics, and when it is gone already."""
+    more = replace(MOVED, present={**MOVED.present, C: CommittedOffset(1)})
+
+    for group in (MOVED, more, replace(MOVED, present={})):
+        plan = restored(group, {})
+        assert (True, {}, ()) == (plan.is_removed, plan.proposed, tuple(f for f in plan.warnings if "STAYS" in f.code))
+
+
+def test_group_with_offsets_of_other_topics_is_never_deleted():
+    """Its offsets elsewhere would go with it: those that the cutover wrote stay, and that is told."""
+    plan = restored(replace(MOVED, has_others=True), {})
+
+    assert (False, {}, ["OFFSET_STAYS"] * 2) == (plan.is_removed, plan.proposed, [f.code for f in plan.warnings])
+
+
+def test_saved_offsets_are_written_and_nothing_is_deleted():
+    """Where one partition had an offset before, that is put back, and the other stays."""
+    plan = restored(replace(MOVED, before={A: CommittedOffset(2, "text")}), {})
+
+    assert (False, {A: CommittedOffset(2, "text")}) == (plan.is_removed, plan.proposed)
+    assert ["OFFSET_STAYS"] == [finding.code for finding in plan.warnings]
