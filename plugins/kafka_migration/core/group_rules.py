@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from kafka_migration.core.cluster import CommittedOffset, GroupDescription
+from kafka_migration.core.cluster import CommittedOffset
 from kafka_migration.core.codes import Code
 from kafka_migration.core.commits import Commits
 from kafka_migration.core.coverage import TopicCoverage
@@ -20,6 +20,7 @@ from kafka_migration.core.group_offsets import (
 )
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.offsets_writing import active_finding
 from kafka_migration.core.translation import PartitionCopy, Position, Prints, Translation, within
 from kafka_migration.core.vector_rules import Vectors
 from kafka_migration.core.verdict import Verdict
@@ -168,26 +169,13 @@ def _target_record(position: Position, translated: Translated) -> str | None:
 
 
 def _active_findings(group: CommittedGroup, must_have_stopped: bool) -> Iterable[Finding]:
+    again = "Then reject this plan, and trigger a new cutover."
     if group.target.is_active:
-        yield _active(group.target, "target", "Stop these consumers: Kafka takes offsets only for an empty group.")
+        why = "Stop these consumers: Kafka takes offsets only for an empty group."
+        yield active_finding(group.target, "target", f"{why} {again}")
     if must_have_stopped and group.source.is_active:
-        yield _active(
-            group.source,
-            "source",
-            "Stop these consumers: what they read now would be read again. If that does no harm, name the group in "
-            "cutover.may_be_active.",
-        )
-
-
-def _active(description: GroupDescription, side: str, remedy: str) -> Finding:
-    members = ", ".join(str(member) for member in description.members) or "no member listed"
-    return Finding(
-        Code.GROUP_ACTIVE,
-        group_subject(description.group),
-        f"state {description.state} on the {side}: {members}",
-        f"a group without members on the {side}",
-        f"{remedy} Then reject this plan, and trigger a new cutover.",
-    )
+        why = "Stop these consumers: what they read now would be read again. If that does no harm, name the group in "
+        yield active_finding(group.source, "source", f"{why}cutover.may_be_active. {again}")
 
 
 def _stale_findings(group: CommittedGroup, unset: Iterable[TopicPartition]) -> Iterable[Finding]:

@@ -129,15 +129,19 @@ def unknown_write(group: str, reason: str, writing: Writing = CUTOVER) -> GroupW
     return GroupWrite(group, Write.UNKNOWN, {}, (finding,))
 
 
-def active_finding(description: GroupDescription, side: str) -> Finding:
-    """Say who keeps a group from being written."""
+def active_finding(
+    description: GroupDescription,
+    side: str,
+    remedy: str = "Stop these consumers. Kafka takes offsets only for an empty group.",
+) -> Finding:
+    """Say who keeps a group from being moved."""
     members = ", ".join(str(member) for member in description.members) or "no member listed"
     return Finding(
         Code.GROUP_ACTIVE,
         group_subject(description.group),
         f"state {description.state} on the {side}: {members}",
         f"a group without members on the {side}",
-        "Stop these consumers. Kafka takes offsets only for an empty group.",
+        remedy,
     )
 
 

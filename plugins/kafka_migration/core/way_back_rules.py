@@ -152,34 +152,33 @@ class Returning:
 
     def returned(self, group: CommittedGroup, topic: CopiedTopic, committed: PartitionOffsets) -> ReturnedTopic | None:
         """Return where the group goes on in a topic; `None` where nothing tells it."""
-        name, ends = topic.topic.topic, topic.topic.mirror_positions
         before = self.on_source(group, topic)
-        keeps = topic.topic.how.keeps_partitions
-
-        def made(at: PartitionOffsets, unread: int | None, again: int, proof: Proof, *, minimal: bool) -> ReturnedTopic:
-            # What a group has read on the source it has read, wherever it stands on the target.
-            offsets = {p: max(offset, before.get(p, 0)) for p, offset in at.items() if p in committed or not keeps}
-            left = sum(max(ends[p] - offset, 0) for p, offset in offsets.items()) if unread is None else unread
-            return ReturnedTopic(
-                topic=name,
-                target_commits=by_partition(name, committed),
-                source_before=by_partition(name, before),
-                source_offsets=by_partition(name, offsets),
-                unread=left,
-                delivered_again=again,
-                proof=proof,
-                is_minimal=minimal,
-            )
-
-        if topic.is_all_read(committed):
-            return made(ends, 0, 0, Proof.END, minimal=True)
-        if (counted := topic.counted(committed)) is not None:
-            return made(counted, None, 0, Proof.RECORD, minimal=True)
         asked = topic.vector(committed), topic.read(committed, before)
-        if (found := self.translations.get(name, {}).get(asked)) is not None:
-            again = found.delivered - found.unread
-            return made(found.goes_on_at, found.unread, again, Proof.COPIES, minimal=found.is_minimal)
-        return None
+        found = self.translations.get(topic.topic.topic, {}).get(asked)
+        if topic.is_all_read(committed):
+            at, proof = topic.topic.mirror_positions, Proof.END
+        elif (counted := topic.counted(committed)) is not None:
+            at, proof = counted, Proof.RECORD
+        elif found is not None:
+            at, proof = found.goes_on_at, Proof.COPIES
+        else:
+            return None
+        keeps = topic.topic.how.keeps_partitions
+        # What a group has read on the source it has read, wherever it stands on the target.
+        offsets = {p: max(offset, before.get(p, 0)) for p, offset in at.items() if p in committed or not keeps}
+        ahead = sum(max(topic.topic.mirror_positions[p] - offset, 0) for p, offset in offsets.items())
+        # Counted offsets are all of unread records, and none is read again.
+        told = found if proof is Proof.COPIES else None
+        return ReturnedTopic(
+            topic=topic.topic.topic,
+            target_commits=by_partition(topic.topic.topic, committed),
+            source_before=by_partition(topic.topic.topic, before),
+            source_offsets=by_partition(topic.topic.topic, offsets),
+            unread=told.unread if told else ahead,
+            delivered_again=told.delivered_again if told else 0,
+            proof=proof,
+            is_minimal=told is None or told.is_minimal,
+        )
 
     @staticmethod
     def on_source(group: CommittedGroup, topic: CopiedTopic) -> dict[int, int]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from airflow.sdk import BaseOperator, Context
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
-from kafka_migration.core.approval import Ask, four_eyes, unapproved
+from kafka_migration.core.approval import Ask, evidence_changed, four_eyes, unapproved
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, FindingsError, OutcomeUnknown, Refused
 from kafka_migration.core.evidence import Kind
@@ -121,6 +121,13 @@ def require_approved(run: MigrationRun, digest: str, triggered_by: str | None) -
         findings = four_eyes(ask, triggered_by)
     if findings:
         raise Refused(findings)
+
+
+def require_unchanged(run: MigrationRun, approved: str, live: str, changes: Iterable[str]) -> None:
+    """Raise `Refused` (`EVIDENCE_CHANGED`) when the clusters give another plan (by its digest) than was approved."""
+    if live != approved:
+        has_written = run.evidence.newest(Kind.OFFSETS_BEFORE) is not None
+        raise Refused([evidence_changed(changes, has_written=has_written)])
 
 
 def _bad_verdict(verdict: str) -> Finding:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from airflow.sdk import Context
 
-from kafka_migration.core.approval import evidence_changed
 from kafka_migration.core.commits import Commits
-from kafka_migration.core.errors import Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.group_offsets import GroupPlan
 from kafka_migration.core.ledger import RolledBack
@@ -19,6 +17,7 @@ from kafka_migration.orchestration.operators.base import (
     Summary,
     hold_reservation,
     require_approved,
+    require_unchanged,
 )
 from kafka_migration.orchestration.run import MigrationRun, triggered_by
 from kafka_migration.orchestration.way_back import make_rollback_plan
@@ -72,9 +71,7 @@ def _approved_plan(run: MigrationRun, triggered_by: str | None) -> RollbackPlan:
     approved = RollbackPlan.from_document(run.evidence.require(Kind.ROLLBACK_PLAN)["plan"])
     require_approved(run, approved.digest, triggered_by)
     live = make_rollback_plan(run)
-    if live.digest != approved.digest:
-        has_written = run.evidence.newest(Kind.OFFSETS_BEFORE) is not None
-        raise Refused([evidence_changed(approved.changes_to(live), has_written=has_written)])
+    require_unchanged(run, approved.digest, live.digest, approved.changes_to(live))
     return approved
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from airflow.sdk import Context
 
 from kafka_migration.adapters.many import of_each
-from kafka_migration.core.approval import evidence_changed, not_final, plan_changes
+from kafka_migration.core.approval import not_final, plan_changes
 from kafka_migration.core.errors import Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.group_offsets import OffsetsPlan
@@ -17,6 +17,7 @@ from kafka_migration.orchestration.operators.base import (
     Summary,
     hold_reservation,
     require_approved,
+    require_unchanged,
     skip_unless_moving,
 )
 from kafka_migration.orchestration.run import MigrationRun, triggered_by
@@ -59,7 +60,5 @@ def _approved_plan(run: MigrationRun, triggered_by: str | None) -> OffsetsPlan:
         raise Refused(findings)
     require_approved(run, approved.digest, triggered_by)
     live = make_offsets_plan(run, final=True)
-    if live.digest != approved.digest:
-        has_written = run.evidence.newest(Kind.OFFSETS_BEFORE) is not None
-        raise Refused([evidence_changed(plan_changes(approved, live), has_written=has_written)])
+    require_unchanged(run, approved.digest, live.digest, plan_changes(approved, live))
     return approved
