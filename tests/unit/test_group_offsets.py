@@ -108,6 +108,19 @@ def test_counts_are_from_the_nearer_end_and_never_overlap():
     assert [(0, 2), (2, 3), (7, 8), (8, 10)] == [(r.start, r.end) for r in counts_needed({P0: HOLEY.copy}, positions)]
 
 
+def test_end_with_records_that_are_sent_again_is_no_place_to_count_from():
+    """Regression: behind a hole, records that a killed MirrorMaker had already sent once moved a group too far."""
+    copied = Window(1, "orders", "orders", 0, 0, 10, 0, 11)
+    copy = PartitionCopy((copied,), 0, 10, with_tails=frozenset({0}))
+    place = Position(P0, 8)
+    (asked,) = counts_needed({P0: copy}, [place])
+
+    # Nine records, two of them once more: the eighth offset is that of the eighth record.
+    (found,) = translate({P0: copy}, [place], {asked: 7}).values()
+
+    assert ((0, 8), 7) == ((asked.start, asked.end), found.target_offset)
+
+
 @pytest.mark.parametrize(("offset", "target", "again"), [(0, 0, 2), (3, 3, 2), (4, 6, 0), (5, 7, 0), (10, 12, 0)])
 def test_records_that_were_sent_again_are_counted(offset: int, target: int, again: int):
     """After a kill at position 4, with two records more on the target, a group below it gets these two twice."""

@@ -24,6 +24,8 @@ from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.core.validation import Window
 from kafka_migration.core.windows import delta_windows
 
+# More are not counted where fewer tell the same, but for rare records that were sent again beside equal ones.
+MAX_COUNTED = 2_000_000
 NOTHING_KNOWN: Offsets = MappingProxyType({})
 
 
@@ -48,12 +50,16 @@ Prints = Mapping[Position, RecordPrint | None]
 
 @dataclass(frozen=True, slots=True)
 class PartitionCopy:
-    """How a partition was copied: its windows, oldest first (at least one), and what its source holds now."""
+    """How a partition was copied: its windows, oldest first (at least one), and what its source holds now.
+
+    `with_tails` are the numbers of those windows whose target may end with records that the next one sends again.
+    """
 
     windows: tuple[Window, ...]
     source_log_start: int
     source_end: int
     target_log_start: int = 0
+    with_tails: frozenset[int] = frozenset()
 
     @property
     def mirror_position(self) -> int:
@@ -110,15 +116,20 @@ def copies_of(
     A partition that no generation knows is one that nothing was copied of: an empty window at its log start.
     """
     windows: dict[TopicPartition, list[Window]] = {}
+    with_tails: dict[TopicPartition, set[int]] = {}
     for generation in ledger.generations:
         for window in delta_windows([generation]):
-            windows.setdefault(TopicPartition(window.topic, window.partition), []).append(window)
+            mine = windows.setdefault(partition := TopicPartition(window.topic, window.partition), [])
+            if generation.stop is not None and not generation.stop.graceful:
+                with_tails.setdefault(partition, set()).add(len(mine))
+            mine.append(window)
     return {
         partition: PartitionCopy(
             tuple(windows.get(partition) or [_nothing_copied(partition, source_log_start, target_end_offsets)]),
             source_log_start[partition],
             end,
             target_log_start.get(partition, 0),
+            frozenset(with_tails.get(partition, ())),
         )
         for partition, end in sorted(source_end_offsets.items())
     }
@@ -197,13 +208,18 @@ def _first_held(copy: PartitionCopy, window: Window, at: int) -> int:
 
 
 def _uncounted(copy: PartitionCopy, partition: TopicPartition, offset: int) -> OffsetRange | None:
-    """Return the range to count for a committed offset, from the nearer end of its window; `None` for none."""
+    """Return the range to count for a committed offset, from the nearer end of its window; `None` for none.
+
+    Where the target may end with records that were sent again, its end is no place to count from.
+    """
     window, at = _place(copy, offset)
     held = _first_held(copy, window, at)
     if window.has_no_holes or held in {window.source_start, window.source_end}:
         return None
     is_begin_held = window.source_start >= copy.source_log_start
-    if is_begin_held and held - window.source_start < window.source_end - held:
+    before, behind = held - window.source_start, window.source_end - held
+    has_tail = copy.windows.index(window) in copy.with_tails and before <= MAX_COUNTED
+    if is_begin_held and (before < behind or has_tail):
         return OffsetRange(partition, window.source_start, held)
     return OffsetRange(partition, held, window.source_end)
 
