@@ -15,7 +15,7 @@ sys.path[:0] = [str(DOCS.parent / "plugins"), str(DOCS.parent)]
 
 from bench.page import page  # noqa: E402
 from kafka_migration.core.codes import Code  # noqa: E402
-from kafka_migration.core.report import table  # noqa: E402
+from kafka_migration.core.markdown import table  # noqa: E402
 from kafka_migration.spec.models import MigrationModel  # noqa: E402
 from tests.live import reliability_table  # noqa: E402
 

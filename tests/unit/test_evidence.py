@@ -9,11 +9,15 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.adapters.evidence import LedgerStore, RunEvidence, StopRequestStore, write_whole
-from kafka_migration.core.errors import EvidenceUnreadable, Refused
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import EvidenceUnreadable, Finding, Refused
 from kafka_migration.core.evidence import Kind, assemble_run, document_name, parse_document_name, run_folder_name
 from kafka_migration.core.generations import GenerationStart
+from kafka_migration.core.group_offsets import group_subject
+from kafka_migration.core.markdown import table
 from kafka_migration.core.migration import Phase, RunIdentity
-from kafka_migration.core.report import render_report, table
+from kafka_migration.core.next_steps import next_steps
+from kafka_migration.core.report import render_report
 from kafka_migration.core.stop_request import StopRequest
 
 pytestmark = pytest.mark.unit
@@ -313,3 +317,28 @@ def test_listings_are_never_those_that_a_storage_client_remembers(tmp_path: Path
     LedgerStore(tmp_path, "shop").append(GenerationStart(1, "dag/run#1", "then", {}, {}).to_document())
 
     assert Phase.SYNCING is reader.read().phase
+
+
+def test_report_shows_names_as_they_are():
+    """Names of groups are whatever somebody chose: in a report they are neither markup nor another line."""
+    hostile = "<script>alert(1)</script> [x](javascript:y)\n# new `x`\u202e"
+    finding = Finding(Code.GROUP_ACTIVE, group_subject(hostile), f"{hostile} on orders[3]", hostile, f"`cmd {hostile}`")
+    row = {"group": hostile, "verdict": "ready", "outcome": "moved", "partitions": 1, "delivered_again": 0}
+    steps = next_steps(
+        source="old",
+        target="new",
+        moved=[hostile],
+        left_behind={hostile: (finding,)},
+        not_chosen=[hostile],
+        topics=["orders"],
+        remaining=(),
+        folder="/f",
+    )
+    document = _run_document(outcome="partly done", refusals=[{"findings": [finding.to_document()]}])
+    document["groups"] = [{**row, "reasons": [hostile]}]
+    document["steps"]["cutover"] = {"next_steps": list(steps)}
+    report = render_report(document)
+
+    assert "orders[3]" in report
+    for danger in ("<script", "](java", "\n# new", "\u202e"):
+        assert danger not in report

@@ -377,6 +377,11 @@ def _content(commits: Commits) -> dict[str, Any]:
     return {str(p.partition): [commit.offset, commit.metadata] for p, commit in commits.items()}
 
 
+def plain_name(group: str) -> str:
+    """Return a group's name for a line of text; one with invisible characters is shown escaped."""
+    return group if group.isprintable() and group else repr(group)
+
+
 def group_subject(group: str) -> str:
-    """Return how findings name a group; a name with control characters is shown escaped."""
-    return f"group {group}" if group.isprintable() and group else f"group {group!r}"
+    """Return how findings name a group."""
+    return f"group {plain_name(group)}"

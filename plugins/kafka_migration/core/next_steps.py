@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from kafka_migration.core.errors import Finding
-from kafka_migration.core.group_offsets import group_subject
+from kafka_migration.core.group_offsets import group_subject, plain_name
 
 
 def next_steps(
@@ -24,7 +24,11 @@ def next_steps(
     `source` and `target` are the Airflow connections, `topics` the target's names of what was cut over, `remaining`
     what later cutovers move, `not_chosen` groups that read these topics and that nobody named, `folder` the evidence's.
     """
-    steps = [f"Start the consumers of {', '.join(moved)} with the bootstrap servers of `{target}`."] if moved else []
+    steps = (
+        [f"Start the consumers of {', '.join(map(plain_name, moved))} with the bootstrap servers of `{target}`."]
+        if moved
+        else []
+    )
     steps.append(f"Start the producers of {', '.join(topics)} with the bootstrap servers of `{target}`.")
     way = _NEXT_CUTOVER if remaining else _BY_HAND
     steps += [_left_behind(group, findings, target, way) for group, findings in sorted(left_behind.items())]

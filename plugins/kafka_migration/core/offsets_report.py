@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterable
 
 from kafka_migration.core.errors import Finding
@@ -15,19 +13,15 @@ from kafka_migration.core.group_offsets import (
     PlannedTopic,
     Proof,
 )
+from kafka_migration.core.markdown import escaped, shown, table
 from kafka_migration.core.not_moved import not_moved
 from kafka_migration.core.offsets import Offsets, TopicPartition
-from kafka_migration.core.report import table
 
 # The text is stored with the question and shown in a browser; the whole plan lies in the evidence.
 MAX_ROWS = 300
 MAX_ROWS_OF_GROUP = 50
 MAX_FINDINGS_OF_GROUP = 10
 MAX_GROUPS = 200
-_PLAIN = re.compile(r"[A-Za-z0-9@:/.][A-Za-z0-9@:/._-]*")
-# Whatever begins markup or a link inside a line; an underscore within a word does not.
-_MARKUP = re.compile(r"[\\`*\[\]<>|~&@$]|:(?=//)|(?<=www)\.|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", re.IGNORECASE)
-_INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 MAX_PARTITIONS_OF_TOPIC = 20
 PROOF_WORDS = {
     Proof.RECORD: "same record",
@@ -217,18 +211,3 @@ def _last_word(plan: OffsetsPlan) -> str:
         "set otherwise)."
     )
     return f"{provisional}{reversible if plan.is_final else ''}".strip()
-
-
-def shown(name: str) -> str:
-    """Return any name so that Markdown shows it as it is: a plain one as code, every other one escaped.
-
-    Names of groups and clients are whatever somebody chose.
-    """
-    return f"`{name}`" if _PLAIN.fullmatch(name) else escaped(name) or "(empty)"
-
-
-def escaped(text: str) -> str:
-    """Return any text on one line and without markup; invisible characters are written as `\\n` or `\\u202e`."""
-    visible = "".join(c if unicodedata.category(c) not in _INVISIBLE else ascii(c)[1:-1] for c in text)
-    # Character references are never markup, also within a table.
-    return _MARKUP.sub(lambda match: f"&#{ord(match[0])};", visible)

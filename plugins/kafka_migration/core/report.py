@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kafka_migration.core.finding_words import kcat_command
+from kafka_migration.core.markdown import escaped, shown, table
 
 
 def render_report(run: Mapping[str, Any]) -> str:
@@ -32,7 +33,7 @@ def _headline(run: Mapping[str, Any]) -> str:
     interval = run["interval"]
     of = f", records of [{interval['start']}, {interval['end']})" if interval else ""
     mode = f"mode `{run['mode']}`" + (f" of generation {run['generations']}" if run["generations"] else "")
-    note = f"\n- Note: {run['note']}" if run["note"] else ""
+    note = f"\n- Note: {escaped(run['note'])}" if run["note"] else ""
     reason = f"- Nothing was done: {run['reason']}\n" if run["reason"] else ""
     return (
         f"# {run['migration']}{of}: {verdict} ({run['outcome']})\n\n"
@@ -46,12 +47,18 @@ def _findings(run: Mapping[str, Any]) -> str:
     parts = []
     for title, findings in (("What is wrong", run["findings"]), ("Worth knowing", run["warnings"])):
         lines = [
-            f"- **{f['code']}** · {f['subject']}: found {f['found']}; expected {f['expected']}. {f['remedy']}"
+            f"- **{f['code']}** · {_told(f['subject'])}: found {_told(f['found'])}; expected "
+            f"{_told(f['expected'])}. {_told(f['remedy'])}"
             for f in findings
         ]
         if lines:
             parts.append(f"## {title}\n\n" + "\n".join(lines))
     return "\n\n".join(parts)
+
+
+def _told(text: str) -> str:
+    # The report is a file that people read as it is, too.
+    return escaped(text, is_file=True)
 
 
 def _topics(run: Mapping[str, Any]) -> str:
@@ -130,12 +137,12 @@ def _groups(run: Mapping[str, Any]) -> str:
         return ""
     rows = [
         (
-            group["group"] if group["group"].isprintable() else repr(group["group"]),
+            shown(group["group"]),
             group["verdict"],
             group["outcome"].replace("_", " "),
             f"{group['partitions']:,}",
             f"{group['delivered_again']:,}",
-            "; ".join(group["reasons"]) or "–",
+            "; ".join(map(_told, group["reasons"])) or "–",
         )
         for group in run["groups"]
     ]
@@ -161,7 +168,7 @@ def _first_offsets(target_only: Mapping[str, Any]) -> str:
 
 def _next_steps(run: Mapping[str, Any]) -> str:
     done = run["steps"].get("cutover") or run["steps"].get("rolled-back")
-    lines = [f"{number}. {text}" for number, text in enumerate(done["next_steps"], start=1)] if done else []
+    lines = [f"{number}. {_told(text)}" for number, text in enumerate(done["next_steps"], start=1)] if done else []
     return "## What to do next\n\n" + "\n".join(lines) if lines else ""
 
 
@@ -170,14 +177,21 @@ def _decommission(run: Mapping[str, Any]) -> str:
     if not points:
         return ""
     is_no = any(point["answer"] == "no" for point in points)
-    rows = [(point["question"], point["answer"], "; ".join(point["reasons"]) or "–") for point in points]
+    rows = [
+        (
+            point["question"],
+            point["answer"],
+            "; ".join(map(_told, point["reasons"])) or "–",
+        )
+        for point in points
+    ]
     answer = "**No**, because of what follows." if is_no else "**Yes.**"
     header = ("Question", "Answer", "Because")
     return f"## May the source be switched off?\n\n{answer}\n\n{table(header, rows)}"
 
 
 def _hooks(run: Mapping[str, Any]) -> str:
-    rows = [(hook["hook"], hook["called"], hook["at"], str(hook["result"])) for hook in run.get("hooks") or ()]
+    rows = [(hook["hook"], hook["called"], hook["at"], escaped(str(hook["result"]))) for hook in run.get("hooks") or ()]
     return "## Called on the way\n\n" + table(("When", "What", "Ended", "Result"), rows) if rows else ""
 
 
@@ -198,9 +212,3 @@ def _mirror(run: Mapping[str, Any]) -> str:
 
 def _tasks(run: Mapping[str, Any]) -> str:
     return "## Tasks\n\n" + table(("Task", "State"), [(t, s or "not run") for t, s in run["tasks"].items()])
-
-
-def table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """Return a Markdown table; `|` in cells is escaped."""
-    lines = [header, tuple("---" for _ in header), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)

@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping
 
 from kafka_migration.core.commits import Commits
 from kafka_migration.core.errors import Finding
-from kafka_migration.core.group_offsets import group_subject
+from kafka_migration.core.group_offsets import group_subject, plain_name
+from kafka_migration.core.markdown import shown, table
 from kafka_migration.core.migration import Mode
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.offsets_report import (
@@ -16,9 +17,7 @@ from kafka_migration.core.offsets_report import (
     findings_list,
     more_words,
     offsets_words,
-    shown,
 )
-from kafka_migration.core.report import table
 from kafka_migration.core.way_back import GroupReturn, ReturnedTopic, RollbackPlan, TargetOnly
 
 _WHAT = {
@@ -137,7 +136,7 @@ def steps_after_rollback(
     left_behind: Mapping[str, tuple[Finding, ...]],
 ) -> tuple[str, ...]:
     """Return what a person does after a rollback, in order; `source` and `target` are the Airflow connections."""
-    names = ", ".join(sorted(put_back))
+    names = ", ".join(map(plain_name, sorted(put_back)))
     steps = [f"Start the producers of {', '.join(sorted(topics))} with the bootstrap servers of `{source}`."]
     steps += [f"Start the consumers of {names} with the bootstrap servers of `{source}`."] if names else []
     steps += [_left(group, findings, target) for group, findings in sorted(left_behind.items())]

@@ -125,9 +125,8 @@ def _read_on_findings(group: MovedGroup) -> Iterator[Finding]:
 class Returning:
     """Everything that was read and computed about the groups' commits on the target.
 
-    `moved` are the groups that cutovers moved. `proofs` are the digests of the record at each counted source offset and
-    at the committed target offset; `None`
-    stands for the end of the copy.
+    `moved` are the groups that cutovers moved. The proofs are the digests of the record at each counted source offset,
+    and at the committed target offset; `None` stands for the end of the copy.
     """
 
     topics: Mapping[str, CopiedTopic]
