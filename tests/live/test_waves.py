@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 
 import pytest
 from confluent_kafka import Producer
@@ -46,6 +47,16 @@ def assert_files_restore(migration: LiveMigration, run_id: str) -> None:
     assert rows
     assert {4} == {len(row) for row in rows}
     assert all(row[0].startswith(migration.name) and row[3].isdigit() for row in rows)
+
+
+def assert_old_cluster_is_kept(migration: LiveMigration, groups: list[str]) -> None:
+    """Asked on the command line, both clusters say that only the groups that read nowhere keep the source."""
+    asked = migration.cli("decommission", "--quiet", "1s", "--overlap", "1s", "--json")
+    points = json.loads(asked.stdout)["points"]
+
+    assert (5, "") == (asked.returncode, asked.stderr)
+    assert ["Do the moved groups read on the target?"] == [p["question"] for p in points if p["answer"] == "no"]
+    assert len(groups) + 1 == sum(len(point["reasons"]) for point in points)
 
 
 def test_two_waves(live: LiveWorld):
@@ -91,6 +102,7 @@ def test_two_waves(live: LiveWorld):
     assert sorted(read_on(migration.source, "waves-last", LATER, until)) == sorted(read)
     assert ["ALREADY_CUT_OVER"] == [finding["code"] for finding in migration.run("sync")["findings"]]
 
+    assert_old_cluster_is_kept(migration, hostile)
     back = migration.way_back()
     question = cut_over(live, back, mode="restore", leave_records_of=[migration.name])
 
