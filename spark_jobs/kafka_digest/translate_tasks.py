@@ -1,18 +1,18 @@
 """What Python does inside Spark's tasks to translate offsets: sorted record hashes in, a few rows per committed offset
 out. No Spark.
 
-Groups commit offsets; a source partition's *steps* lie between the distinct ones, numbered from 0: step n begins at the
-n-th offset and ends at the next, the last at the end of the copy. What a group has not read are all steps from that of
-its offset on. So one row per step says enough for any number of groups.
+Groups commit offsets on one side and go on on the other. A partition's *steps* lie between the distinct offsets that
+they committed on it, numbered from 0: step n begins at the n-th offset and ends at the next, the last at the end of
+the copy. What a group has not read are all steps from that of its offset on. So one row per step says enough for any
+number of groups.
 
-There are two kinds of rows, `STEPS`: `READ` says how many source records a step has, and the last of them without a
-copy (before which nothing of its key counts); `COPY` is the first offset of the copies of a step's records in one
-target partition.
+There are two kinds of rows, `STEPS`: `READ` says how many records a step has, and the last of them without a copy
+(before which nothing of its key counts); `COPY` is the first offset of the copies of a step's records in one
+partition of the other side.
 
-On the way back the groups' offsets are the target's, and the roles are changed: `source` stands here for the cluster
-that they were committed on, `target` for the one that they are translated to. A record is unread as long as the last
-copy of it lies ahead of a group that has not read it where it was copied from: steps of both sides decide, those of
-the target begin at the offsets before which groups have read everything there. One without a copy lies ahead of all.
+On the way back groups have committed on the copy, and go on at the originals. A record is unread as long as the last
+copy of it lies ahead of a group that has not read the original: steps of both sides decide, those of the originals
+begin at the offsets before which groups have read everything there. A record without a copy lies ahead of all.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from kafka_digest.whole_keys import Columns, whole_keys
 READ, COPY = 0, 1
 Steps = Mapping[int, tuple[int, ...]]
 """The offsets at which steps begin, by partition, ascending."""
-SOURCE, TARGET = 0, 1
+COMMITTED, OTHER = 0, 1
 # Rows of one key are together, sorted by side, partition and offset.
 HASHED = "unit int, key bigint, side int, partition int, offset bigint, record bigint"
 STEPS = (
-    "kind int, unit int, source_partition int, step int, target_partition int, target_step int, offset bigint, "
+    "kind int, unit int, from_partition int, step int, to_partition int, to_step int, offset bigint, "
     "is_only_choice boolean, records bigint, last_missing bigint"
 )
 # Where a record is on the target, and how many are in a step between two offsets.
@@ -69,7 +69,7 @@ def steps(batches: Iterable[pa.RecordBatch], units: Mapping[int, Unit]) -> Itera
 
 
 def _rows_of(unit: Unit, columns: Columns) -> Iterator[dict[str, Any]]:
-    source, target = _log(columns, SOURCE), _log(columns, TARGET)
+    source, target = _log(columns, COMMITTED), _log(columns, OTHER)
     if unit.read is None:
         return _rows(unit, source, target)
     return _rows_back(unit, unit.read, source, target)
@@ -97,11 +97,11 @@ def _rows(unit: Unit, source: Log, target: Log) -> Iterator[dict[str, Any]]:
 def _rows_back(unit: Unit, read: Steps, copy: Log, original: Log) -> Iterator[dict[str, Any]]:
     """Tell which original records become unread with which steps: of the copy, and of what was read there."""
     copies = rightmost(original, copy, is_compacted=unit.is_compacted, takes_last=True)
-    step_of, target_step_of, ours = _step_of(copy, unit.commits), _step_of(original, read), copies.source
+    step_of, to_step_of, ours = _step_of(copy, unit.commits), _step_of(original, read), copies.source
     # A record with copies in several partitions is told by each of them, and counts once.
     uncounted = np.ones(len(original), np.bool_)
     places = copy.partitions[copies.target], step_of[copies.target]
-    for chosen in _groups(*places, original.partitions[ours], target_step_of[ours]):
+    for chosen in _groups(*places, original.partitions[ours], to_step_of[ours]):
         first = chosen[np.argmin(original.offsets[ours[chosen]])]
         new = np.unique(ours[chosen])
         new = new[uncounted[new]]
@@ -109,34 +109,34 @@ def _rows_back(unit: Unit, read: Steps, copy: Log, original: Log) -> Iterator[di
         yield {
             **_step(copy, step_of, copies.target[first]),
             **_place(original, ours[first]),
-            "target_step": int(target_step_of[ours[first]]),
+            "to_step": int(to_step_of[ours[first]]),
             "is_only_choice": bool(copies.is_only_choice[chosen].all()),
             "records": len(new),
         }
-    yield from _without_copy(unit, original, target_step_of, copies.missing)
+    yield from _without_copy(unit, original, to_step_of, copies.missing)
 
 
-def _without_copy(unit: Unit, original: Log, target_step_of: Places, missing: Places) -> Iterator[dict[str, Any]]:
+def _without_copy(unit: Unit, original: Log, to_step_of: Places, missing: Places) -> Iterator[dict[str, Any]]:
     """Put records without a copy into a step that lies ahead of every group."""
     partition, offsets = min(unit.commits.items())
-    for chosen in _groups(original.partitions[missing], target_step_of[missing]):
+    for chosen in _groups(original.partitions[missing], to_step_of[missing]):
         first = missing[chosen[np.argmin(original.offsets[missing[chosen]])]]
         yield {
-            "source_partition": partition,
+            "from_partition": partition,
             "step": len(offsets) - 1,
             **_place(original, first),
-            "target_step": int(target_step_of[first]),
+            "to_step": int(to_step_of[first]),
             "is_only_choice": False,
             "records": len(chosen),
         }
 
 
 def _place(log: Log, place: np.int64) -> dict[str, int]:
-    return {"kind": COPY, "target_partition": int(log.partitions[place]), "offset": int(log.offsets[place])}
+    return {"kind": COPY, "to_partition": int(log.partitions[place]), "offset": int(log.offsets[place])}
 
 
 def _step(source: Log, step_of: Places, place: np.int64) -> dict[str, int]:
-    return {"source_partition": int(source.partitions[place]), "step": int(step_of[place])}
+    return {"from_partition": int(source.partitions[place]), "step": int(step_of[place])}
 
 
 def _log(columns: Columns, side: int) -> Log:

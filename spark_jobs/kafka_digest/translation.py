@@ -20,7 +20,7 @@ from kafka_digest.clusters import SIDES, Clusters
 from kafka_digest.errors import naming
 from kafka_digest.hashing import RECORD
 from kafka_digest.session import small_table
-from kafka_digest.translate_tasks import COUNTS, SOURCE, STEPS, TARGET, Unit, counts, steps
+from kafka_digest.translate_tasks import COMMITTED, COUNTS, OTHER, STEPS, Unit, counts, steps
 from kafka_digest.vectors import (
     TopicCopy,
     Translated,
@@ -69,7 +69,7 @@ class Translation:
             return self._steps_back(source, target, units)
         if source is None:
             return []
-        source = rows = self._keyed(source, SOURCE).persist()
+        source = rows = self._keyed(source, COMMITTED).persist()
         try:
             if target is not None:
                 is_compacted = any(unit.is_compacted for unit in units.values())
@@ -80,7 +80,7 @@ class Translation:
 
     def _steps_back(self, original: DataFrame | None, copy: DataFrame | None, units: Mapping[int, Unit]) -> list[Any]:
         """Read all of both sides: an original record without any copy counts too."""
-        sides = [(copy, SOURCE), (original, TARGET)]
+        sides = [(copy, COMMITTED), (original, OTHER)]
         keyed = [self._keyed(records, side) for records, side in sides if records is not None]
         return self._found(reduce(lambda one, other: one.unionByName(other), keyed), units) if keyed else []
 
@@ -99,9 +99,9 @@ class Translation:
         """
         if is_compacted or source.count() > self.max_known_records:
             keys = source.select("unit", "key").distinct()
-            return self._keyed(target, TARGET).join(keys, ["unit", "key"], "left_semi").select(source.columns)
+            return self._keyed(target, OTHER).join(keys, ["unit", "key"], "left_semi").select(source.columns)
         known = functions.broadcast(source.select("unit", "record").distinct())
-        return self._keyed(target.join(known, ["unit", "record"], "left_semi"), TARGET)
+        return self._keyed(target.join(known, ["unit", "record"], "left_semi"), OTHER)
 
     def _records(self, copies: Mapping[int, TopicCopy], side: str) -> DataFrame | None:
         """Return the records of a side, each with a hash of all that it holds."""
@@ -163,7 +163,7 @@ def _results(
 
 def _summed(told: DataFrame) -> DataFrame:
     """Return one row per step, and per step and target partition, of what tasks told piece by piece."""
-    return told.groupBy("kind", "unit", "source_partition", "step", "target_partition", "target_step").agg(
+    return told.groupBy("kind", "unit", "from_partition", "step", "to_partition", "to_step").agg(
         functions.sum("records").alias("records"),
         functions.max("last_missing").alias("last_missing"),
         functions.min(functions.struct("offset", "is_only_choice")).alias("first"),

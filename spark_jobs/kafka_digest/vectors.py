@@ -157,9 +157,9 @@ def unread_from(rows: Rows, units: Mapping[int, Unit]) -> Found:
     read: dict[tuple[int, int, int], tuple[int, int | None]] = defaultdict(lambda: (0, None))
     first: dict[tuple[int, int, int], dict[int, tuple[int, bool]]] = defaultdict(dict)
     for row in rows:
-        step = row["unit"], row["source_partition"], row["step"]
+        step = row["unit"], row["from_partition"], row["step"]
         if row["kind"] == COPY:
-            first[step][row["target_partition"]] = tuple(row["first"])
+            first[step][row["to_partition"]] = tuple(row["first"])
         else:
             read[step] = row["records"], row["last_missing"]
     of_step = {step: Unread(*read[step], first[step]) for step in {*read, *first}}
@@ -194,13 +194,13 @@ def translated_back(number: int, copy: TopicCopy, rows: Rows) -> list[Translated
     """
     mine = [row for row in rows if row["unit"] == number]
     commits, read = copy.commits, copy.unit.read or {}
-    columns = ("source_partition", "step", "target_partition", "target_step", "records")
-    source, step, target, target_step, records = (np.array([row[name] for row in mine], np.int64) for name in columns)
+    columns = ("from_partition", "step", "to_partition", "to_step", "records")
+    source, step, target, to_step, records = (np.array([row[name] for row in mine], np.int64) for name in columns)
     offsets, only = (np.array([row["first"][n] for row in mine]) for n in (0, 1))
     results = []
     for vector, floor in zip(copy.vectors, copy.read, strict=True):
         ahead = step >= _step_at(source, vector, commits)
-        ahead &= target_step >= _step_at(target, floor, read)
+        ahead &= to_step >= _step_at(target, floor, read)
         goes_on_at = {piece.partition: piece.end for piece in copy.ranges["source"]}
         for partition in np.unique(target[ahead]).tolist():
             goes_on_at[partition] = int(offsets[ahead & (target == partition)].min())

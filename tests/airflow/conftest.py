@@ -59,6 +59,7 @@ class FakeTaskInstance:
 
     run_states: dict[str, str] = field(default_factory=dict)
     task_states: dict[str, str | None] = field(default_factory=dict)
+    paused_dags: set[str] = field(default_factory=set)
     id: str = "0190c6f5-0000-7000-8000-000000000000"
 
     def get_dagrun_state(self, dag_id: str, run_id: str) -> DagRunState:
@@ -66,6 +67,10 @@ class FakeTaskInstance:
         if run_id not in self.run_states:
             raise RuntimeError(f"Dag run {run_id} not found")
         return DagRunState(self.run_states[run_id])
+
+    def get_dag(self, dag_id: str) -> SimpleNamespace:
+        """Return what is asked of a DAG: whether it is paused."""
+        return SimpleNamespace(is_paused=dag_id in self.paused_dags)
 
     def get_task_states(self, dag_id: str, run_ids: list[str]) -> dict[str, dict[str, str | None]]:
         """Return the states of the run's tasks."""

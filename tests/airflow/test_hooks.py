@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from airflow.providers.standard.operators.trigger_dagrun import DagIsPaused
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException, DagRunTriggerException, TaskDeferred
 
 from kafka_migration.core.evidence import Kind
@@ -106,6 +107,14 @@ def test_dag_is_run_and_waited_for(hooked: World):
     done = ("airflow", {"run_ids": [asked.dag_run_id], asked.dag_run_id: "success"})
     operator.execute_complete(hooked.context(), done)  # type: ignore[arg-type]
     assert "DAG flip_configuration" == hooked.run.evidence.of_attempt(Kind.HOOK)[0]["called"]
+
+
+def test_paused_dag_is_not_waited_for(hooked: World):
+    """Its run would never begin: the task says so at once."""
+    hooked.task_instance.paused_dags.add("flip_configuration")
+
+    with pytest.raises(DagIsPaused, match="flip_configuration"):
+        hook("switch_clients").execute(hooked.context())  # type: ignore[arg-type]
 
 
 def test_function_that_is_not_there_is_refused(hooked: World):

@@ -41,7 +41,8 @@ class HookOperator(TriggerDagRunOperator):
 
     def __init__(self, *, migration: str, hook: str, **kwargs: Any) -> None:
         waiting = {"wait_for_completion": True, "deferrable": True, "poke_interval": POLL_S, "reset_dag_run": True}
-        super().__init__(trigger_dag_id="", **{**waiting, **kwargs})
+        # The run of a paused DAG never begins, and would be waited for as long.
+        super().__init__(trigger_dag_id="", fail_when_dag_is_paused=True, **{**waiting, **kwargs})
         self.migration = migration
         self.hook = hook
 
