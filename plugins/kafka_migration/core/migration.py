@@ -128,8 +128,8 @@ class CutoverSettings:
     for `fence_quiet_s`, within `fence_wait_s`. `drain_groups_s` is how long the groups may take to finish reading
     on the source (`None`: they need not). `uncommitted` is about topics that are not translated partition by partition
     (`core.repartitioned`). `may_be_active` are groups that need not have stopped on the source, `may_rewind` those
-    that may be put back on the target. `hooks` are a user's own work. `approvers` are Airflow user ids; none means
-    everybody who may.
+    that may be put back on the target. `hooks` are a user's own work. `checkpoints` lets MirrorMaker 2 write its own,
+    to compare with. `approvers` are Airflow user ids; none means everybody who may.
     """
 
     groups: tuple[str, ...]
@@ -144,6 +144,7 @@ class CutoverSettings:
     may_be_active: tuple[str, ...] = ()
     may_rewind: tuple[str, ...] = ()
     hooks: Mapping[HookName, Hook] = field(default_factory=dict)
+    checkpoints: bool = False
 
 
 @dataclass(frozen=True, slots=True)

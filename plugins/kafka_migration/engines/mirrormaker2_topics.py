@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from kafka_migration.core.checkpoints import Checkpoint
 from kafka_migration.core.engine import FailedTask
 from kafka_migration.core.offsets import TopicPartition
 
@@ -67,6 +69,36 @@ def _position_key(key: bytes | None, alias: str) -> TopicPartition | None:
     if connector != CONNECTOR or source.get("cluster") != alias:
         return None
     return TopicPartition(source["topic"], int(source["partition"]))
+
+
+def checkpoints_topic(source_alias: str) -> str:
+    """Return the topic on the target in which MirrorMaker keeps its checkpoints."""
+    return f"{source_alias}.checkpoints.internal"
+
+
+def stored_checkpoints(rows: Iterable[Row]) -> dict[tuple[str, TopicPartition], Checkpoint]:
+    """Decode rows of the checkpoints topic, by group and partition of the target; a row without a value was reset.
+
+    Kafka's protocol types, big-endian: key STRING group, STRING topic, INT32 partition; value INT16 version (0), INT64
+    source offset, INT64 target offset, STRING metadata (the same from 2.4 to 4.x).
+    """
+    found = {}
+    for key, value in rows:
+        if key is None or value is None:
+            continue
+        group, at = _text(key, 0)
+        topic, at = _text(key, at)
+        (number,), (version, source, target) = struct.unpack_from(">i", key, at), struct.unpack_from(">hqq", value)
+        if version == 0:
+            found[group, TopicPartition(topic, number)] = Checkpoint(source, target)
+    return found
+
+
+def _text(content: bytes, at: int) -> tuple[str, int]:
+    """Return a STRING and where it ends."""
+    (length,) = struct.unpack_from(">h", content, at)
+    end = at + 2 + length
+    return content[at + 2 : end].decode(), end
 
 
 def failed_tasks(rows: Iterable[Row]) -> tuple[FailedTask, ...]:

@@ -205,6 +205,7 @@ def _freeze(model: MigrationModel, digest: str) -> Migration:
             may_be_active=tuple(cutover.may_be_active),
             may_rewind=tuple(cutover.may_rewind),
             hooks=_hooks(cutover.hooks),
+            checkpoints=cutover.checkpoints,
         ),
         nightly=_nightly(model.nightly),
         digest=digest,

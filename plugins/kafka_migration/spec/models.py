@@ -317,6 +317,11 @@ class CutoverModel(Strict):
         max_length=1000,
         description="Names of groups that a cutover may put back to offsets before those that they have on the target.",
     )
+    checkpoints: bool = Field(
+        False,
+        description="Whether MirrorMaker 2 writes checkpoints, with which the plan is compared. Its login must then be "
+        "allowed to describe every group of the source.",
+    )
     hooks: HooksModel = Field(HooksModel(), description="Your own DAGs or functions, called as the cutover goes on.")
     approval_time_limit: Duration = Field("24h", validate_default=True, description="No answer by then ends the run.")
     approvers: list[UserId] = Field(
