@@ -412,6 +412,7 @@ def test_each_of_many_groups_is_accounted_for(scene: World):
 def test_checkpoints_of_mirrormaker_are_shown_beside_the_plan(scene: World):
     """Where MirrorMaker has written any, the approval tells how they differ; the plan itself is the same."""
     without = do(scene, PlanOffsetsOperator)["digest"]
+    configure(scene, "  checkpoints: true\n")
     topic = "shop-source.checkpoints.internal"
     scene.target.create_topics([NewTopic(topic, 1, 1, {})])
     names = b"".join(struct.pack(">h", len(name)) + name for name in (b"billing", b"orders"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,18 @@ SILENCE = {
     "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "20",
 }
 ROOT = Path(__file__).parents[2]
+# What a user may have that is to be called in a cutover.
+USERS_DAG = """\
+from airflow.sdk import DAG, task
+
+with DAG("of_a_user", schedule=None):
+
+    @task
+    def work(**context):
+        print(context["dag_run"].conf)
+
+    work()
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +61,18 @@ def migrations_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def sandbox(tmp_path_factory: pytest.TempPathFactory, migrations_folder: Path) -> Iterator[Sandbox]:
-    """Both clusters, the MirrorMaker host and Airflow on the checkout's own DAGs and plugins."""
-    folders = AirflowFolders(migrations=migrations_folder)
+def dags_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The checkout's own DAGs, and one of a user."""
+    folder = tmp_path_factory.mktemp("dags")
+    shutil.copytree(ROOT / "dags", folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "of_a_user.py").write_text(USERS_DAG)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sandbox(tmp_path_factory: pytest.TempPathFactory, migrations_folder: Path, dags_folder: Path) -> Iterator[Sandbox]:
+    """Both clusters, the MirrorMaker host and Airflow on the checkout's own plugins."""
+    folders = AirflowFolders(dags=dags_folder, migrations=migrations_folder)
     with Sandbox(tmp_path_factory.mktemp("sandbox"), folders=folders, extra_environment=SILENCE) as running:
         yield running
 

@@ -127,6 +127,27 @@ def test_producer_that_goes_on_is_named(mirrored: LiveMigration):
     assert "producer id" in finding["found"]
 
 
+HOOKS = """1h
+  hooks:
+    stop_producers: {callable: builtins.dict}
+    start_consumers: {dag: of_a_user}"""
+
+
+@pytest.mark.campaign
+@pytest.mark.settings(approval_time_limit=HOOKS)
+def test_hooks_are_called(live: LiveWorld, mirrored: LiveMigration):
+    """A function is called when the producers are to stop, a DAG is run and waited for after the groups have moved."""
+    live.api.wait_for_dag("of_a_user")
+    run_id = awaiting(mirrored)
+    live.api.answer(mirrored.dag_id, run_id, "approve", "Approve")
+
+    assert "success" == mirrored.finished(run_id).state
+    stopped, started = mirrored.document(run_id)["hooks"]
+    assert ("stop_producers", [mirrored.name]) == (stopped["hook"], stopped["result"]["topics"])
+    assert ("start_consumers", "DAG of_a_user") == (started["hook"], started["called"])
+    assert {started["result"]["run_id"]: "success"} == live.api.run_states("of_a_user")
+
+
 @pytest.mark.campaign
 def test_group_active_on_the_target_is_left_out(live: LiveWorld, mirrored: LiveMigration):
     """A group with members on the target is named and stays; the others move, and the result is partly done."""

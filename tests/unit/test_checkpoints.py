@@ -27,8 +27,14 @@ def row(group: str, partition: TopicPartition, source: int, target: int, version
 
 
 def test_rows_are_read():
-    """Group and topic are whatever they are called; what was reset, or is of another version, is left out."""
-    rows = [row("ü b", P0, 7, 5), row("billing", P1, 1, 1, version=9), (row("billing", P0, 1, 1)[0], None), (None, b"")]
+    """Group and topic are whatever they are called; what was reset, is of another version or none is left out."""
+    rows = [
+        row("ü b", P0, 7, 5),
+        row("billing", P1, 1, 1, version=9),
+        (row("billing", P0, 1, 1)[0], None),
+        (None, b""),
+        (b"\x00\x09x", b"y"),
+    ]
 
     assert {("ü b", P0): Checkpoint(7, 5)} == stored_checkpoints(rows)
 

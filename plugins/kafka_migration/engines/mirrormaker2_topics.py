@@ -9,6 +9,7 @@ import json
 import re
 import struct
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from kafka_migration.core.checkpoints import Checkpoint
@@ -80,17 +81,17 @@ def stored_checkpoints(rows: Iterable[Row]) -> dict[tuple[str, TopicPartition], 
     """Decode rows of the checkpoints topic, by group and partition of the target; a row without a value was reset.
 
     Kafka's protocol types, big-endian: key STRING group, STRING topic, INT32 partition; value INT16 version (0), INT64
-    source offset, INT64 target offset, STRING metadata (the same from 2.4 to 4.x).
+    source offset, INT64 target offset, STRING metadata (the same from 2.4 to 4.x). A row that is none is left out.
     """
     found = {}
     for key, value in rows:
-        if key is None or value is None:
-            continue
-        group, at = _text(key, 0)
-        topic, at = _text(key, at)
-        (number,), (version, source, target) = struct.unpack_from(">i", key, at), struct.unpack_from(">hqq", value)
-        if version == 0:
-            found[group, TopicPartition(topic, number)] = Checkpoint(source, target)
+        with suppress(struct.error, UnicodeDecodeError):
+            group, at = _text(key or b"", 0)
+            topic, at = _text(key or b"", at)
+            (number,) = struct.unpack_from(">i", key or b"", at)
+            version, source, target = struct.unpack_from(">hqq", value or b"")
+            if version == 0:
+                found[group, TopicPartition(topic, number)] = Checkpoint(source, target)
     return found
 
 

@@ -153,8 +153,8 @@ def translation_request(run: MigrationRun) -> TranslationRequest:
 
 
 def read_checkpoints(run: MigrationRun) -> Checkpoints:
-    """Return MirrorMaker 2's own checkpoints, where there are any."""
-    if not run.migration.keeps_offsets:
+    """Return MirrorMaker 2's own checkpoints, if it was to write any."""
+    if not (run.migration.keeps_offsets and run.migration.cutover.checkpoints):
         return {}
     shown = {run.migration.target_topic(topic): topic for topic in run.topics_of_groups}
     found = stored_checkpoints(run.target.read_table(checkpoints_topic(run.migration.source.alias)))
