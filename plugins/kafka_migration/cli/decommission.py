@@ -11,7 +11,7 @@ from typing import Any
 
 from kafka_migration.cli.output import ExitCode, say
 from kafka_migration.cli.store import MigrationStore
-from kafka_migration.core.decommission import Patience, decommission_points
+from kafka_migration.core.decommission import Patience, Point, decommission_points, may_go
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.migration import Migration
 from kafka_migration.spec.loading import load_migration
@@ -35,15 +35,19 @@ def decommission_document(store: MigrationStore, patience: Patience) -> dict[str
     ledger, now = store.ledger.read(), datetime.now(UTC)
     if not ledger.cutovers:
         reason = f"phase {ledger.phase}: nothing is cut over"
-        points: list[dict[str, Any]] = [{"question": "Is every topic cut over?", "answer": "no", "reasons": [reason]}]
+        points: tuple[Point, ...] = (Point("Is every topic cut over?", "no", (reason,)),)
     else:
         points = _points(store, ledger, now, patience)
-    answer = "no" if any(point["answer"] == "no" for point in points) else "yes"
-    at = now.isoformat(timespec="seconds")
-    return {"schema": DECOMMISSION_SCHEMA, "migration": store.name, "at": at, "answer": answer, "points": points}
+    return {
+        "schema": DECOMMISSION_SCHEMA,
+        "migration": store.name,
+        "at": now.isoformat(timespec="seconds"),
+        "answer": "yes" if may_go(points) else "no",
+        "points": [point.to_document() for point in points],
+    }
 
 
-def _points(store: MigrationStore, ledger: Ledger, now: datetime, patience: Patience) -> list[dict[str, Any]]:
+def _points(store: MigrationStore, ledger: Ledger, now: datetime, patience: Patience) -> tuple[Point, ...]:
     # Airflow takes seconds to import, and only an answer that asks the clusters needs it.
     from kafka_migration.adapters.connections import cluster_named
     from kafka_migration.adapters.old_cluster import read_old_cluster
@@ -61,7 +65,7 @@ def _points(store: MigrationStore, ledger: Ledger, now: datetime, patience: Pati
         target=RenamedTopics(target, names) if migration.renames else target,
         evidence_of=store.evidence_of,
     )
-    return [point.to_document() for point in decommission_points(old, patience)]
+    return decommission_points(old, patience)
 
 
 def _migration(store: MigrationStore, ledger: Ledger) -> Migration:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from kafka_migration.core.cluster import CommittedOffset
@@ -12,6 +12,11 @@ Commits = Mapping[TopicPartition, CommittedOffset]
 """Committed offsets of one group; a missing partition was never committed."""
 GroupsCommits = Mapping[str, Commits]
 """Committed offsets of several groups, by name."""
+
+
+def commits_on(commits: Commits, topics: Collection[str]) -> dict[TopicPartition, CommittedOffset]:
+    """Return what of a group's commits is on these topics."""
+    return {partition: commit for partition, commit in commits.items() if partition.topic in topics}
 
 
 def commits_document(groups: GroupsCommits) -> dict[str, Any]:

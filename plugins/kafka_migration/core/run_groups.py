@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 Document = Mapping[str, Any]
 
@@ -14,42 +14,52 @@ def group_rows(plan: Document | None, result: Document | None, *, has_begun: boo
     `outcome` is what was read back on the target (`core.offsets_writing.Write`), or `not written`. Where the
     writing has begun and left no result, because it was interrupted, a planned group's is `unknown`.
     """
-    writes = {write["group"]: write for write in (result["groups"] if result else ())}
-    return [_row(group, writes.get(group["group"]), has_begun) for group in (plan["groups"] if plan else ())]
-
-
-def _row(planned: Document, write: Document | None, has_begun: bool) -> dict[str, Any]:
-    offsets = len(planned["offsets"]) + sum(_offsets(topic) for topic in planned.get("topics", ()))
-    unread = "unknown" if has_begun and offsets else "not written"
-    findings = [*planned["refusals"], *(write["findings"] if write else ())]
-    return {
-        "group": planned["group"],
-        "verdict": planned["verdict"],
-        "outcome": write["outcome"] if write else unread,
-        "partitions": offsets,
-        "unset_partitions": len(planned["unset"]),
-        "delivered_again": planned["delivered_again"],
-        "reasons": [f"{finding['code']}: {finding['found']}" for finding in findings],
-    }
+    return _rows(plan, result, has_begun, _moved)
 
 
 def rollback_rows(plan: Document | None, result: Document | None, *, has_begun: bool) -> list[dict[str, Any]]:
     """Return the same of a rollback; `verdict` is what its plan says of the group."""
-    writes = {write["group"]: write for write in (result["groups"] if result else ())}
-    return [_rollback_row(group, writes.get(group["group"]), has_begun) for group in (plan["groups"] if plan else ())]
+    return _rows(plan, result, has_begun, _put_back)
 
 
-def _rollback_row(planned: Document, write: Document | None, has_begun: bool) -> dict[str, Any]:
+class _Planned(NamedTuple):
+    """What a plan says of a group, and whether anything is to be written for it."""
+
+    verdict: str
+    partitions: int
+    unset_partitions: int
+    is_changed: bool
+
+
+def _moved(planned: Document) -> _Planned:
+    offsets = len(planned["offsets"]) + sum(_offsets(topic) for topic in planned.get("topics", ()))
+    return _Planned(planned["verdict"], offsets, len(planned["unset"]), offsets > 0)
+
+
+def _put_back(planned: Document) -> _Planned:
     offsets = sum(map(len, planned["proposed"].values()))
-    is_changed = offsets or planned["is_removed"]
-    unread = "unknown" if has_begun and is_changed else "not written"
+    is_changed = offsets > 0 or planned["is_removed"]
+    verdict = "left out" if planned["refusals"] else "put back" if is_changed else "nothing to do"
+    return _Planned(verdict, offsets, 0, is_changed)
+
+
+def _rows(
+    plan: Document | None, result: Document | None, has_begun: bool, says: Callable[[Document], _Planned]
+) -> list[dict[str, Any]]:
+    writes = {write["group"]: write for write in (result["groups"] if result else ())}
+    groups = plan["groups"] if plan else ()
+    return [_row(group, writes.get(group["group"]), has_begun, says(group)) for group in groups]
+
+
+def _row(planned: Document, write: Document | None, has_begun: bool, says: _Planned) -> dict[str, Any]:
+    unread = "unknown" if has_begun and says.is_changed else "not written"
     findings = [*planned["refusals"], *(write["findings"] if write else ())]
     return {
         "group": planned["group"],
-        "verdict": "left out" if planned["refusals"] else "put back" if is_changed else "nothing to do",
+        "verdict": says.verdict,
         "outcome": write["outcome"] if write else unread,
-        "partitions": offsets,
-        "unset_partitions": 0,
+        "partitions": says.partitions,
+        "unset_partitions": says.unset_partitions,
         "delivered_again": planned["delivered_again"],
         "reasons": [f"{finding['code']}: {finding['found']}" for finding in findings],
     }

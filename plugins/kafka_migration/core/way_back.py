@@ -29,7 +29,7 @@ class ReturnedTopic:
     :param target_commits: where the group stands on the target
     :param source_offsets: where it goes on, by source partition; `source_before` is where it stands there now
     :param unread: records of the copy that it has not read
-    :param delivered_again: records that it has read and will read again; where `proof` is `ledger`, the most it can be
+    :param delivered_again: records that it has read and will read again
     :param is_minimal: whether no other offsets would do with fewer of them
     """
 

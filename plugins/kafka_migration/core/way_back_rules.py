@@ -74,14 +74,11 @@ def _gone_findings(group: MovedGroup, source_log_start: Offsets) -> Iterator[Fin
         if present is None:
             yield _lost_finding(group.group, partition, before.offset)
         elif present.offset < source_log_start.get(partition, 0):
-            yield Finding(
-                Code.OFFSET_UNPROVED,
-                f"{group_subject(group.group)}, {partition}",
-                f"the source's log starts at {source_log_start[partition]:,}",
-                f"at most {present.offset:,}, where the group would go on",
+            remedy = (
                 "The source has deleted records that the group has not read. On the target they are still there: let "
-                "it read them, then fail back (mode fail_back).",
+                "it read them, then fail back (mode fail_back)."
             )
+            yield _deleted_finding(group.group, partition, present.offset, source_log_start[partition], remedy)
 
 
 def _lost_finding(group: str, partition: TopicPartition, offset: int) -> Finding:
@@ -237,7 +234,11 @@ class _GroupBack:
         for partition, offset in found.source_offsets.items():
             start = topic.topic.source_log_start.get(partition.partition, 0)
             if offset < min(start, topic.topic.mirror_positions[partition.partition]):
-                yield _deleted_finding(self.group, partition, offset, start)
+                remedy = (
+                    "The source has deleted records that the group has not read. They are on the target only: let it "
+                    "read them there first, then trigger a new rollback."
+                )
+                yield _deleted_finding(self.group.group, partition, offset, start, remedy)
 
     def _unproved(self, topic: CopiedTopic, committed: PartitionOffsets, found: ReturnedTopic) -> Iterator[Finding]:
         for partition, offset in found.source_offsets.items():
@@ -295,14 +296,13 @@ def _unknown_finding(group: CommittedGroup, topic: CopiedTopic, committed: Parti
     )
 
 
-def _deleted_finding(group: CommittedGroup, partition: TopicPartition, offset: int, log_start: int) -> Finding:
+def _deleted_finding(group: str, partition: TopicPartition, offset: int, log_start: int, remedy: str) -> Finding:
     return Finding(
         Code.OFFSET_UNPROVED,
-        f"{group_subject(group.group)}, {partition}",
+        f"{group_subject(group)}, {partition}",
         f"the source's log starts at {log_start:,}",
         f"at most {offset:,}, where the group would go on",
-        "The source has deleted records that the group has not read. They are on the target only: let it read them "
-        "there first, then trigger a new rollback.",
+        remedy,
     )
 
 

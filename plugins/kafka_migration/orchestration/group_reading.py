@@ -10,7 +10,7 @@ from typing import Any
 from kafka_migration.adapters.many import of_each
 from kafka_migration.core.checkpoints import Checkpoints
 from kafka_migration.core.cluster import KafkaCluster
-from kafka_migration.core.commits import Commits, GroupsCommits, commits_from_document
+from kafka_migration.core.commits import Commits, GroupsCommits, commits_from_document, commits_on
 from kafka_migration.core.errors import Refused, TransientError
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.group_choice import OtherGroups, unsupported_groups, which_groups
@@ -189,13 +189,10 @@ def as_translated(groups: Iterable[CommittedGroup], seen: Answered) -> tuple[Com
 
     For a rehearsal, in which groups read on.
     """
-    return tuple(
-        replace(group, source_commits={**group.source_commits, **_of(seen.vectors.topics, seen.commits[group.group])})
-        if group.group in seen.commits
-        else group
-        for group in groups
-    )
+    topics = seen.vectors.topics
 
+    def translated(group: CommittedGroup) -> CommittedGroup:
+        then = commits_on(seen.commits.get(group.group, {}), topics)
+        return replace(group, source_commits={**group.source_commits, **then})
 
-def _of(topics: Mapping[str, object], commits: Commits) -> Commits:
-    return {partition: commit for partition, commit in commits.items() if partition.topic in topics}
+    return tuple(map(translated, groups))

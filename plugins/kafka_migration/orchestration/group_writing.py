@@ -11,6 +11,7 @@ from kafka_migration.core.commits import (
     GroupsCommits,
     commits_document,
     commits_from_document,
+    commits_on,
     reset_offsets_csv,
 )
 from kafka_migration.core.errors import Finding, OffsetsNotMoved, OutcomeUnknown, Refused, TransientError
@@ -55,7 +56,7 @@ def saved_before(
 def _commits(cluster: KafkaCluster, groups: Collection[str], topics: Collection[str]) -> GroupsCommits:
     """Return what the groups committed on these topics; their other topics are none of the migration's business."""
     found = of_each(groups, cluster.committed_offsets)
-    return {group: {p: c for p, c in commits.items() if p.topic in topics} for group, commits in found.items()}
+    return {group: commits_on(commits, topics) for group, commits in found.items()}
 
 
 def move_group(cluster: KafkaCluster, writing: Writing, group: str, proposed: Commits, before: Commits) -> GroupWrite:

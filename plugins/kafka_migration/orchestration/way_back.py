@@ -9,7 +9,7 @@ from typing import TypeVar
 from kafka_migration.adapters.many import of_each
 from kafka_migration.adapters.old_cluster import moves_of
 from kafka_migration.core.cluster import KafkaCluster, TopicDescription
-from kafka_migration.core.commits import Commits, commits_from_document
+from kafka_migration.core.commits import commits_from_document, commits_on
 from kafka_migration.core.copied_topic import CopiedTopic
 from kafka_migration.core.errors import Refused, TransientError
 from kafka_migration.core.evidence import Kind
@@ -108,11 +108,11 @@ def _restored(
             MovedGroup(
                 described[group],
                 move.written,
-                _on(move.target_before, topics),
-                _on(there[group], topics),
-                len(all_there[group]) > len(_on(there[group], topics)),
-                _on(move.source_before, topics),
-                _on(here[group], topics),
+                commits_on(move.target_before, topics),
+                commits_on(there[group], topics),
+                len(all_there[group]) > len(commits_on(there[group], topics)),
+                commits_on(move.source_before, topics),
+                commits_on(here[group], topics),
             ),
             starts,
         )
@@ -170,19 +170,15 @@ def read_returning_groups(run: MigrationRun, ledger: Ledger, topics: Collection[
     """
     moved = {group for cutover in ledger.cutovers for group in cutover.groups}
     named = which_groups(run.target.list_groups(), run.migration.cutover.groups)
-    commits = of_each(sorted({*moved, *named}), lambda group: _on(run.target.committed_offsets(group), topics))
+    commits = of_each(sorted({*moved, *named}), lambda group: commits_on(run.target.committed_offsets(group), topics))
     names = [group for group, found in commits.items() if found or group in moved]
     source, target = run.source.describe_groups(names), run.target.describe_groups(names)
-    here = of_each(names, lambda group: _on(run.source.committed_offsets(group), topics))
+    here = of_each(names, lambda group: commits_on(run.source.committed_offsets(group), topics))
     before = run.evidence.newest(Kind.OFFSETS_BEFORE)
     saved = commits_from_document(before["source"]) if before else {}
     return tuple(
         CommittedGroup(source[name], target[name], saved.get(name, here[name]), commits[name]) for name in names
     )
-
-
-def _on(commits: Commits, topics: Collection[str]) -> Commits:
-    return {partition: commit for partition, commit in commits.items() if partition.topic in topics}
 
 
 def read_copied_topics(run: MigrationRun, ledger: Ledger, topics: Collection[str]) -> dict[str, CopiedTopic]:

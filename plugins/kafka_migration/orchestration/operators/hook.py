@@ -82,7 +82,7 @@ class HookOperator(TriggerDagRunOperator):
             result = _function(hook)(**arguments)
             return _record(run, self.hook, hook, _as_json(result))
         self.trigger_dag_id = hook.dag
-        self.trigger_run_id = f"{run.identity.run_id}__{run.name}__{self.hook}"
+        self.trigger_run_id = self._run_id(run)
         self.conf = arguments
         self.log.info("%s runs as %s.", hook, self.trigger_run_id)
         return super().execute(context)
@@ -93,7 +93,10 @@ class HookOperator(TriggerDagRunOperator):
         run = MigrationRun.from_context(context, self.migration)
         with reporting(run, self.task_id):
             hook = run.migration.cutover.hooks[HookName(self.hook)]
-            return _record(run, self.hook, hook, {"run_id": f"{run.identity.run_id}__{run.name}__{self.hook}"})
+            return _record(run, self.hook, hook, {"run_id": self._run_id(run)})
+
+    def _run_id(self, run: MigrationRun) -> str:
+        return f"{run.identity.run_id}__{run.name}__{self.hook}"
 
 
 def _arguments(run: MigrationRun) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from airflow.sdk.exceptions import AirflowSkipException
 
 from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.evidence import Kind
+from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.migration import Phase
 from kafka_migration.core.topics import settings_to_restore
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, hold_reservation
@@ -30,10 +31,13 @@ class RestoreSettingsOperator(MigrationOperator):
         if not (mode.moves_groups or mode.rolls_back):
             raise AirflowSkipException(f"Mode {mode} leaves the settings frozen.")
         hold_reservation(run)
-        topics = _no_copies(run, run.evidence.require(Kind.ROLLED_BACK if mode.rolls_back else Kind.CUTOVER)["topics"])
-        configs = settings_to_restore(run.ledger.read(), topics, run.describe("target", topics))
-        denied = [finding for topic, values in configs.items() for finding in _restore(run, topic, values)]
-        restored = {topic: dict(configs[topic]) for topic in configs if not run.ledger.read().topics[topic].is_frozen}
+        ledger = run.ledger.read()
+        done = run.evidence.require(Kind.ROLLED_BACK if mode.rolls_back else Kind.CUTOVER)
+        topics = _no_copies(ledger, done["topics"])
+        configs = settings_to_restore(ledger, topics, run.describe("target", topics))
+        denials = {topic: _restore(run, topic, values) for topic, values in configs.items()}
+        denied = [finding for findings in denials.values() for finding in findings]
+        restored = {topic: dict(configs[topic]) for topic, findings in denials.items() if not findings}
         document = {"at": run.now(), "restored": restored, "warnings": [finding.to_document() for finding in denied]}
         run.evidence.write(Kind.SETTINGS, document)
         for finding in denied:
@@ -41,9 +45,8 @@ class RestoreSettingsOperator(MigrationOperator):
         return {"restored": sorted(restored)}
 
 
-def _no_copies(run: MigrationRun, topics: Collection[str]) -> list[str]:
+def _no_copies(ledger: Ledger, topics: Collection[str]) -> list[str]:
     """Return those of the topics that are not mirrored into: a task that is cleared later finds others than it left."""
-    ledger = run.ledger.read()
     moved = topics if ledger.phase is Phase.ROLLED_BACK else ledger.moved_topics()
     return [topic for topic in topics if topic in moved]
 
