@@ -17,7 +17,7 @@ from kafka_migration.cli.status import status
 from kafka_migration.cli.stop import stop
 from kafka_migration.cli.verdict import verdict
 from kafka_migration.core.errors import MigrationError, Refused
-from kafka_migration.spec.models import Duration
+from kafka_migration.spec.scalars import Duration
 
 # As a shell reports a command that was interrupted.
 INTERRUPTED = 130

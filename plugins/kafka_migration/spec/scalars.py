@@ -1,0 +1,94 @@
+"""The scalar types of migration files: what one value may be, and what it is called when it is not that."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, time
+from typing import Annotated, Any
+from zoneinfo import ZoneInfo
+
+from croniter import croniter
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+
+from kafka_migration.core.tuning import tuning_problem
+
+_DURATION = re.compile(r"([0-9]{1,6})([smhd])")
+_TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
+# Any moment will do; a fixed one gives the same finding on every day.
+_SOME_DAY = datetime(2030, 1, 1)  # noqa: DTZ001
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def _duration_s(value: Any) -> int:
+    match = _DURATION.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError('a duration: digits and one of s, m, h, d, such as "90s" or "6h"')
+    return int(match[1]) * _SECONDS[match[2]]
+
+
+def _regular_expression(value: str) -> str:
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise ValueError(f"a regular expression: {error}") from None
+    return value
+
+
+def _tuning_key(value: str) -> str:
+    problem = tuning_problem(value)
+    if problem:
+        raise ValueError(problem)
+    return value
+
+
+_CRON = 'a cron expression of five fields with values that exist, such as "0 1 * * *"'
+
+
+def _cron_expression(value: str) -> str:
+    # A field that begins with `R` is croniter's own: a random value, another one at each look.
+    if len(value.split()) != 5 or any(field.upper().startswith("R") for field in value.split()):
+        raise ValueError(_CRON)
+    try:
+        croniter(value, _SOME_DAY).get_next()
+    except ValueError:
+        raise ValueError(f"{_CRON} that comes some day") from None
+    return value
+
+
+def _time_zone(value: str) -> str:
+    try:
+        ZoneInfo(value)
+    except (OSError, ValueError, KeyError):
+        raise ValueError('a time zone of the IANA database, such as "UTC" or "Europe/Berlin"') from None
+    return value
+
+
+def _time_of_day(value: Any) -> time:
+    match = _TIME_OF_DAY.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError('a local time between "00:00" and "23:59", in quotes')
+    return time(int(match[1]), int(match[2]))
+
+
+Duration = Annotated[int, BeforeValidator(_duration_s), Field(ge=1, json_schema_extra={"format": "duration"})]
+"""Seconds, written as `90s`, `10m`, `6h` or `2d`."""
+
+TimeOfDay = Annotated[time, BeforeValidator(_time_of_day), Field(json_schema_extra={"format": "HH:MM"})]
+"""A local time, written as `"05:30"`; without the quotes YAML makes a number of it."""
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+ConnectionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,200}$")]
+TopicName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
+Pattern = Annotated[str, StringConstraints(min_length=1, max_length=500), AfterValidator(_regular_expression)]
+UserId = Annotated[str, StringConstraints(min_length=1, max_length=250)]
+DagId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,249}$")]
+Alias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+ClassName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+$")]
+TopicPattern = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]*\{topic\}[A-Za-z0-9._-]*$", max_length=200)]
+PropertyName = Annotated[
+    str, StringConstraints(pattern=r"^(consumer|producer)\.[a-z][a-z0-9._-]{0,100}$"), AfterValidator(_tuning_key)
+]
+PropertyValue = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,100}$")]
+HostPath = Annotated[str, StringConstraints(pattern=r"^/[A-Za-z0-9._/+-]{0,500}$")]
+CronExpression = Annotated[str, AfterValidator(_cron_expression)]
+TimeZone = Annotated[str, AfterValidator(_time_zone)]
