@@ -50,9 +50,11 @@ Schema = dict[str, Any]
 
 def _rows(schema: Schema, definitions: Schema, prefix: str) -> Iterator[tuple[str, str, str, str]]:
     for name, field in schema["properties"].items():
-        reference = next((o["$ref"] for o in (field, *field.get("anyOf", ())) if "$ref" in o), None)
+        item = field.get("items", {})
+        reference = next((o["$ref"] for o in (field, item, *field.get("anyOf", ())) if "$ref" in o), None)
         if reference:
-            yield from _rows(definitions[reference.rpartition("/")[2]], definitions, f"{prefix}{name}.")
+            path = f"{prefix}{name}[]." if "$ref" in item else f"{prefix}{name}."
+            yield from _rows(definitions[reference.rpartition("/")[2]], definitions, path)
         else:
             default = "required" if name in schema.get("required", ()) else _default(field)
             yield f"`{prefix}{name}`", _type(field), default, field.get("description", "")

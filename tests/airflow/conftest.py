@@ -16,10 +16,10 @@ from airflow.sdk.execution_time.context import OutletEventAccessors
 
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.migration import RunIdentity
+from kafka_migration.orchestration import lineage as lineage_module
 from kafka_migration.orchestration import producers as producers_module
 from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration import starting as start_module
-from kafka_migration.orchestration.operators import confirm_cutover as confirm_module
 from kafka_migration.orchestration.operators import preflight as preflight_module
 from kafka_migration.orchestration.operators import spark_job as spark_job_module
 from kafka_migration.orchestration.run import MigrationRun, nightly_mode_of
@@ -156,7 +156,7 @@ def _connect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_module, "SshMirrorHost", lambda migration, connection_id: world.host)
     # A look at the target's ends after a pause, which no other process uses here.
     monkeypatch.setattr(start_module.time, "sleep", lambda seconds: None)
-    for module in (start_module, spark_job_module, confirm_module, producers_module):
+    for module in (start_module, spark_job_module, lineage_module, producers_module):
         monkeypatch.setattr(module, "connection_config", lambda connection_id: {"bootstrap.servers": "a:1"})
     monkeypatch.setattr(
         preflight_module.AirflowConnections, "connection_type", lambda self, name: world.connections.get(name)

@@ -6,7 +6,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from airflow.sdk import BaseOperator
+from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.sdk import DAG, BaseOperator, chain
 
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.evidence import Kind
@@ -90,21 +91,17 @@ def _topic_result(generation: int, topic: str, *, equal: bool) -> dict[str, Any]
     return found.to_document()
 
 
-class _Dag:
-    """The one thing that finish asks of its DAG."""
-
-    def __init__(self, *task_ids: str) -> None:
-        self._tasks = [type("Task", (), {"task_id": task_id}) for task_id in task_ids]
-
-    def topological_sort(self) -> list[Any]:
-        """Return the tasks in order."""
-        return self._tasks
+def _dag(*task_ids: str) -> DAG:
+    """Return a DAG of these tasks, one after the other."""
+    with DAG("any", schedule=None) as dag:
+        chain(*(EmptyOperator(task_id=task_id) for task_id in task_ids))
+    return dag
 
 
 def finish(world: World, **states: str | None) -> dict[str, Any]:
     """Run finish after tasks that ended in these states."""
     world.task_instance.task_states = states
-    context = {**world.context(), "dag": _Dag(*states, "finish")}
+    context = {**world.context(), "dag": _dag(*states, "finish")}
     return FinishOperator(task_id="finish", migration="shop").execute(context)  # type: ignore[arg-type]
 
 

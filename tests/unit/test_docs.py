@@ -13,6 +13,7 @@ import pytest
 
 from kafka_migration.cli.main import parser
 from kafka_migration.clients.kafka_properties import java_properties
+from kafka_migration.core.alerts import AlertKind
 from kafka_migration.core.codes import Code
 from kafka_migration.spec.loading import load_migration
 
@@ -136,3 +137,18 @@ def test_every_operator_is_documented():
     ]
 
     assert [] == [name for name in classes if name not in BASES and f"`{name}`" not in page]
+
+
+def test_alerts_of_the_documentation_can_be_read(migration_text: str):
+    """The example of the section `alerts` is valid, and the tables name every kind and every metric."""
+    page = (ROOT / "docs" / "alerts.md").read_text()
+    (example,) = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    metrics = (ROOT / "plugins" / "kafka_migration" / "core" / "metrics.py").read_text()
+
+    alerts = load_migration(migration_text + example, where="docs/alerts.md").alerts
+
+    assert alerts is not None
+    assert 2 == len(alerts.notifiers)
+    assert [str(kind) for kind in AlertKind] == re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+    sent = set(re.findall(r'(?:Metric|_count)\("(\w+)"', metrics))
+    assert sent == set(re.findall(r"^\| `kafka_migration\.(\w+)`", page, re.MULTILINE))

@@ -43,6 +43,12 @@ def migrations_folder() -> Path:
     return Path(conf.get(SECTION, "migrations_folder", fallback=str(_PROJECT / "include" / "migrations")))
 
 
+def alerts_file() -> Path | None:
+    """Return `alerts_file`, which says who is told of migrations whose file does not, or `None` when not set."""
+    named = conf.get(SECTION, "alerts_file", fallback="")
+    return Path(named) if named else None
+
+
 def spark_jobs_folder() -> Path:
     """Return `spark_jobs_folder`; by default `spark_jobs` beside `plugins/`."""
     return Path(conf.get(SECTION, "spark_jobs_folder", fallback=str(_PROJECT / "spark_jobs")))

@@ -43,6 +43,10 @@ class Code(StrEnum):
     )
     CONNECTION_INVALID = "CONNECTION_INVALID", "An Airflow connection has the wrong type or lacks a setting."
     CLUSTER_UNREACHABLE = "CLUSTER_UNREACHABLE", "A Kafka cluster did not answer in time."
+    ALERTS_INVALID = (
+        "ALERTS_INVALID",
+        "A notifier cannot be made, or the file that names the notifiers breaks a rule of its format.",
+    )
     SAME_CLUSTER = "SAME_CLUSTER", "Source and target are the same Kafka cluster."
     # Topics
     SOURCE_TOPIC_MISSING = "SOURCE_TOPIC_MISSING", "A topic of the migration does not exist on the source."

@@ -46,6 +46,7 @@ class Kind(StrEnum):
     ROLLED_BACK = "rolled-back"
     SETTINGS = "settings"
     HOOK = "hook"
+    ALERT = "alert"
 
 
 _ORDER = {kind: number for number, kind in enumerate(Kind, start=1)}

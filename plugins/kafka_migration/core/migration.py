@@ -8,6 +8,7 @@ from datetime import time
 from enum import StrEnum
 from typing import Literal
 
+from kafka_migration.core.alerts import AlertSettings
 from kafka_migration.core.tolerance import NO_TOLERANCE, Tolerance
 
 IsolationLevel = Literal["read_committed", "read_uncommitted"]
@@ -167,7 +168,10 @@ class NightlySettings:
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One migration, as frozen at the start of a run; `digest` is the SHA-256 of the file's text."""
+    """One migration, as frozen at the start of a run; `digest` is the SHA-256 of the file's text.
+
+    `alerts` is who is told what; `None`: the file does not say, so that Airflow's configuration does.
+    """
 
     name: str
     source: Cluster
@@ -180,6 +184,7 @@ class Migration:
     cutover: CutoverSettings
     nightly: NightlySettings | None
     digest: str
+    alerts: AlertSettings | None = None
 
     def target_topic(self, topic: str) -> str:
         """Return what a topic of the source is called on the target."""
@@ -292,6 +297,9 @@ class RunIdentity:
     dag_id: str
     run_id: str
     attempt: int
+
+    def __str__(self) -> str:
+        return f"{self.dag_id} / {self.run_id} (attempt {self.attempt})"
 
     @property
     def holder(self) -> str:

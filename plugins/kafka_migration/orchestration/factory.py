@@ -21,6 +21,7 @@ from kafka_migration.core.errors import FindingsError
 from kafka_migration.core.migration import NIGHTLY_DAG_PREFIX, ROLLBACK_DAG_PREFIX, HookName, Migration, Mode
 from kafka_migration.core.overlap import overlap_findings
 from kafka_migration.core.progress import duration
+from kafka_migration.orchestration.alerting import deadlines
 from kafka_migration.orchestration.operators.approve import ApproveOperator
 from kafka_migration.orchestration.operators.approve_rollback import ApproveRollbackOperator
 from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
@@ -115,6 +116,7 @@ def migration_dag(dag_id: str, path: Path, migration: Migration | None, problem:
         schedule=None,
         catchup=False,
         max_active_runs=1,
+        deadline=deadlines(path.stem, migration),
         tags=_tags(path, problem),
         doc_md=_doc(path.stem, migration, problem),
         params=_form(migration),
@@ -136,6 +138,7 @@ def nightly_dag(dag_id: str, path: Path, migration: Migration | None, problem: s
         schedule=CronDataIntervalTimetable(nightly.cron, timezone=nightly.timezone) if nightly else None,
         catchup=False,
         max_active_runs=1,
+        deadline=deadlines(path.stem, migration),
         # Whatever Airflow is set to: nothing runs by itself before a person has said so.
         is_paused_upon_creation=True,
         # Airflow wants manual runs allowed where there is no schedule; preflight refuses them.
@@ -156,6 +159,7 @@ def rollback_dag(dag_id: str, path: Path, migration: Migration | None, problem: 
         schedule=None,
         catchup=False,
         max_active_runs=1,
+        deadline=deadlines(path.stem, migration),
         tags=[*_tags(path, problem), "rollback"],
         doc_md=_rollback_doc(path.stem, migration, problem),
         params=_rollback_form(migration),

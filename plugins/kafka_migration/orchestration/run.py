@@ -20,7 +20,7 @@ from kafka_migration.adapters.renamed_topics import RenamedTopics
 from kafka_migration.core.cluster import KafkaCluster, TopicDescription
 from kafka_migration.core.conf import conf_finding
 from kafka_migration.core.engine import MirrorEngine
-from kafka_migration.core.errors import Finding, Refused
+from kafka_migration.core.errors import Finding, FindingsError, Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import NO_GENERATIONS, parse_generations
 from kafka_migration.core.host import MirrorHost
@@ -295,9 +295,10 @@ class MigrationRun:
         """Return the present time in UTC as ISO 8601 text with seconds."""
         return self.clock.now().isoformat(timespec="seconds")
 
-    def refused(self, task_id: str, findings: tuple[Finding, ...]) -> None:
+    def refused(self, task_id: str, error: FindingsError) -> None:
         """Record why a task refused or failed on purpose, so that `finish` can tell it from an accident."""
-        document = {"task": task_id, "at": self.now(), "findings": [f.to_document() for f in findings]}
+        findings = [finding.to_document() for finding in error.findings]
+        document = {"task": task_id, "at": self.now(), "error": type(error).__name__, "findings": findings}
         self.evidence.write(Kind.REFUSAL, document)
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Protocol
 
+from kafka_migration.core.alerts import AlertSettings, NotifierSettings
 from kafka_migration.core.cluster import KafkaCluster, TopicDescription
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused, TransientError
@@ -34,7 +35,9 @@ class Subject:
     """What is checked. Clusters and host are made on first use, so that a missing connection is found first.
 
     `migration` is limited to the topics that were asked for; `file_topics` are all of the file. `others` are the
-    migrations of the other files. `is_nightly` tells whether the run belongs to the DAG that has a schedule.
+    migrations of the other files. `find_alerts` says who is to be told of the run,
+    `notifier_problem` why a notifier cannot be made (empty: it can). `is_nightly` tells whether the run belongs to the
+    DAG that has a schedule.
     """
 
     migration: Migration
@@ -46,6 +49,8 @@ class Subject:
     make_source: Callable[[], KafkaCluster]
     make_target: Callable[[], KafkaCluster]
     make_host: Callable[[], MirrorHost]
+    find_alerts: Callable[[], AlertSettings] = AlertSettings
+    notifier_problem: Callable[[NotifierSettings], str] = lambda _: ""
     requested_topics: tuple[str, ...] = field(default=())
     requested_groups: tuple[str, ...] = field(default=())
     file_topics: tuple[str, ...] = field(default=())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kafka_migration.preflight import (
+    alerts,
     clusters,
     connections,
     evidence,
@@ -22,6 +23,7 @@ CHECKS = (
     overlap.CHECK,
     connections.CHECK,
     evidence.CHECK,
+    alerts.CHECK,
     phase.CHECK,
     follow.CHECK,
     generations.CHECK,

@@ -6,13 +6,15 @@ import contextlib
 import difflib
 import hashlib
 from collections.abc import Hashable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from kafka_migration.core.alerts import AlertSettings
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.migration import (
@@ -28,9 +30,12 @@ from kafka_migration.core.migration import (
     WatchSettings,
 )
 from kafka_migration.core.tolerance import Tolerance
+from kafka_migration.spec.alerts import AlertsModel
 from kafka_migration.spec.models import HooksModel, MigrationModel, NightlyModel, ValidationModel
 
 MAX_FILE_BYTES = 1_000_000
+
+Model = TypeVar("Model", bound=BaseModel)
 
 
 class _UniqueKeyLoader(yaml.SafeLoader):
@@ -75,11 +80,7 @@ def load_migration(text: str, *, where: str) -> Migration:
 
     `where` names the file in findings. Raises `Refused` with one `MIGRATION_FILE_INVALID` finding per mistake.
     """
-    data = _parse_yaml(text, where)
-    try:
-        model = MigrationModel.model_validate(data)
-    except ValidationError as error:
-        raise Refused(_finding(where, details) for details in error.errors()) from None
+    model = _checked(MigrationModel, text, where)
     return _freeze(model, hashlib.sha256(text.encode()).hexdigest())
 
 
@@ -96,6 +97,18 @@ def load_migration_file(path: Path) -> tuple[str, Migration]:
     return text, migration
 
 
+def load_alerts_file(path: Path) -> AlertSettings:
+    """Read and check a file that holds what the section `alerts` of a migration file may hold.
+
+    Raises `Refused` (`ALERTS_INVALID`) with one finding per mistake.
+    """
+    try:
+        return _checked(AlertsModel, read_migration_text(path), path.name).frozen()
+    except Refused as refused:
+        remedy = "Correct the file that [kafka_migration] alerts_file names (docs/alerts.md)."
+        raise Refused(replace(f, code=Code.ALERTS_INVALID, remedy=remedy) for f in refused.findings) from None
+
+
 def load_migrations(folder: Path) -> tuple[Migration, ...]:
     """Return the migration of every `*.yaml` file in the folder that can be read, sorted by file name."""
     migrations = []
@@ -104,6 +117,14 @@ def load_migrations(folder: Path) -> tuple[Migration, ...]:
         with contextlib.suppress(Exception):
             migrations.append(load_migration_file(path)[1])
     return tuple(migrations)
+
+
+def _checked(form: type[Model], text: str, where: str) -> Model:
+    data = _parse_yaml(text, where)
+    try:
+        return form.model_validate(data)
+    except ValidationError as error:
+        raise Refused(_finding(form, where, details) for details in error.errors()) from None
 
 
 def _parse_yaml(text: str, where: str) -> Any:
@@ -119,7 +140,7 @@ def _parse_yaml(text: str, where: str) -> Any:
         # Values that are no YAML of their kind, such as a date that does not exist, break the loader itself.
         raise Refused([_invalid(where, f"{type(error).__name__}: {error}"[:200], "valid YAML")]) from None
     if not isinstance(data, dict):
-        raise Refused([_invalid(where, "no mapping at the top level", "the keys version, name, source, …")])
+        raise Refused([_invalid(where, "no mapping at the top level", "a mapping of its fields")])
     return data
 
 
@@ -136,11 +157,11 @@ _EXPECTED = {
 }
 
 
-def _finding(where: str, details: ErrorDetails) -> Finding:
+def _finding(form: type[BaseModel], where: str, details: ErrorDetails) -> Finding:
     path = ".".join(str(part) for part in details["loc"])
     subject = f"{where}: {path}"
     if details["type"] == "extra_forbidden":
-        return _invalid(subject, "a field that is not known", *_did_you_mean(details["loc"]))
+        return _invalid(subject, "a field that is not known", *_did_you_mean(form, details["loc"]))
     if details["type"] == "missing":
         return _invalid(subject, "nothing", "a value; the field is required")
     found = repr(details["input"])
@@ -149,17 +170,18 @@ def _finding(where: str, details: ErrorDetails) -> Finding:
     return _invalid(subject, found if len(found) <= 80 else f"{found[:77]}…", expected)
 
 
-def _did_you_mean(location: tuple[int | str, ...]) -> tuple[str, str]:
-    known = sorted(_fields_at(location[:-1]))
+def _did_you_mean(form: type[BaseModel], location: tuple[int | str, ...]) -> tuple[str, str]:
+    known = sorted(_fields_at(form, location[:-1]))
     near = difflib.get_close_matches(str(location[-1]), known, n=1, cutoff=0.5)
     hint = f"Did you mean {near[0]!r}?" if near else "Remove the field."
     return f"one of {', '.join(known)}", hint
 
 
-def _fields_at(location: tuple[int | str, ...]) -> set[str]:
-    model: type[BaseModel] = MigrationModel
-    for part in location:
-        annotation = model.model_fields[str(part)].annotation
+def _fields_at(form: type[BaseModel], location: tuple[int | str, ...]) -> set[str]:
+    model = form
+    # A number is a place in a list of models, whose fields are the same everywhere.
+    for part in (part for part in location if isinstance(part, str)):
+        annotation = model.model_fields[part].annotation
         options = (annotation, *get_args(annotation))
         model = next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), model)
     return set(model.model_fields)
@@ -209,6 +231,7 @@ def _freeze(model: MigrationModel, digest: str) -> Migration:
         ),
         nightly=_nightly(model.nightly),
         digest=digest,
+        alerts=None if model.alerts is None else model.alerts.frozen(),
     )
 
 

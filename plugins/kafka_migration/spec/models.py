@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import time
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from kafka_migration.core.migration import Uncommitted
+from kafka_migration.spec.alerts import AlertsModel
 from kafka_migration.spec.scalars import (
     Alias,
     ClassName,
@@ -26,6 +27,7 @@ from kafka_migration.spec.scalars import (
     TopicPattern,
     UserId,
 )
+from kafka_migration.spec.strict import Strict
 
 # MirrorMaker 2 reads a setting that begins with an alias as one of that cluster.
 MIRROR_WORDS = frozenset(
@@ -45,12 +47,6 @@ MIRROR_WORDS = frozenset(
         "tasks",
     }
 )
-
-
-class Strict(BaseModel):
-    """No unknown keys, no silent conversion."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 class SourceModel(Strict):
@@ -301,6 +297,9 @@ class MigrationModel(Strict):
     validation: ValidationModel
     cutover: CutoverModel = CutoverModel()
     nightly: NightlyModel | None = Field(None, description="Without it nothing runs by itself.")
+    alerts: AlertsModel | None = Field(
+        None, description="Who is told of refusals, stalls and the like; else what Airflow's configuration names."
+    )
 
     @field_validator("validation")
     @classmethod

@@ -11,11 +11,14 @@ from airflow.providers.standard.exceptions import HITLRejectException, HITLTimeo
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import Context
 
+from kafka_migration.core.alerts import Alert, AlertKind
 from kafka_migration.core.approval import Ask, four_eyes, not_final, rejected, stale_asks, timed_out
 from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.group_offsets import OffsetsPlan
 from kafka_migration.core.offsets_writing import nothing_to_move_findings
+from kafka_migration.core.progress import duration
+from kafka_migration.orchestration.alerting import link_to, send
 from kafka_migration.orchestration.operators.base import (
     Summary,
     hold_reservation,
@@ -23,6 +26,8 @@ from kafka_migration.orchestration.operators.base import (
     skip_unless_moving,
 )
 from kafka_migration.orchestration.run import MigrationRun, triggered_by
+
+_READ = "read the plan in Airflow (Required Actions), then approve or reject it. No answer writes nothing."
 
 
 class Question(NamedTuple):
@@ -60,6 +65,7 @@ class ApproveOperator(ApprovalOperator):
             question = self.question(run)
             _record(run, question)
             self._word(run, question.text)
+            self._tell(run, context)
         super().execute(context)
 
     def question(self, run: MigrationRun) -> Question:
@@ -86,6 +92,15 @@ class ApproveOperator(ApprovalOperator):
                 raise Refused(findings)
             self.log.info("Approved by %s at %s.", ask.who, ask.answered_at)
             return {"chosen": ask.chosen, "by": ask.who, "at": ask.answered_at, "digest": ask.digest}
+
+    def _tell(self, run: MigrationRun, context: Context) -> None:
+        cutover = run.migration.cutover
+        lines = (
+            f"{self.subject}: the plan waits for an answer, {duration(cutover.approval_time_limit_s)} at most.",
+            f"Who may answer: {', '.join(cutover.approvers) or 'everybody whom Airflow lets'}",
+        )
+        link = link_to(run.identity, self.task_id)
+        send(run, context, Alert(AlertKind.APPROVAL, run.name, str(run.identity), link, _READ, lines=lines))
 
     def _word(self, run: MigrationRun, markdown: str) -> None:
         cutover = run.migration.cutover

@@ -55,7 +55,7 @@ def reporting(run: MigrationRun, task_id: str) -> Iterator[None]:
     try:
         yield
     except FindingsError as error:
-        run.refused(task_id, error.findings)
+        run.refused(task_id, error)
         raise AirflowFailException(str(error)) from None
     except OutcomeUnknown as error:
         raise AirflowFailException(f"OUTCOME UNKNOWN: {error} Look before anything is tried again.") from None

@@ -8,12 +8,12 @@ from typing import Any
 from airflow.providers.apache.kafka.assets.kafka import create_asset
 from airflow.sdk import AssetAlias, Context
 
-from kafka_migration.adapters.connections import connection_config
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.group_offsets import OffsetsPlan
 from kafka_migration.core.ledger import CutOver
 from kafka_migration.core.next_steps import next_steps
+from kafka_migration.orchestration.lineage import CopiedTopics, TellsLineage
 from kafka_migration.orchestration.operators.base import (
     MigrationOperator,
     Summary,
@@ -23,14 +23,14 @@ from kafka_migration.orchestration.operators.base import (
 from kafka_migration.orchestration.run import MigrationRun
 
 
-class ConfirmCutoverOperator(MigrationOperator):
+class ConfirmCutoverOperator(TellsLineage, MigrationOperator):
     """Write the cutover into the ledger, send an Asset event per moved topic, and say what to do next.
 
     From the ledger's entry on nothing is mirrored into these topics any more; the rest of the file's topics, if the run
     was of some only, go on as before until their own cutover. The events go to the assets
     `kafka://<bootstrap server of the target>/<topic>` through the alias `kafka_migration__<migration>`, so that a
-    DAG can be scheduled on either. Tried again, it writes no second entry; Airflow sends the events once, when the
-    task has succeeded.
+    DAG can be scheduled on either; OpenLineage is told of them as well. Tried again, it writes no second entry; Airflow
+    sends the events once, when the task has succeeded.
     """
 
     def __init__(self, *, migration: str, **kwargs: Any) -> None:
@@ -66,11 +66,12 @@ class ConfirmCutoverOperator(MigrationOperator):
         return cut_over
 
     def _announce(self, run: MigrationRun, context: Context, cut_over: CutOver) -> None:
-        server = str(connection_config(run.migration.target.connection)["bootstrap.servers"]).partition(",")[0].strip()
+        moved = CopiedTopics.of(run, cut_over.topics)
+        self.copied = lambda: moved
         events = context["outlet_events"][self.alias]
         extra = {"migration": run.name, "run": cut_over.run, "groups": list(cut_over.groups)}
-        for topic in cut_over.topics:
-            events.add(create_asset(server=server, topic=run.migration.target_topic(topic)), extra=extra)
+        for _, name in moved.names:
+            events.add(create_asset(server=moved.target_server, topic=name), extra=extra)
 
 
 def _left(plan: OffsetsPlan, moved: Collection[str]) -> dict[str, tuple[str, ...]]:

@@ -11,16 +11,20 @@ from airflow.sdk.exceptions import AirflowFailException
 
 import kafka_migration
 from kafka_migration.adapters.evidence import to_json
+from kafka_migration.adapters.metrics import emit
 from kafka_migration.adapters.old_cluster import read_old_cluster
+from kafka_migration.core.alerts import Ended, ended_alert
 from kafka_migration.core.codes import Code
 from kafka_migration.core.decommission import Patience, Point, decommission_points
 from kafka_migration.core.errors import Finding, FindingsError, Refused, TransientError
 from kafka_migration.core.evidence import Kind, assemble_run
 from kafka_migration.core.generations import generations_text
 from kafka_migration.core.lateness import late_findings
+from kafka_migration.core.metrics import MetricsOf
 from kafka_migration.core.migration import Mode, Phase, RunIdentity
 from kafka_migration.core.report import render_report
 from kafka_migration.core.steps import SKIPPED, SUCCESS, expected_skips, unsuccessful
+from kafka_migration.orchestration.alerting import link_to, send, tell_of_lost_finish
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.orchestration.run import MigrationRun
 
@@ -32,8 +36,12 @@ class FinishOperator(MigrationOperator):
     unless every task succeeded or was skipped as its mode expects. A run that was late fails too (`BEHIND`,
     `VALIDATION_PENDING`), or warns, as `nightly.when_late` says; one that had nothing to do at its time ends well.
     Without it a run that a person marked failed would end green: Airflow skips what has not started and counts
-    skipped leaves as success.
+    skipped leaves as success. Last, it tells people how the run ended, if that is not well (`alerts`); where it is lost
+    itself, its callback does.
     """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"on_failure_callback": tell_of_lost_finish, **kwargs})
 
     def execute(self, context: Context) -> Summary:
         """Finish; never records a refusal of its own, the others' are what it reports."""
@@ -53,9 +61,20 @@ class FinishOperator(MigrationOperator):
         path = self._publish(run, tasks, outcome, timing)
         judged = run.evidence.newest(Kind.JUDGE) or {}
         self.log.info("%s, verdict %s. Evidence: %s and report.md beside it", outcome, judged.get("verdict"), path)
+        ended = Ended(
+            outcome,
+            run.evidence.of_attempt(Kind.REFUSAL),
+            timing.late,
+            bad,
+            release_problem or "",
+            may_run=bool(release_problem) and run.ledger.read().open_generation is not None,
+            verdict=str(judged.get("verdict") or ""),
+            evidence=path,
+        )
+        emit(MetricsOf(run.name).run(outcome))
+        _alert(run, context, ended)
         if outcome == "failed":
-            refused = [Finding.from_document(f) for r in run.evidence.of_attempt(Kind.REFUSAL) for f in r["findings"]]
-            raise AirflowFailException(_why(bad, [*refused, *timing.late], release_problem, path)) from None
+            raise AirflowFailException(_why(ended)) from None
         for finding in timing.late:
             self.log.warning("%s", finding)
         return {"outcome": outcome, "evidence": path}
@@ -207,13 +226,19 @@ def _digest(run: MigrationRun) -> str:
         return "not frozen"
 
 
-def _why(bad: Mapping[str, str], findings: list[Finding], release_problem: str | None, path: str) -> str:
-    lines = [str(finding) for finding in findings]
-    if not findings:
+def _alert(run: MigrationRun, context: Context, ended: Ended) -> None:
+    alert = ended_alert(run.name, str(run.identity), link_to(run.identity), ended)
+    if alert is not None:
+        send(run, context, alert)
+
+
+def _why(ended: Ended) -> str:
+    lines = [str(finding) for finding in ended.findings]
+    if not lines:
         lines = [
             f"{Code.TASK_NOT_SUCCESSFUL} · task {task}: found {state}; expected success. Its log says why."
-            for task, state in bad.items()
+            for task, state in ended.bad_tasks.items()
         ]
-    if release_problem:
-        lines.append(f"The reservation was not freed: {release_problem}")
-    return "\n".join([*lines, f"Evidence: {path}"])
+    if ended.release_problem:
+        lines.append(f"The reservation was not freed: {ended.release_problem}")
+    return "\n".join([*lines, f"Evidence: {ended.evidence}"])

@@ -12,11 +12,14 @@ from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOpe
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowSkipException, TaskDeferred
 
+from kafka_migration.core.alerts import Alert, AlertKind
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.migration import Hook, HookName
+from kafka_migration.core.progress import duration
 from kafka_migration.core.watch import TRIGGER_MARGIN
+from kafka_migration.orchestration.alerting import alerts_of, link_to, send
 from kafka_migration.orchestration.operators.base import Summary, reporting
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger
@@ -25,12 +28,12 @@ POLL_S = 5
 
 
 class HookOperator(TriggerDagRunOperator):
-    """Call what `cutover.hooks` names for a moment of the cutover.
+    """Call what `cutover.hooks` names for a moment of the cutover; `stop_producers` tells people of it as well.
 
     :param migration: name of the migration. (templated)
     :param hook: the moment. `stop_producers` waits, deferred, until the watch announces it; the task succeeds without
-        doing anything where there is nothing to call, because the validation follows it. The others skip in a mode that
-        moves no groups, and do nothing where there is nothing to call.
+        doing anything where there is nothing to call and nobody to tell, because the validation follows it. The others
+        skip in a mode that moves no groups, and do nothing where there is nothing to call.
 
     A DAG gets the call as its conf, a callable as keyword arguments: `migration`, `run`, `topics` (by their names on
     the target), `source` and `target` (Airflow connections). What a callable returns goes into the evidence. Tried
@@ -53,9 +56,9 @@ class HookOperator(TriggerDagRunOperator):
             called = run.migration.cutover.hooks.get(HookName(self.hook))
             if self.hook != HookName.STOP_PRODUCERS and not run.request.mode.moves_groups:
                 raise AirflowSkipException(f"Mode {run.request.mode} moves no consumer groups.")
-            if called is None or not run.request.mode.moves_groups:
+            if not run.request.mode.moves_groups:
                 return {"called": None}
-            if self.hook == HookName.STOP_PRODUCERS:
+            if self.hook == HookName.STOP_PRODUCERS and (called or alerts_of(run.migration).notifiers):
                 self._wait(run)
             return self._call(context, run, called)
 
@@ -69,14 +72,17 @@ class HookOperator(TriggerDagRunOperator):
         )
 
     def announced(self, context: Context, event: Mapping[str, Any]) -> Any:
-        """Call, if the watch got so far."""
+        """Tell people and call, if the watch got so far."""
         run = MigrationRun.from_context(context, self.migration)
         with reporting(run, self.task_id):
             if not event["announced"]:
                 raise AirflowSkipException("The watch ended before the producers were to stop.")
-            return self._call(context, run, run.migration.cutover.hooks[HookName(self.hook)])
+            send(run, context, _producers_alert(run))
+            return self._call(context, run, run.migration.cutover.hooks.get(HookName(self.hook)))
 
-    def _call(self, context: Context, run: MigrationRun, hook: Hook) -> Any:
+    def _call(self, context: Context, run: MigrationRun, hook: Hook | None) -> Any:
+        if hook is None:
+            return {"called": None}
         arguments = _arguments(run)
         if hook.dag is None:
             result = _function(hook)(**arguments)
@@ -97,6 +103,22 @@ class HookOperator(TriggerDagRunOperator):
 
     def _run_id(self, run: MigrationRun) -> str:
         return f"{run.identity.run_id}__{run.name}__{self.hook}"
+
+
+def _producers_alert(run: MigrationRun) -> Alert:
+    settings = run.migration.cutover
+    return Alert(
+        AlertKind.PRODUCERS,
+        run.name,
+        str(run.identity),
+        link_to(run.identity),
+        "stop everything that writes to these topics on the source; consumers may read on.",
+        lines=(
+            f"The copy is near the end of the source. Topics: {', '.join(run.migration.topics)}",
+            f"The source must stand still for {duration(settings.fence_quiet_s)}, without an open transaction, within "
+            f"{duration(settings.fence_wait_s)}; else the run is refused.",
+        ),
+    )
 
 
 def _arguments(run: MigrationRun) -> dict[str, Any]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import partial
 from typing import Any
 
 from airflow.sdk import Context
 
+from kafka_migration.adapters.metrics import emit
 from kafka_migration.core.codes import Code
 from kafka_migration.core.coverage import TopicCoverage
 from kafka_migration.core.errors import Finding, ValidationFailed
@@ -16,6 +18,7 @@ from kafka_migration.core.judgements import Judgement, comparisons_of
 from kafka_migration.core.judging import TopicVerdict, judge_topics, untimed_findings, with_samples
 from kafka_migration.core.key_judging import GenerationEvents
 from kafka_migration.core.ledger import Ledger
+from kafka_migration.core.metrics import MetricsOf
 from kafka_migration.core.migration import Mode
 from kafka_migration.core.occasion import Interval
 from kafka_migration.core.report import record_count
@@ -23,6 +26,7 @@ from kafka_migration.core.validation import ValidationRequest, ValidationResult,
 from kafka_migration.core.verdict import Verdict, worst
 from kafka_migration.orchestration.documents import understood
 from kafka_migration.orchestration.intervals import Answered, answer_interval
+from kafka_migration.orchestration.lineage import CopiedTopics, TellsLineage
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, hold_reservation
 from kafka_migration.orchestration.run import MigrationRun
 
@@ -32,7 +36,7 @@ Covered = Mapping[str, TopicCoverage]
 MEASURING = "validate_topics"
 
 
-class JudgeOperator(MigrationOperator):
+class JudgeOperator(TellsLineage, MigrationOperator):
     """Judge the newest measurements, add the verdicts to the ledger, fail on anything that is not proved.
 
     Verdicts: `PASS` every record of the window is on the target, unchanged and in order; `FAIL` something is
@@ -40,6 +44,8 @@ class JudgeOperator(MigrationOperator):
 
     In mode `interval` the verdict is that of the records of the run's interval, whichever runs copied and judged them.
     The answer is added to the ledger if it is another than before.
+
+    OpenLineage is told, on a good verdict, which topics of the source were copied to which of the target.
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
@@ -63,10 +69,12 @@ class JudgeOperator(MigrationOperator):
         document = _document(run, verdict, topics, answered, covered)
         document["warnings"] += [finding.to_document() for finding in untimed_findings(request)]
         run.evidence.write(Kind.JUDGE, document)
+        emit(MetricsOf(run.name).verdict(verdict))
         for row in document["topics"]:
             self.log.info("%-40s %s, %s records", row["topic"], row["verdict"], record_count(row["source_records"]))
         if not verdict.is_good:
             raise ValidationFailed(Finding.from_document(f) for row in document["topics"] for f in row["findings"])
+        self.copied = partial(CopiedTopics.of, run, [row["topic"] for row in document["topics"]])
         return {"verdict": str(verdict), "records": document["records"]}
 
     def _answer(self, run: MigrationRun, ledger: Ledger) -> Answered | None:

@@ -7,10 +7,12 @@ from airflow.sdk.bases.hook import BaseHook
 from airflow.sdk.exceptions import AirflowNotFoundException
 
 from kafka_migration.adapters import settings
+from kafka_migration.adapters.notifiers import notifier_problem
 from kafka_migration.core.errors import Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.migration import Migration
 from kafka_migration.core.occasion import Occasion, RunType
+from kafka_migration.orchestration.alerting import alerts_of
 from kafka_migration.orchestration.occasions import occasion_of
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.orchestration.run import MigrationRun, run_type_of
@@ -76,6 +78,8 @@ def _subject(run: MigrationRun, whole: Migration, run_type: RunType) -> Subject:
         make_source=lambda: run.source,
         make_target=lambda: run.target,
         make_host=lambda: run.host,
+        find_alerts=lambda: alerts_of(run.migration),
+        notifier_problem=notifier_problem,
         requested_topics=run.request.topics,
         requested_groups=run.request.groups,
         file_topics=whole.topics,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from airflow.sdk import Context
 
+from kafka_migration.adapters.metrics import emit
 from kafka_migration.core.codes import Code
 from kafka_migration.core.drain import gap_findings
 from kafka_migration.core.errors import Finding, MirrorFailed, OutcomeUnknown, Refused, TransientError
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import StopCertificate
 from kafka_migration.core.host import HostReply
+from kafka_migration.core.metrics import MetricsOf
 from kafka_migration.core.retention import Forecast
 from kafka_migration.orchestration.forecast import forecast_after
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
@@ -62,6 +64,8 @@ class StopMirrorOperator(MigrationOperator):
             self.log.warning("When the next run must start could not be told: %s", error)
             return None
         self.log.info("Forecast: %s.", forecast or "the source deletes nothing by itself")
+        if forecast is not None:
+            emit(*MetricsOf(run.name).headroom(forecast.at, run.clock.now()))
         return forecast
 
     def _clean(self, run: MigrationRun) -> None:

@@ -12,9 +12,11 @@ from typing import Any, ParamSpec, TypeVar
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 from asgiref.sync import sync_to_async
 
+from kafka_migration.adapters.metrics import emit
 from kafka_migration.core.errors import Refused
+from kafka_migration.core.metrics import MetricsOf
 from kafka_migration.core.migration import Mode
-from kafka_migration.core.watch import WatchLimits, watch_limits
+from kafka_migration.core.watch import WatchLimits, WatchResult, watch_limits
 from kafka_migration.orchestration.cutover_guide import CutoverGuide
 from kafka_migration.orchestration.follow_guide import FollowGuide
 from kafka_migration.orchestration.reviving import Reviver
@@ -68,7 +70,7 @@ class MirrorLagTrigger(BaseTrigger):
         thread = ThreadPoolExecutor(1, f"watch-{run.name}")
         try:
             watcher = await sync_to_async(_in_turn(self._watcher), thread_sensitive=False, executor=thread)(run)
-            poll = sync_to_async(_in_turn(watcher.poll), thread_sensitive=False, executor=thread)
+            poll = sync_to_async(_in_turn(_measured(watcher, run.name)), thread_sensitive=False, executor=thread)
             while True:
                 result = await poll()
                 self.log.info("%s", watcher.progress)
@@ -122,6 +124,17 @@ class MirrorLagTrigger(BaseTrigger):
         if run.request.mode is Mode.FOLLOW:
             return FollowGuide(run)
         return PlanGuide(run.clock, run.occasion.mirror_until)
+
+
+def _measured(watcher: MirrorWatcher, migration: str) -> Callable[[], WatchResult | None]:
+    """Return the poll, with its metrics sent."""
+
+    def poll() -> WatchResult | None:
+        result = watcher.poll()
+        emit(*MetricsOf(migration).lag(watcher.watch.lag, watcher.watch.meter))
+        return result
+
+    return poll
 
 
 def _in_turn(work: Callable[P, T]) -> Callable[P, T]:

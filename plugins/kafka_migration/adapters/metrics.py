@@ -1,0 +1,43 @@
+"""Metrics sent through Airflow's own: StatsD, Datadog or OpenTelemetry, as section `[metrics]` says."""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+
+from airflow.sdk import conf
+from airflow.sdk.observability import stats
+from airflow.sdk.observability.metrics import stats_utils
+
+from kafka_migration.core.metrics import Metric
+
+log = logging.getLogger(__name__)
+
+
+def emit(*metrics: Metric) -> None:
+    """Send metrics; with metrics off in Airflow they go nowhere. Never raises: nothing depends on them."""
+    try:
+        for metric in metrics:
+            _send(metric, with_names=_begin())
+    except Exception:
+        log.warning("Metrics were not sent.", exc_info=True)
+
+
+def _send(metric: Metric, *, with_names: bool) -> None:
+    write = stats.gauge if metric.kind == "gauge" else stats.incr
+    # A counter takes whole numbers only.
+    value = metric.value if metric.kind == "gauge" else int(metric.value)
+    if with_names:
+        write(metric.name_with_tags, value)
+    write(metric.full_name, value, tags=dict(metric.tags))
+
+
+@cache
+def _begin() -> bool:
+    """Set Airflow's metrics up in this process; return whether names carry the tags' values as well.
+
+    Airflow does it for tasks. The triggerer's runner has only what the core uses, not what is for DAG authors.
+    """
+    has_names = bool(conf.getboolean("metrics", "legacy_names_on", fallback=True))
+    stats.initialize(factory=stats_utils.get_stats_factory(), export_legacy_names=has_names)
+    return has_names

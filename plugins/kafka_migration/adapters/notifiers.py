@@ -1,0 +1,41 @@
+"""Airflow's notifiers: made from what a migration file says, and called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from airflow.sdk import BaseNotifier
+from airflow.sdk.module_loading import import_string
+
+from kafka_migration.core.alerts import Alert, NotifierSettings
+
+
+def notifier_problem(settings: NotifierSettings) -> str:
+    """Return why a notifier cannot be made, empty when it can; nothing is sent."""
+    try:
+        _made(settings)
+    except Exception as error:
+        # A class of anybody's, with arguments of anybody's: whatever its constructor raises.
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def notify(settings: NotifierSettings, alert: Alert, context: Mapping[str, Any]) -> str:
+    """Send an alert through a notifier; return why it could not be sent, empty when it was.
+
+    Its templates see the task's context, and the alert as `alert`.
+    """
+    try:
+        _made(settings)({**context, "alert": alert.to_document()})
+    except Exception as error:
+        # An alert that cannot be sent must not change what it tells of.
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def _made(settings: NotifierSettings) -> BaseNotifier:
+    notifier = import_string(settings.notifier)
+    if not (isinstance(notifier, type) and issubclass(notifier, BaseNotifier)):
+        raise TypeError(f"{settings.notifier} is no class of Airflow's BaseNotifier")
+    return notifier(**settings.arguments)

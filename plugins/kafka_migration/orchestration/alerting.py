@@ -1,0 +1,141 @@
+"""Telling people: who is told of a run, and the alerts that are not an operator's own business."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from airflow.sdk import Context, conf
+from airflow.sdk.definitions.callback import AsyncCallback
+from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
+from asgiref.sync import sync_to_async
+
+from kafka_migration.adapters import settings
+from kafka_migration.adapters.metrics import emit
+from kafka_migration.adapters.notifiers import notify
+from kafka_migration.core.alerts import ENDED, Alert, AlertKind, AlertSettings, run_link
+from kafka_migration.core.errors import Refused
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.metrics import MetricsOf
+from kafka_migration.core.migration import Migration, RunIdentity
+from kafka_migration.core.occasion import RunType
+from kafka_migration.core.progress import duration
+from kafka_migration.orchestration.run import MigrationRun, identity_of
+from kafka_migration.spec.loading import load_alerts_file
+
+log = logging.getLogger(__name__)
+
+
+def alerts_of(migration: Migration | None) -> AlertSettings:
+    """Return who is told of a migration: as its file says, else as the file says that the configuration names.
+
+    `None` is a migration whose file cannot be read. Raises `Refused` (`ALERTS_INVALID`).
+    """
+    if migration is not None and migration.alerts is not None:
+        return migration.alerts
+    path = settings.alerts_file()
+    return AlertSettings() if path is None else load_alerts_file(path)
+
+
+def link_to(identity: RunIdentity, task_id: str = "") -> str:
+    """Return the address of a run in Airflow's UI (or of a task's question), by `[api] base_url`."""
+    base_url = conf.get("api", "base_url", fallback="") or "http://localhost:8080"
+    return run_link(base_url, identity.dag_id, identity.run_id, task_id)
+
+
+def send(run: MigrationRun, context: Mapping[str, Any], alert: Alert) -> None:
+    """Send an alert to everybody who is told of its kind, and keep in the evidence to whom, and what went wrong.
+
+    Never raises: what it tells of must not become something else because it could not be told.
+    """
+    try:
+        told = _tell(_settings(run), alert, context)
+        run.evidence.write(Kind.ALERT, {"at": run.now(), **alert.to_document(), "told": told})
+    except Exception:
+        log.exception("The alert was not sent, or not recorded: %s", alert.subject)
+
+
+def _settings(run: MigrationRun) -> AlertSettings:
+    try:
+        migration = run.whole_migration
+    except Exception:
+        # There is no frozen file that can be read; whatever the reason is, it is told of.
+        migration = None
+    return alerts_of(migration)
+
+
+def _tell(settings: AlertSettings, alert: Alert, context: Mapping[str, Any]) -> dict[str, str]:
+    """Return the problem with each notifier that was called, by its path; empty: none."""
+    told = {}
+    emit(MetricsOf(alert.migration).alert(alert.kind))
+    for number, notifier in enumerate(settings.notifiers):
+        if alert.kind in notifier.kinds:
+            problem = told[f"{number} {notifier.notifier}"] = notify(notifier, alert, context)
+            log.log(logging.ERROR if problem else logging.INFO, "%s: %s", alert.subject, problem or "sent")
+    return told
+
+
+def deadlines(name: str, migration: Migration | None) -> list[DeadlineAlert]:
+    """Return the deadline of a migration's runs, from when they are queued; none where nobody is told.
+
+    Nothing is stopped when it is missed. The callback runs in the triggerer, which every executor has.
+    """
+    try:
+        told = alerts_of(migration)
+    except Refused:
+        # Every run is refused for it; the DAGs must be there to say so.
+        return []
+    if told.too_long_after_s is None:
+        return []
+    arguments = {"migration": name, "alerts": told.to_document()}
+    interval = timedelta(seconds=told.too_long_after_s)
+    return [DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, interval, AsyncCallback(too_long, arguments), "too long")]
+
+
+async def too_long(migration: str, alerts: Mapping[str, Any], context: Mapping[str, Any]) -> None:
+    """Tell that a run has not ended for too long (the callback of `deadlines`)."""
+    settings = AlertSettings.from_document(alerts)
+    alert = _too_long_alert(migration, settings, context["dag_run"])
+    if alert is None:
+        log.info("Not told of: a run of a backfill that has waited its turn.")
+        return
+    await sync_to_async(_tell, thread_sensitive=False)(settings, alert, context)
+
+
+def _too_long_alert(migration: str, settings: AlertSettings, dag_run: Mapping[str, Any]) -> Alert | None:
+    identity = RunIdentity(dag_run["dag_id"], dag_run["dag_run_id"], 1)
+    limit = timedelta(seconds=settings.too_long_after_s or 0)
+    started = dag_run["start_date"] and datetime.fromisoformat(dag_run["start_date"])
+    if dag_run["run_type"] == RunType.BACKFILL and (not started or datetime.now(UTC) - started < limit):
+        return None
+    since = f"It began at {started.isoformat(timespec='seconds')}." if started else "It has not begun yet."
+    return Alert(
+        AlertKind.TOO_LONG,
+        migration,
+        f"{identity.dag_id} / {identity.run_id}",
+        link_to(identity),
+        "look at the run: which task goes on, and what its log says. Nothing was stopped.",
+        lines=(f"Not ended {duration(limit.total_seconds())} after it was queued (alerts.too_long_after). {since}",),
+    )
+
+
+def tell_of_lost_finish(context: Context) -> None:
+    """Tell that a run's last task itself is lost, unless that has told already how the run ended (its callback)."""
+    task = context["task"]
+    run = MigrationRun(str(task.migration), identity_of(context), context.get("params") or {})
+    if any(document["kind"] in ENDED for document in _alerts_sent(run)):
+        return
+    problem = str(context.get("exception") or "no reason is known")
+    lines = (f"Task {task.task_id}: {problem}", "The reservation may not be free, and the evidence is not assembled.")
+    next_act = f"clear the task {task.task_id} of the run."
+    send(run, context, Alert(AlertKind.ERROR, run.name, str(run.identity), link_to(run.identity), next_act, (), lines))
+
+
+def _alerts_sent(run: MigrationRun) -> list[dict[str, Any]]:
+    try:
+        return run.evidence.of_attempt(Kind.ALERT)
+    except Exception:
+        # Rather tell twice than not at all.
+        return []

@@ -1,0 +1,55 @@
+"""The section `alerts` of a migration file, which may also be a file of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from kafka_migration.core.alerts import AlertKind, AlertSettings, NotifierSettings
+from kafka_migration.spec.scalars import ClassName, Duration
+from kafka_migration.spec.strict import Strict
+
+
+class NotifierModel(Strict):
+    """One of Airflow's notifiers."""
+
+    notifier: ClassName = Field(description="Path of the notifier's class, of any provider or your own.")
+    arguments: dict[str, Any] = Field(
+        {}, description="Its arguments; texts are templates, which know `alert`. No secrets: name connections."
+    )
+    kinds: list[str] = Field(
+        [str(kind) for kind in AlertKind], min_length=1, validate_default=True, description="The alerts that it sends."
+    )
+
+    @field_validator("kinds")
+    @classmethod
+    def _are_known(cls, kinds: list[str]) -> list[str]:
+        unknown = sorted(set(kinds) - set(AlertKind))
+        if unknown:
+            raise ValueError(f"some of {', '.join(AlertKind)}, not {', '.join(unknown)}")
+        return kinds
+
+
+class AlertsModel(Strict):
+    """Who is told what about runs."""
+
+    notifiers: list[NotifierModel] = Field([], max_length=20, description="Airflow notifiers, called in this order.")
+    too_long_after: Duration | None = Field(
+        None, description="A run that has not ended so long after it was queued is told of; nothing is stopped."
+    )
+
+    @field_validator("too_long_after")
+    @classmethod
+    def _has_somebody_to_tell(cls, limit: int | None, info: ValidationInfo) -> int | None:
+        if limit is not None and not info.data.get("notifiers"):
+            raise ValueError("notifiers as well, who are told")
+        return limit
+
+    def frozen(self) -> AlertSettings:
+        """Return the section as plain values."""
+        notifiers = (
+            NotifierSettings(n.notifier, n.arguments, frozenset(AlertKind(kind) for kind in n.kinds))
+            for n in self.notifiers
+        )
+        return AlertSettings(tuple(notifiers), self.too_long_after)

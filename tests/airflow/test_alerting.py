@@ -1,0 +1,327 @@
+"""Rules of alerts: who is told of what, when, and what happens when nobody can be told."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException, TaskDeferred
+
+from kafka_migration.adapters import settings
+from kafka_migration.core.errors import TransientError
+from kafka_migration.core.evidence import Kind
+from kafka_migration.orchestration import alerting
+from kafka_migration.orchestration.alerting import deadlines, tell_of_lost_finish, too_long
+from kafka_migration.orchestration.factory import migration_dags
+from kafka_migration.orchestration.operators.finish import FinishOperator
+from kafka_migration.orchestration.operators.hook import HookOperator
+from kafka_migration.orchestration.operators.judge import JudgeOperator
+from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
+from kafka_migration.orchestration.operators.preflight import PreflightOperator
+from kafka_migration.orchestration.operators.start import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
+from tests.airflow.conftest import World
+from tests.airflow.cutover import ask
+from tests.airflow.notifying import Recorder, with_alerts
+from tests.airflow.running import BEFORE_START, do, finish, mirror, validated, watch_event
+from tests.airflow.test_hooks import announce
+
+pytestmark = pytest.mark.airflow
+
+STALL = {
+    "code": "MIRROR_STALLED",
+    "subject": "orders-0",
+    "found": "position 1 unchanged for 600 s",
+    "expected": "movement within watch.stall_after",
+    "remedy": "Mend the cause.",
+}
+
+
+@pytest.fixture
+def sent(world: World) -> list[str]:
+    """What is sent of runs of a migration whose file names a notifier that works, and before it one that does not."""
+    return with_alerts(world)
+
+
+def kinds(sent: list[str]) -> list[str]:
+    return [text.partition(" · ")[0] for text in sent]
+
+
+def failed(world: World, **states: str) -> None:
+    with pytest.raises(AirflowFailException):
+        finish(world, **states)
+
+
+def stalled(world: World) -> None:
+    world.source.produce("orders", 0, (b"k", b"v"))
+    do(world, *BEFORE_START, StartMirrorOperator)
+    event = watch_event(world, "failed", findings=[STALL])
+    with pytest.raises(AirflowFailException):
+        MirrorLagSensor(task_id="watch_lag", migration="shop").execute_complete(world.context(), event)  # type: ignore[arg-type]
+
+
+def test_refusal_is_told_with_code_run_and_what_to_do(world: World, sent: list[str]):
+    """Who is told of a refusal reads its code, the migration, the run with a link, and the first thing to do."""
+    world.connections.pop("spark")
+    with pytest.raises(AirflowFailException):
+        do(world, PreflightOperator)
+
+    failed(world, preflight="failed", reserve="upstream_failed")
+
+    (text,) = sent
+    assert text.startswith("refused · [kafka-migration] shop: the run was refused (SPARK_CONNECTION_MISSING)")
+    assert "What to do: Create it" in text
+    assert "/dags/kafka_migration__shop/runs/manual__1" in text
+    assert text.endswith(" · manual__1")
+
+
+def test_stall_is_told_and_that_mirrormaker_was_stopped(world: World, sent: list[str]):
+    """After a stall the message names the partition, and that no MirrorMaker is left."""
+    stalled(world)
+    do(world, StopMirrorOperator)
+
+    failed(world, preflight="success", watch_lag="failed", stop_mirror="success")
+
+    assert ["stalled"] == kinds(sent)
+    assert "MIRROR_STALLED · orders-0" in sent[0]
+    assert "MirrorMaker: none of this run is running" in sent[0]
+
+
+def test_mirrormaker_that_may_run_is_told_before_everything_else(
+    world: World, sent: list[str], monkeypatch: pytest.MonkeyPatch
+):
+    """Where nobody knows whether MirrorMaker has stopped, that is the message, whatever else went wrong."""
+    stalled(world)
+
+    def away() -> Any:
+        raise TransientError("ssh: no route")
+
+    monkeypatch.setattr(world.host, "status", away)
+    failed(world, preflight="success", watch_lag="failed", stop_mirror="failed")
+
+    assert ["not_stopped"] == kinds(sent)
+    assert "MIRRORMAKER MAY STILL RUN" in sent[0]
+
+
+def test_wrong_copy_is_told(world: World, sent: list[str]):
+    """A verdict FAIL is a message of its own kind, with the verdict."""
+    world.source.produce("orders", 0, (b"k", b"v"))
+    do(world, *BEFORE_START, StartMirrorOperator)
+    mirror(world, {})
+    do(world, StopMirrorOperator)
+    validated(world, equal=False)
+    with pytest.raises(AirflowFailException):
+        do(world, JudgeOperator)
+
+    failed(world, preflight="success", judge="failed")
+
+    assert ["failed"] == kinds(sent)
+
+
+def test_good_run_tells_nobody(world: World, sent: list[str]):
+    """A run that went well sends nothing."""
+    do(world, PreflightOperator)
+
+    finish(world, preflight="success")
+
+    assert [] == sent
+
+
+def test_failed_task_without_a_finding_is_told_by_its_name(world: World, sent: list[str]):
+    """What nobody foresaw is an error, with the task whose log tells more."""
+    do(world, PreflightOperator)
+
+    failed(world, preflight="success", plan="failed")
+
+    assert ["error"] == kinds(sent)
+    assert "read the log of the task plan" in sent[0]
+
+
+def test_broken_notifier_keeps_nobody_from_being_told(world: World, sent: list[str]):
+    """A notifier that fails is recorded with its reason; the next one is called, and the run ends as it would."""
+    do(world, PreflightOperator)
+    failed(world, preflight="success", plan="failed")
+
+    (document,) = world.run.evidence.of_attempt(Kind.ALERT)
+
+    assert {
+        "0 tests.airflow.notifying.Broken": "ConnectionRefusedError: no mail server",
+        "1 tests.airflow.notifying.Recorder": "",
+    } == document["told"]
+
+
+def test_notifier_sends_only_its_kinds(world: World):
+    """A notifier with `kinds` is not called for others."""
+    sent = with_alerts(
+        world,
+        "alerts:\n  notifiers:\n    - notifier: tests.airflow.notifying.Recorder\n      arguments: {text: x}\n"
+        "      kinds: [approval]\n",
+    )
+    do(world, PreflightOperator)
+
+    failed(world, preflight="success", plan="failed")
+
+    assert [] == sent
+
+
+@pytest.mark.parametrize(
+    ("notifier", "arguments", "found"),
+    [
+        ("tests.airflow.notifying.Missing", "{}", "ImportError"),
+        ("tests.airflow.notifying.Recorder", "{txt: x}", "TypeError"),
+        ("builtins.dict", "{}", "no class of Airflow's BaseNotifier"),
+    ],
+)
+def test_notifier_that_cannot_be_made_refuses_the_run(world: World, notifier: str, arguments: str, found: str):
+    """Nothing starts under the eyes of somebody who could not be told."""
+    with_alerts(world, f"alerts:\n  notifiers:\n    - notifier: {notifier}\n      arguments: {arguments}\n")
+
+    with pytest.raises(
+        AirflowFailException, match=f"ALERTS_INVALID · alerts.notifiers.0.: {notifier}: found .*{found}"
+    ):
+        do(world, PreflightOperator)
+
+
+@pytest.fixture
+def alerts_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file that Airflow's configuration names."""
+    path = tmp_path / "alerts.yaml"
+    path.write_text(
+        "notifiers:\n  - notifier: tests.airflow.notifying.Recorder\n    arguments: {text: '{{ alert.kind }}'}\n"
+    )
+    monkeypatch.setattr(settings, "alerts_file", lambda: path)
+    Recorder.sent.clear()
+    return path
+
+
+def test_file_that_cannot_be_read_is_told_to_whom_the_configuration_names(world: World, alerts_file: Path):
+    """A migration file that is no migration names nobody; those of the configuration are told of its runs."""
+    (world.migrations / "shop.yaml").write_text("nonsense: [")
+    with pytest.raises(AirflowFailException):
+        do(world, PreflightOperator)
+
+    failed(world, preflight="failed")
+
+    assert ["refused"] == Recorder.sent
+
+
+def test_section_of_the_file_counts_before_the_configuration(world: World, alerts_file: Path):
+    """Whoever says in a migration file who is told, says it for good."""
+    with_alerts(world, "alerts:\n  notifiers: []\n")
+    do(world, PreflightOperator)
+
+    failed(world, preflight="success", plan="failed")
+
+    assert [] == Recorder.sent
+
+
+def test_wrong_alerts_file_refuses_the_run_and_leaves_the_dags(world: World, alerts_file: Path):
+    """A mistake there is a finding that names it; no DAG is lost for it."""
+    alerts_file.write_text("notifiers:\n  - notifyer: x\n")
+
+    with pytest.raises(AirflowFailException, match=r"ALERTS_INVALID · alerts.yaml: notifiers.0.notifyer"):
+        do(world, PreflightOperator)
+
+    assert "kafka_migration__shop" in migration_dags(world.migrations)
+
+
+def test_approval_is_told_with_the_way_to_the_question(scene: World):
+    """Who may approve is told when the plan waits, with the address of the question."""
+    sent = with_alerts(scene)
+    # The run's frozen copy is from before; it is what a run reads.
+    scene.run.evidence.freeze_migration((scene.migrations / "shop.yaml").read_text())
+    do(scene, PlanOffsetsOperator)
+
+    ask(scene)
+
+    assert ["approval"] == kinds(sent)
+    assert "/runs/manual__1/tasks/ApproveOperator/required_actions" in sent[0]
+
+
+def test_people_are_told_to_stop_the_producers(world: World, sent: list[str]):
+    """With nobody's hook, the task still waits for the announcement, and then tells people."""
+    world.params = {"mode": "cutover"}
+    do(world, PreflightOperator)
+    operator = HookOperator(task_id="stop_producers", migration="shop", hook="stop_producers")
+    with pytest.raises(TaskDeferred):
+        operator.execute(world.context())  # type: ignore[arg-type]
+    announce(world)
+
+    assert {"called": None} == operator.announced(world.context(), {"announced": True})  # type: ignore[arg-type]
+    assert ["producers"] == kinds(sent)
+    assert "orders, audit" in sent[0]
+
+
+def test_nobody_is_told_to_stop_producers_that_may_go_on(world: World, sent: list[str]):
+    """Where the watch ended before its announcement, nobody is told."""
+    world.params = {"mode": "cutover"}
+    do(world, PreflightOperator)
+    operator = HookOperator(task_id="stop_producers", migration="shop", hook="stop_producers")
+
+    with pytest.raises(AirflowSkipException):
+        operator.announced(world.context(), {"announced": False})  # type: ignore[arg-type]
+
+    assert [] == sent
+
+
+def test_lost_finish_is_told_once(world: World, sent: list[str]):
+    """The callback of the last task tells of its loss; after a message of how the run ended it tells nothing more."""
+    do(world, PreflightOperator)
+    context = {**world.context(), "task": FinishOperator(task_id="finish", migration="shop"), "exception": "killed"}
+
+    tell_of_lost_finish(context)  # type: ignore[arg-type]
+    tell_of_lost_finish(context)  # type: ignore[arg-type]
+
+    assert ["error"] == kinds(sent)
+    assert "Task finish: killed" in sent[0]
+
+
+def dag_run(**more: Any) -> dict[str, Any]:
+    began = (datetime.now(UTC) - timedelta(hours=7)).isoformat()
+    return {"dag_id": "d", "dag_run_id": "r", "run_type": "manual", "start_date": began, **more}
+
+
+def test_run_that_takes_too_long_is_told(world: World, sent: list[str]):
+    """The deadline of a DAG calls a function of ours with whom to tell, which tells them."""
+    with_alerts(world, "  too_long_after: 6h\n")
+    dag = migration_dags(world.migrations)["kafka_migration__shop"]
+    (deadline,) = dag.deadline
+    assert timedelta(hours=6) == deadline.interval
+
+    asyncio.run(too_long(**deadline.callback.kwargs, context={"dag_run": dag_run()}))
+
+    assert ["too_long"] == [text.partition(" · ")[0] for text in sent]
+    assert "Not ended 6h00m after it was queued" in sent[0]
+
+
+def test_backfill_run_that_waits_its_turn_is_not_told(world: World, sent: list[str]):
+    """The runs of a backfill are queued all at once; only one that goes on for too long itself counts."""
+    with_alerts(world, "  too_long_after: 6h\n")
+    (deadline,) = migration_dags(world.migrations)["kafka_nightly_sync__shop"].deadline
+    queued = dag_run(run_type="backfill", start_date=None)
+    begun = dag_run(run_type="backfill", start_date=datetime.now(UTC).isoformat())
+
+    for run in (queued, begun):
+        asyncio.run(too_long(**deadline.callback.kwargs, context={"dag_run": run}))
+
+    assert [] == sent
+
+
+def test_dags_without_alerts_have_no_deadline(world: World):
+    """Where nobody is told, nothing is watched."""
+    assert not migration_dags(world.migrations)["kafka_migration__shop"].deadline
+    assert [] == deadlines("shop", None)
+
+
+def test_alert_that_cannot_be_recorded_changes_nothing(world: World, sent: list[str], monkeypatch: pytest.MonkeyPatch):
+    """Sending never raises."""
+    do(world, PreflightOperator)
+    monkeypatch.setattr(alerting, "alerts_of", lambda migration: 1 / 0)
+
+    failed(world, preflight="success", plan="failed")
+
+    assert [] == sent

@@ -1,0 +1,87 @@
+"""Rules of what a person is told about a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka_migration.core.alerts import Alert, AlertKind, Ended, ended_alert, run_link
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.lateness import behind_finding
+
+pytestmark = pytest.mark.unit
+
+
+def finding(code: Code = Code.COPY_DIFFERS, subject: str = "topic orders") -> Finding:
+    return Finding(code, subject, "this", "that", "Do so.")
+
+
+def refusal(error: str, *codes: Code) -> dict[str, Any]:
+    return {"error": error, "findings": [finding(code).to_document() for code in codes]}
+
+
+@pytest.mark.parametrize(
+    ("ended", "kind"),
+    [
+        (Ended("success"), None),
+        (Ended("nothing to do"), None),
+        (Ended("failed", [refusal("Refused", Code.GAP)]), AlertKind.REFUSED),
+        (Ended("failed", [refusal("MirrorFailed", Code.MIRROR_DEAD)]), AlertKind.STALLED),
+        (Ended("failed", [refusal("MirrorFailed", Code.FENCE_MOVING)]), AlertKind.REFUSED),
+        (Ended("failed", [refusal("MirrorFailed", Code.BEHIND)]), AlertKind.BEHIND),
+        (Ended("failed", [refusal("ValidationFailed", Code.COPY_DIFFERS)]), AlertKind.FAILED),
+        (Ended("failed", [refusal("OffsetsNotMoved", Code.OFFSETS_NOT_WRITTEN)]), AlertKind.ERROR),
+        (Ended("failed", bad_tasks={"plan": "failed"}), AlertKind.ERROR),
+        (Ended("failed", late=[behind_finding("shop", {"progress": ""})]), AlertKind.BEHIND),
+        (Ended("success", late=[behind_finding("shop", {"progress": ""})]), AlertKind.BEHIND),
+        (Ended("failed", [refusal("Refused", Code.GAP)], may_run=True), AlertKind.NOT_STOPPED),
+        # Documents of before this version name no error.
+        (Ended("failed", [{"findings": [finding().to_document()]}]), AlertKind.REFUSED),
+    ],
+)
+def test_the_worst_of_an_end_is_what_is_told(ended: Ended, kind: AlertKind | None):
+    """A MirrorMaker that may run comes first, then what was not done in time, the copy, the mirroring, a refusal."""
+    assert kind == ended.kind
+
+
+def test_many_findings_do_not_hide_the_first():
+    """A message names ten findings and says how many more there are; every code is told."""
+    many = [refusal("Refused", *[Code.GAP] * 12, Code.SAME_CLUSTER)]
+
+    alert = ended_alert("shop", "a run", "http://x", Ended("failed", many))
+
+    assert alert is not None
+    assert 10 == alert.text.count("GAP · ")
+    assert "… and 3 more in the report" in alert.text
+    assert ("GAP", "SAME_CLUSTER") == alert.codes
+
+
+def test_names_are_no_markup():
+    """A topic may not put a link into a mail."""
+    subject = '<a href="http://evil">orders</a>'
+    ended = Ended("failed", [{"error": "Refused", "findings": [finding(subject=subject).to_document()]}])
+
+    alert = ended_alert("shop", "a run", "http://x", ended)
+
+    assert alert is not None
+    assert "<a " not in alert.html
+    assert subject in alert.text
+
+
+def test_subject_is_one_line():
+    """A subject with a line break would be a header of a mail."""
+    alert = Alert(AlertKind.ERROR, "shop", "a\nrun", "http://x", "look", (), ("two\nlines",))
+
+    assert "\n" not in alert.subject
+
+
+def test_link_of_a_run_survives_any_run_id():
+    """A run id may hold what means something in an address."""
+    link = run_link("http://airflow/", "kafka_migration__shop", "manual__2030-01-01T00:00:00+00:00/#x", "approve")
+
+    assert (
+        "http://airflow/dags/kafka_migration__shop/runs/manual__2030-01-01T00%3A00%3A00%2B00%3A00%2F%23x"
+        "/tasks/approve/required_actions"
+    ) == link
