@@ -13,6 +13,8 @@ from sandbox.airflow import AirflowFolders
 from sandbox.airflow_api import AirflowApi
 from sandbox.sandbox import Sandbox
 from tests.live.faults import Faults
+from tests.live.listening import Mailbox, StatsD, mail_server
+from tests.live.listening import statsd as receive_metrics
 from tests.live.migrations import LiveMigration
 from tests.live.scenarios import Scenario, running_scenario
 
@@ -70,10 +72,31 @@ def dags_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def sandbox(tmp_path_factory: pytest.TempPathFactory, migrations_folder: Path, dags_folder: Path) -> Iterator[Sandbox]:
+def mailbox() -> Iterator[Mailbox]:
+    """The mails of whoever is on call."""
+    with mail_server() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def statsd() -> Iterator[StatsD]:
+    """The metrics that Airflow sends."""
+    with receive_metrics() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def sandbox(
+    tmp_path_factory: pytest.TempPathFactory,
+    migrations_folder: Path,
+    dags_folder: Path,
+    mailbox: Mailbox,
+    statsd: StatsD,
+) -> Iterator[Sandbox]:
     """Both clusters, the MirrorMaker host and Airflow on the checkout's own plugins."""
     folders = AirflowFolders(dags=dags_folder, migrations=migrations_folder)
-    with Sandbox(tmp_path_factory.mktemp("sandbox"), folders=folders, extra_environment=SILENCE) as running:
+    environment = {**SILENCE, **mailbox.environment, **statsd.environment}
+    with Sandbox(tmp_path_factory.mktemp("sandbox"), folders=folders, extra_environment=environment) as running:
         yield running
 
 

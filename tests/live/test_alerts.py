@@ -1,0 +1,140 @@
+"""Every kind of alert arrives as a mail, sent by a real Airflow through a real notifier; every metric at a StatsD."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer
+
+from kafka_migration.adapters.evidence import StopRequestStore
+from kafka_migration.core.stop_request import StopRequest
+from tests.live.conftest import LiveWorld
+from tests.live.faults import Faults
+from tests.live.groups import awaiting, commit, ends
+from tests.live.listening import Mailbox, StatsD
+from tests.live.migrations import LiveMigration
+
+pytestmark = pytest.mark.live
+
+ALERTS = """\
+alerts:
+  too_long_after: {too_long_after}
+  notifiers:
+    - notifier: airflow.providers.smtp.notifications.smtp.SmtpNotifier
+      arguments:
+        smtp_conn_id: oncall_mail
+        to: oncall@example.com
+        subject: "{{{{ alert.subject }}}}"
+        html_content: "{{{{ alert.html }}}}"
+        custom_headers: {{X-Alert: "{{{{ alert.kind }}}}"}}
+"""
+
+
+def alerting(live: LiveWorld, name: str, too_long_after: str = "2h", **settings: str) -> LiveMigration:
+    return live.migration(name, nightly=ALERTS.format(too_long_after=too_long_after), **settings)
+
+
+def test_cutover_tells_whoever_must_act(live: LiveWorld, mailbox: Mailbox, statsd: StatsD):
+    """Producers to be stopped, a plan to be approved, a run that takes too long, its refusal; and what was measured."""
+    migration = alerting(live, "alerting-cutover", too_long_after="1s")
+    migration.produce(2_000)
+    commit(migration.source, "alerting-cutover-g", migration.name, ends(migration.source, migration.name))
+
+    run_id = awaiting(migration)
+    told = {kind: mailbox.wait_for(migration.name, kind) for kind in ("producers", "approval", "too_long")}
+    live.api.answer(migration.dag_id, run_id, "approve", "Reject")
+    assert "failed" == migration.finished(run_id).state
+    told["refused"] = mailbox.wait_for(migration.name, "refused")
+
+    assert "APPROVAL_REFUSED" in told["refused"]
+    assert "/tasks/approve/required_actions" in told["approval"]
+    assert all(f"{live.sandbox.state.airflow_url}/dags/{migration.dag_id}/runs/" in text for text in told.values())
+    assert all("What to do: " in text for text in told.values())
+    assert set(told) == set(mailbox.of(migration.name))
+    for name in ("lag", "lag_unknown", "rate", "gap_headroom", "next_start_before"):
+        value, _, kind = statsd.wait_for(f"{name}.{migration.name}").partition("|")
+        assert float(value) >= 0
+        assert "g" == kind
+    for name in ("verdict.pass", "run.failed", "alert.approval", "alert.too_long"):
+        assert "1|c" == statsd.wait_for(f"{name}.{migration.name}")
+    assert "0|g" == statsd.wait_for(f"lag.{migration.name}")
+
+
+def damage(live: LiveWorld, migration: LiveMigration) -> None:
+    """Write a record of another's to the target while MirrorMaker runs."""
+    run_id = following(migration)
+    producer = Producer(migration.target)
+    producer.produce(migration.name, key="alien", value="alien")
+    assert 0 == producer.flush(60)
+    stop(migration)
+    migration.finished(run_id)
+
+
+def kill(live: LiveWorld, migration: LiveMigration) -> None:
+    """Kill a MirrorMaker that may not be started again."""
+    run_id = following(migration)
+    Faults(live.sandbox, migration).kill_mirror()
+    migration.finished(run_id)
+
+
+def give_up(live: LiveWorld, migration: LiveMigration) -> None:
+    """Mark the run failed."""
+    run_id = following(migration)
+    live.api.set_run_state(migration.dag_id, run_id, "failed")
+    migration.finished(run_id)
+
+
+def end_early(live: LiveWorld, migration: LiveMigration) -> None:
+    """Ask for the end of mirroring before it has begun."""
+    requests = StopRequestStore(Path(live.sandbox.state.evidence_root), migration.name)
+    requests.request(StopRequest(1, "nobody", "2030-01-01T00:00:00+00:00", "tester", "too slow"))
+    migration.finished(migration.trigger("sync"))
+
+
+def lose_the_host(live: LiveWorld, migration: LiveMigration) -> None:
+    """Take the MirrorMaker host away until the run has ended."""
+    faults = Faults(live.sandbox, migration)
+    run_id = following(migration)
+    faults.kill_part("sshd")
+    try:
+        live.api.set_task_state(migration.dag_id, run_id, "watch_lag", "failed")
+        migration.finished(run_id)
+    finally:
+        faults.mend()
+
+
+def following(migration: LiveMigration) -> str:
+    run_id = migration.trigger("follow")
+    migration.wait_for_task(run_id, "watch_lag", ["deferred"])
+    return run_id
+
+
+def stop(migration: LiveMigration) -> None:
+    done = migration.cli("stop")
+    assert 0 == done.returncode, done.stderr
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(
+    ("kind", "cause", "says"),
+    [
+        ("stalled", kill, "MIRROR_DEAD"),
+        ("failed", damage, "COPY_DIFFERS"),
+        ("behind", end_early, "BEHIND"),
+        ("error", give_up, "Task "),
+        ("not_stopped", lose_the_host, "MIRRORMAKER MAY STILL RUN"),
+    ],
+)
+def test_end_of_a_run_is_told(
+    live: LiveWorld, mailbox: Mailbox, kind: str, cause: Callable[[LiveWorld, LiveMigration], None], says: str
+):
+    """Whatever ends a run badly is told by a mail of its own kind, and by no other."""
+    migration = alerting(live, f"alerting-{kind.replace('_', '-')}", mirror="  restarts: 0")
+    migration.produce(500)
+
+    cause(live, migration)
+
+    assert says in mailbox.wait_for(migration.name, kind)
+    assert {kind} == set(mailbox.of(migration.name))
