@@ -12,8 +12,10 @@ from kafka_migration.core.evidence_place import EvidencePlace
 
 SECTION = "kafka_migration"
 SPARK_KAFKA_PACKAGE = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
-# plugins/kafka_migration/__init__.py lies two folders below the project's root in a folder copy.
-_PROJECT = Path(kafka_migration.__file__).resolve().parents[2]
+_PACKAGE = Path(kafka_migration.__file__).resolve().parent
+# In a wheel the Spark jobs lie within the package; in a folder copy beside `plugins/`, the package's folder.
+_SPARK_JOBS_OF_WHEEL = _PACKAGE / "spark_jobs"
+_IS_INSTALLED = _SPARK_JOBS_OF_WHEEL.is_dir()
 
 
 def _evidence_root_setting() -> str:
@@ -39,8 +41,12 @@ def folder_at(place: str) -> Any:
 
 
 def migrations_folder() -> Path:
-    """Return `migrations_folder`; by default `include/migrations` beside `plugins/`."""
-    return Path(conf.get(SECTION, "migrations_folder", fallback=str(_PROJECT / "include" / "migrations")))
+    """Return `migrations_folder`; by default `include/migrations` beside `plugins/`, for a wheel beside the DAGs."""
+    return Path(conf.get(SECTION, "migrations_folder", fallback=str(_project() / "include" / "migrations")))
+
+
+def _project() -> Path:
+    return Path(conf.get("core", "dags_folder")).parent if _IS_INSTALLED else _PACKAGE.parents[1]
 
 
 def alerts_file() -> Path | None:
@@ -50,8 +56,9 @@ def alerts_file() -> Path | None:
 
 
 def spark_jobs_folder() -> Path:
-    """Return `spark_jobs_folder`; by default `spark_jobs` beside `plugins/`."""
-    return Path(conf.get(SECTION, "spark_jobs_folder", fallback=str(_PROJECT / "spark_jobs")))
+    """Return `spark_jobs_folder`; by default `spark_jobs` beside `plugins/`, for a wheel its own."""
+    own = _SPARK_JOBS_OF_WHEEL if _IS_INSTALLED else _PACKAGE.parents[1] / "spark_jobs"
+    return Path(conf.get(SECTION, "spark_jobs_folder", fallback=str(own)))
 
 
 def spark_jars() -> str | None:

@@ -1,0 +1,89 @@
+"""Clusters without an Airflow, and the clean environment into which the project is put."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from sandbox.sandbox import Sandbox
+from tests.deploy.stock import StockAirflow, build_wheel, copy_folders, make_environment
+from tests.live.migrations import DEFAULTS, FILE
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """Two real clusters and a MirrorMaker host."""
+
+    sandbox: Sandbox
+
+    def connections(self) -> dict[str, str]:
+        """Return the connections and Spark's jars, the one setting that a closed network needs."""
+        kept = ("AIRFLOW_CONN_", "AIRFLOW__KAFKA_MIGRATION__SPARK_JARS")
+        return {name: value for name, value in self.sandbox.airflow_env().items() if name.startswith(kept)}
+
+    def migrate(self, airflow: StockAirflow, name: str, *cli: str) -> None:
+        """Copy a new topic with one run, as `airflow dags test` does it, and ask the command line what is proved.
+
+        `cli` are the words that call the command line.
+        """
+        self._fill(name)
+        text = FILE.format(name=name, **{**DEFAULTS, "groups": f"{name}-.*"})
+        (airflow.home / "include" / "migrations" / f"{name}.yaml").write_text(text)
+
+        airflow.airflow("dags", "test", f"kafka_migration__{name}", "--conf", '{"mode": "sync"}')
+
+        verdict = json.loads(airflow.command(*cli, "verdict", name, "--json"))
+        assert ("PASS", [name]) == (verdict["standing"], list(verdict["topics"]))
+
+    def _fill(self, topic: str) -> None:
+        source = {"bootstrap.servers": self.sandbox.state.source_bootstrap}
+        admin = AdminClient(source)
+        for future in admin.create_topics([NewTopic(topic, 2, 1)]).values():
+            future.result(30)
+        producer = Producer(source)
+        for number in range(1_000):
+            producer.produce(topic, key=f"k{number % 20}", value=f"value {number}")
+        assert 0 == producer.flush(60)
+
+
+@pytest.fixture(scope="session")
+def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clusters]:
+    """Both clusters and the MirrorMaker host, without an Airflow."""
+    with Sandbox(tmp_path_factory.mktemp("sandbox"), airflow=False) as running:
+        yield Clusters(running)
+
+
+@pytest.fixture(scope="session")
+def stock(tmp_path_factory: pytest.TempPathFactory) -> StockAirflow:
+    """A clean environment with the dependencies."""
+    return make_environment(tmp_path_factory.mktemp("clean") / "venv")
+
+
+@pytest.fixture(scope="session")
+def copied(stock: StockAirflow, clusters: Clusters, tmp_path_factory: pytest.TempPathFactory) -> StockAirflow:
+    """Its Airflow with the four folders in its home; nothing is installed and nothing is set."""
+    home = tmp_path_factory.mktemp("copied")
+    copy_folders(home)
+    return stock.with_home(home, **clusters.connections())
+
+
+@pytest.fixture(scope="session")
+def installed(stock: StockAirflow, clusters: Clusters, tmp_path_factory: pytest.TempPathFactory) -> StockAirflow:
+    """The same environment with the wheel, in another home, with the DAG file of the installation page."""
+    stock.install(str(build_wheel(tmp_path_factory.mktemp("wheel"))))
+    home = tmp_path_factory.mktemp("installed")
+    (home / "include" / "migrations").mkdir(parents=True)
+    made = stock.with_home(home, **clusters.connections())
+    page = (ROOT / "docs" / "installation.md").read_text()
+    (dag_file,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    (home / "dags" / "migrations.py").write_text(dag_file)
+    return made
