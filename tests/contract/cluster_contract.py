@@ -200,6 +200,30 @@ class ClusterContract:
 
         assert {b"a": b"3", b"b": b"2", b"c": None} == dict(self.cluster.read_table(topic))
 
+    def test_log_has_every_record(self, topic: str):
+        """All that a topic holds is read, earlier records of a key too, and nothing that was deleted."""
+        self.produce(topic, 0, (b"a", b"0"), (b"a", b"1"), (b"a", b"2"), (b"a", None))
+        self.produce(topic, 1, (None, b"3"))
+        self.purge(topic, 0, 1)
+
+        found = list(self.cluster.read_log(topic, 60))
+
+        assert [(b"a", b"1"), (b"a", b"2"), (b"a", None)] == [record for record in found if record[0]]
+        assert [(None, b"3")] == [record for record in found if not record[0]]
+        assert [] == list(self.cluster.read_log("contract-none", 60))
+
+    def test_log_that_takes_too_long_is_not_whole(self, topic: str):
+        """When the time is over, what was read is not taken for the whole."""
+        self.produce(topic, 0, (b"a", b"1"), (b"a", b"2"))
+
+        with pytest.raises(TransientError, match="not read whole"):
+            list(self.cluster.read_log(topic, 0))
+
+    def test_partitions_of_all_topics_are_counted(self, topic: str):
+        """Every topic that can be seen is there with its number of partitions."""
+        assert self.cluster.partition_counts()[topic] == 2
+        assert self.cluster.topic_names() == self.cluster.partition_counts().keys()
+
     def test_probe_meets_a_record_or_the_end(self, topic: str):
         """From before the end a probe meets a record, at the end the end."""
         first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)

@@ -6,7 +6,7 @@ What it does not do: open transactions (every record is committed), replicas. Of
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -138,6 +138,11 @@ class FakeCluster:
         self._answer()
         return frozenset(self.topics)
 
+    def partition_counts(self) -> Mapping[str, int]:
+        """Return the number of partitions of every topic."""
+        self._answer()
+        return {name: len(topic.partitions) for name, topic in self.topics.items()}
+
     def describe_topics(self, topics: Collection[str]) -> Mapping[str, TopicDescription]:
         """Return the descriptions of those of the topics that exist."""
         self._answer()
@@ -225,6 +230,16 @@ class FakeCluster:
         logs = known.partitions if known else ()
         table = {key: value for log in logs for _, (key, value) in log.visible(log.log_start)}
         return list(table.items())
+
+    def read_log(self, topic: str, time_limit_s: float) -> Iterator[Record]:
+        """Yield each record; no time at all is too little for any."""
+        self._answer()
+        known = self.topics.get(topic)
+        logs = known.partitions if known else ()
+        for record in (record for log in logs for _, record in log.visible(log.log_start)):
+            if not time_limit_s:
+                raise TransientError(f"{self.cluster_id}: {topic} was not read whole in 0 s")
+            yield record
 
     def probe(self, start: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
         """Return what a reader starting at these offsets meets first."""

@@ -63,6 +63,11 @@ class ConfluentCluster(GroupCalls, RecordReads):
         """Return the names of all topics that the client may see."""
         return frozenset(self._call(lambda: self._admin.list_topics(timeout=CALL_TIMEOUT_S)).topics)
 
+    def partition_counts(self) -> Mapping[str, int]:
+        """Return the number of partitions of every topic that the client may see."""
+        topics = self._call(lambda: self._admin.list_topics(timeout=CALL_TIMEOUT_S)).topics
+        return {name: len(topic.partitions) for name, topic in topics.items()}
+
     def describe_topics(self, topics: Collection[str]) -> Mapping[str, TopicDescription]:
         """Return the descriptions of those of the topics that exist."""
         if not topics:
@@ -172,6 +177,17 @@ class ConfluentCluster(GroupCalls, RecordReads):
             raise TransientError(f"{self.name}: not every partition of {topic} can be read now")
         table = self._call(lambda: self._tables.read(topic, str(found[topic].topic_id), ends))
         return list(table.items())
+
+    def read_log(self, topic: str, time_limit_s: float) -> Iterator[tuple[bytes | None, bytes | None]]:
+        """Yield (key, value) of each record that the topic holds when it is asked, read uncommitted."""
+        found = dict(self._results(self._described([topic])))
+        count = len(found[topic].partitions) if topic in found else 0
+        partitions = [TopicPartition(topic, number) for number in range(count)]
+        starts = self.log_start_offsets(partitions)
+        ends = self.log_end_offsets(partitions, "read_uncommitted")
+        if not starts.keys() == ends.keys() == set(partitions):
+            raise TransientError(f"{self.name}: not every partition of {topic} can be read now")
+        return self.records_between(starts, ends, time_limit_s)
 
     def close(self) -> None:
         """End the consumer that follows tables, if one does; whoever reads on reads anew."""

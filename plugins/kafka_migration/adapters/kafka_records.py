@@ -62,6 +62,21 @@ class RecordReads(ClusterClient):
                 counts[TopicPartition(message.topic(), message.partition())] += 1
         return counts
 
+    def records_between(
+        self, start: Offsets, end: Offsets, time_limit_s: float
+    ) -> Iterator[tuple[bytes | None, bytes | None]]:
+        """Yield (key, value) of every record in [start, end) per partition, read uncommitted.
+
+        Raises `TransientError` when the time is over, or nothing comes for a while.
+        """
+        deadline = time.monotonic() + time_limit_s
+        wanted = {partition: offset for partition, offset in start.items() if offset < end[partition]}
+        with closing(self._reader(wanted, "read_uncommitted")) as consumer:
+            for message in self._read_to(consumer, {partition: end[partition] for partition in wanted}):
+                if time.monotonic() > deadline:
+                    raise TransientError(f"{self.name}: {message.topic()} was not read whole in {time_limit_s:.0f} s")
+                yield message.key(), message.value()
+
     def _met_first(self, start: Offsets, isolation: IsolationLevel) -> dict[TopicPartition, Message]:
         """Return the first event of each partition: a record, or one with an error, the end of the partition.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
@@ -46,6 +46,11 @@ class RenamedTopics:
         """See `KafkaCluster.topic_names`."""
         names = self._cluster.topic_names()
         return frozenset(self._to_shown(name) for name in names if self._is_seen(name))
+
+    def partition_counts(self) -> Mapping[str, int]:
+        """See `KafkaCluster.partition_counts`."""
+        counts = self._cluster.partition_counts()
+        return {self._to_shown(name): count for name, count in counts.items() if self._is_seen(name)}
 
     def describe_topics(self, topics: Collection[str]) -> Mapping[str, TopicDescription]:
         """See `KafkaCluster.describe_topics`."""
@@ -91,6 +96,10 @@ class RenamedTopics:
     def read_table(self, topic: str) -> Iterable[tuple[bytes | None, bytes | None]]:
         """See `KafkaCluster.read_table`."""
         return self._cluster.read_table(self._to_real(topic))
+
+    def read_log(self, topic: str, time_limit_s: float) -> Iterator[tuple[bytes | None, bytes | None]]:
+        """See `KafkaCluster.read_log`."""
+        return self._cluster.read_log(self._to_real(topic), time_limit_s)
 
     def probe(self, start: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
         """See `KafkaCluster.probe`."""

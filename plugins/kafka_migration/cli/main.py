@@ -5,8 +5,11 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -16,6 +19,7 @@ from kafka_migration.cli.output import ExitCode
 from kafka_migration.cli.status import status
 from kafka_migration.cli.stop import stop
 from kafka_migration.cli.verdict import verdict
+from kafka_migration.cli.waves import waves
 from kafka_migration.core.errors import MigrationError, Refused
 from kafka_migration.spec.scalars import Duration
 
@@ -53,6 +57,7 @@ def parser() -> argparse.ArgumentParser:
     _add_verdict(verbs)
     _add_stop(verbs)
     _add_decommission(verbs)
+    _add_waves(verbs)
     return made
 
 
@@ -95,13 +100,63 @@ def _add_decommission(verbs: argparse._SubParsersAction[argparse.ArgumentParser]
     verb.set_defaults(run=decommission)
 
 
+def _add_waves(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    verb = _bare_verb(verbs, "waves", "tell which topics must move together, and propose migration files")
+    for side in ("source", "target"):
+        verb.add_argument(f"--{side}", required=True, metavar="CONNECTION", help="Airflow connection of type kafka")
+    verb.add_argument(
+        "--topic",
+        type=_pattern,
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="regular expression on the whole name of topics to propose; may be given again (default: all)",
+    )
+    verb.add_argument(
+        "--ignore-group",
+        type=_pattern,
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="regular expression on the whole name of groups that join no topics; may be given again",
+    )
+    verb.add_argument(
+        "--min-topics",
+        type=_count,
+        default=1,
+        metavar="NUMBER",
+        help="put small waves together until each has so many topics (default: 1)",
+    )
+    verb.add_argument(
+        "--timeout", type=_duration_s, default="5m", metavar="TIME", help="for reading transactions (default: 5m)"
+    )
+    verb.add_argument("--write", type=Path, metavar="FOLDER", help="write a migration file per wave")
+    verb.add_argument("--prefix", type=_prefix, default="wave", help="waves are called PREFIX-01, … (default: wave)")
+    verb.add_argument("--mirror-host", metavar="CONNECTION", help="for --write: Airflow connection of type ssh")
+    verb.add_argument("--spark", metavar="CONNECTION", help="for --write: Airflow connection of type spark")
+    _add_json(verb)
+    verb.set_defaults(run=partial(_waves, verb))
+
+
+def _waves(verb: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
+    if arguments.write is not None and None in {arguments.mirror_host, arguments.spark}:
+        verb.error("--write needs --mirror-host and --spark: a migration file names both connections")
+    return waves(arguments)
+
+
 def _verb(verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str) -> argparse.ArgumentParser:
-    verb = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.", allow_abbrev=False)
+    verb = _bare_verb(verbs, name, text)
     verb.add_argument("name", help="name of the migration, as its file is called")
     verb.add_argument(
         "--evidence-root", type=_place, metavar="PLACE", help="folder or URL (default: that of Airflow's configuration)"
     )
     return verb
+
+
+def _bare_verb(
+    verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str
+) -> argparse.ArgumentParser:
+    return verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.", allow_abbrev=False)
 
 
 def _place(text: str) -> str:
@@ -113,6 +168,27 @@ def _place(text: str) -> str:
 def _reason(text: str) -> str:
     """Return a text of one line that a terminal can show as it is."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:MAX_REASON]
+
+
+def _pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"no regular expression: {error}") from None
+    return text
+
+
+def _count(text: str) -> int:
+    if not re.fullmatch("[1-9][0-9]{0,2}", text):
+        raise argparse.ArgumentTypeError("a number from 1 to 999")
+    return int(text)
+
+
+def _prefix(text: str) -> str:
+    """Return what names of migrations may begin with; a number of up to five digits comes behind it."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,56}", text):
+        raise argparse.ArgumentTypeError("lower-case letters, digits and hyphens, at most 57")
+    return text
 
 
 def _duration_s(text: str) -> int:

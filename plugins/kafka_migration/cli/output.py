@@ -12,6 +12,7 @@ class ExitCode(IntEnum):
     DONE = 0
     FAILED = 1
     REFUSED = 3
+    PARTLY_DONE = 4
     NOT_READY = 5
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -172,6 +172,9 @@ class KafkaCluster(Protocol):
     def topic_names(self) -> frozenset[str]:
         """Return the names of all topics that the client may see."""
 
+    def partition_counts(self) -> Mapping[str, int]:
+        """Return the number of partitions of every topic that the client may see."""
+
     def describe_topics(self, topics: Collection[str]) -> Mapping[str, TopicDescription]:
         """Return the descriptions of those of the topics that exist."""
 
@@ -214,6 +217,12 @@ class KafkaCluster(Protocol):
         """Return the latest (key, value) of each key of a small compacted topic, read committed.
 
         A topic that does not exist is empty.
+        """
+
+    def read_log(self, topic: str, time_limit_s: float) -> Iterator[tuple[bytes | None, bytes | None]]:
+        """Yield (key, value) of each record that the topic holds when it is asked, read uncommitted.
+
+        A topic that does not exist has none. Raises `TransientError` when the time is over before the last record.
         """
 
     def probe(self, start: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:

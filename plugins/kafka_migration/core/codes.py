@@ -23,6 +23,10 @@ class Code(StrEnum):
     # The migration file
     MIGRATION_FILE_MISSING = "MIGRATION_FILE_MISSING", "The migration file does not exist or cannot be read."
     MIGRATION_FILE_INVALID = "MIGRATION_FILE_INVALID", "The migration file breaks a rule of its format."
+    MIGRATION_FILE_EXISTS = (
+        "MIGRATION_FILE_EXISTS",
+        "A file of the name that a proposed migration would have is there already; none is ever written over.",
+    )
     RUN_CONF_INVALID = "RUN_CONF_INVALID", "The run was triggered with a field or value that is not known."
     NOT_SCHEDULED = (
         "NOT_SCHEDULED",

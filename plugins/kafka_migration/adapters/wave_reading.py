@@ -1,0 +1,115 @@
+"""Reading what the waves are made of (`core.waves`): topics, groups and the log of transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from kafka_migration.adapters.many import of_each
+from kafka_migration.core.cluster import GroupDescription, GroupListing, KafkaCluster
+from kafka_migration.core.errors import Refused, TransientError
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.transaction_log import TRANSACTION_STATE, TransactionLog
+from kafka_migration.core.wave_topics import never_moved
+from kafka_migration.core.waves import Clusters, GroupReads
+
+
+def read_clusters(source: KafkaCluster, target: KafkaCluster, time_limit_s: float) -> Clusters:
+    """Ask both clusters; nothing is changed. What is denied about one group, or of the transactions, is not known.
+
+    Raises `Refused` or `TransientError` where a cluster does not tell its topics or groups at all.
+    """
+    partitions = source.partition_counts()
+    topics = [topic for topic in sorted(partitions) if not never_moved(topic)]
+    there = target.partition_counts()
+    on_target = [topic for topic in topics if topic in there]
+    records_there = _records(target, {topic: there[topic] for topic in on_target})
+    transactions = _read_transactions(source, time_limit_s)
+    return Clusters(
+        partitions=partitions,
+        records=_records(source, {topic: partitions[topic] for topic in topics}),
+        groups=tuple(_groups(source)),
+        transactions=transactions.topics,
+        transactions_not_known=transactions.not_known,
+        on_target={topic: records_there.get(topic) for topic in on_target},
+    )
+
+
+def _records(cluster: KafkaCluster, counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the number of offsets between start and end, per topic of which all partitions are known."""
+    partitions = {topic: [TopicPartition(topic, number) for number in range(n)] for topic, n in counts.items()}
+    everything = [partition for each in partitions.values() for partition in each]
+    # Starts before ends: what retention deletes meanwhile must not make a number negative.
+    starts = cluster.log_start_offsets(everything)
+    ends = cluster.log_end_offsets(everything, "read_uncommitted")
+    known = starts.keys() & ends.keys()
+    return {
+        topic: sum(ends[partition] - starts[partition] for partition in each)
+        for topic, each in partitions.items()
+        if each and known.issuperset(each)
+    }
+
+
+def _groups(source: KafkaCluster) -> Iterable[GroupReads]:
+    listed = source.list_groups()
+    movable = [each.group for each in listed if each.is_movable]
+    described = _described(source, movable)
+    committed = of_each(movable, lambda group: _committed_topics(source, group))
+    for each in listed:
+        if each.is_movable:
+            yield _group(each, described[each.group], committed[each.group])
+        elif each.kind == "connect":
+            # Workers among themselves; what sink connectors read, they read in groups of consumers.
+            yield GroupReads(each.group, each.kind, is_active=None)
+        else:
+            reason = f"it is of kind {each.kind}, whose offsets are not asked for"
+            yield GroupReads(each.group, each.kind, is_active=None, not_known=reason)
+
+
+def _group(listed: GroupListing, described: GroupDescription | str, committed: frozenset[str] | str) -> GroupReads:
+    members = frozenset[str]()
+    if not isinstance(described, str):
+        members = frozenset(partition.topic for member in described.members for partition in member.assigned)
+    return GroupReads(
+        group=listed.group,
+        kind=listed.kind,
+        topics=members | (frozenset() if isinstance(committed, str) else committed),
+        is_active=None if isinstance(described, str) else described.is_active,
+        not_known="; ".join(dict.fromkeys(text for text in (described, committed) if isinstance(text, str))),
+    )
+
+
+def _described(source: KafkaCluster, groups: Collection[str]) -> Mapping[str, GroupDescription | str]:
+    """Return the description of each group, or why there is none: one that is denied denies the whole call."""
+    try:
+        return dict(source.describe_groups(groups))
+    except (Refused, TransientError):
+        return of_each(groups, lambda group: _description(source, group))
+
+
+def _description(source: KafkaCluster, group: str) -> GroupDescription | str:
+    try:
+        return source.describe_groups([group])[group]
+    except (Refused, TransientError) as error:
+        return _reason(error)
+
+
+def _committed_topics(source: KafkaCluster, group: str) -> frozenset[str] | str:
+    try:
+        return frozenset(partition.topic for partition in source.committed_offsets(group))
+    except (Refused, TransientError) as error:
+        return _reason(error)
+
+
+def _read_transactions(source: KafkaCluster, time_limit_s: float) -> TransactionLog:
+    """Read the log of transactions as far as it goes; what was read before an error counts."""
+    log = TransactionLog()
+    try:
+        for key, value in source.read_log(TRANSACTION_STATE, time_limit_s):
+            log.take(key, value)
+    except (Refused, TransientError) as error:
+        log.not_read = _reason(error)
+    return log
+
+
+def _reason(error: Refused | TransientError) -> str:
+    return "; ".join(finding.found for finding in error.findings) if isinstance(error, Refused) else str(error)

@@ -1,0 +1,103 @@
+"""The migration files of waves: what they would be, whether they may be written, and writing them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding, Refused
+from kafka_migration.core.migration import Migration
+from kafka_migration.core.overlap import overlap_findings
+from kafka_migration.core.wave_file import Names, wave_file
+from kafka_migration.core.waves import WavePlan
+from kafka_migration.engines.never_copied import never_copied_findings
+from kafka_migration.spec.loading import MAX_FILE_BYTES, load_migration, load_migration_file
+
+
+@dataclass(frozen=True, slots=True)
+class FilesThere:
+    """The migration files that are there already, and what is not known because one cannot be read."""
+
+    migrations: tuple[Migration, ...]
+    not_known: tuple[str, ...]
+
+    def topics_between(self, source: str, target: str) -> dict[str, str]:
+        """Return the topics that they copy between these connections, each with its file."""
+        return {
+            topic: f"in {each.name}.yaml already"
+            for each in reversed(self.migrations)
+            if (each.source.connection, each.target.connection) == (source, target)
+            for topic in each.topics
+        }
+
+
+def files_in(folders: Iterable[Path]) -> FilesThere:
+    """Read the migration files of some folders; a folder that is not there has none."""
+    migrations, not_known = [], []
+    for folder in dict.fromkeys(folder.resolve() for folder in folders):
+        for path in sorted(folder.glob("*.yaml")):
+            try:
+                migrations.append(load_migration_file(path)[1])
+            except Refused:
+                not_known.append(f"which topics {path.name} has: it is no valid migration file")
+    return FilesThere(tuple(migrations), tuple(not_known))
+
+
+def proposed_files(plan: WavePlan, names: Names, prefix: str, not_known: Iterable[str]) -> dict[str, str]:
+    """Return name and text of a migration file per wave, in their order."""
+    digits = max(2, len(str(len(plan.waves))))
+    remarks = [f"not known when this was proposed: {text}" for text in not_known]
+    called = (f"{prefix}-{number:0{digits}}" for number in range(1, len(plan.waves) + 1))
+    return {name: wave_file(name, wave, names, remarks) for name, wave in zip(called, plan.waves, strict=True)}
+
+
+def check_files(folder: Path, files: Mapping[str, str], others: Iterable[Migration]) -> None:
+    """Raise `Refused` with all that keeps the files from being written: nothing is written over, nothing overlaps."""
+    others = tuple(others)
+    findings = [finding for name, text in files.items() for finding in _findings(folder, name, text, others)]
+    if findings:
+        raise Refused(findings)
+
+
+def _findings(folder: Path, name: str, text: str, others: tuple[Migration, ...]) -> Iterator[Finding]:
+    if (folder / f"{name}.yaml").exists():
+        yield Finding(
+            Code.MIGRATION_FILE_EXISTS,
+            str(folder / f"{name}.yaml"),
+            "a file",
+            "none: what somebody may have edited is not written over",
+            "Name another --prefix or another folder, or remove the file.",
+        )
+    if len(text.encode()) > MAX_FILE_BYTES:
+        yield Finding(
+            Code.MIGRATION_FILE_INVALID,
+            f"{name}.yaml",
+            f"{len(text.encode()):,} bytes",
+            f"at most {MAX_FILE_BYTES:,}",
+            "Make the wave smaller: --ignore-group leaves out what joins too much.",
+        )
+    try:
+        migration = load_migration(text, where=f"{name}.yaml")
+    except Refused as refused:
+        yield from refused.findings
+    else:
+        yield from overlap_findings(migration, others)
+        yield from never_copied_findings(migration)
+
+
+def write_files(folder: Path, files: Mapping[str, str]) -> list[Path]:
+    """Write all files, or none: what was written before an error is taken away again."""
+    written: list[Path] = []
+    try:
+        for name, text in files.items():
+            path = folder / f"{name}.yaml"
+            with path.open("x", encoding="utf-8") as file:
+                written.append(path)
+                file.write(text)
+    except BaseException:
+        for path in written:
+            path.unlink(missing_ok=True)
+        raise
+    return written

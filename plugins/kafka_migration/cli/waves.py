@@ -1,0 +1,103 @@
+"""`kafka-migration waves`: which topics must move together, as waves, and a migration file for each."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import Namespace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from kafka_migration.cli.output import ExitCode, say
+from kafka_migration.cli.wave_files import FilesThere, check_files, files_in, proposed_files, write_files
+from kafka_migration.cli.wave_output import waves_document, waves_lines
+from kafka_migration.core.cluster import KafkaCluster
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding, Refused
+from kafka_migration.core.wave_file import Names
+from kafka_migration.core.waves import WavePlan, Wish, plan_waves
+
+
+def waves(arguments: Namespace) -> int:
+    """Print the waves as lines, or as one JSON document, after the files are written that were asked for.
+
+    The exit code says whether everything could be read.
+    """
+    # Connections that are stored in Airflow's database are seen only so outside of a task.
+    os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
+    there = _files_there(arguments.write)
+    source, target = _cluster("source", arguments.source), _cluster("target", arguments.target)
+    brokers = _different(source, target)
+    plan = _plan(arguments, there, source, target)
+    not_known = (*plan.not_known, *there.not_known)
+    names = Names(arguments.source, arguments.target, arguments.mirror_host or "", arguments.spark or "", brokers)
+    files = proposed_files(plan, names, arguments.prefix, not_known)
+    written = _written(arguments.write, files, there)
+    document = waves_document(plan, list(files), names, not_known, datetime.now(UTC), written)
+    say([json.dumps(document, indent=1, ensure_ascii=False)] if arguments.json else waves_lines(plan, document))
+    return ExitCode.PARTLY_DONE if not_known else ExitCode.DONE
+
+
+def _files_there(folder: Path | None) -> FilesThere:
+    """Return the migration files of the configured folder, and of the one to be written to."""
+    # Airflow takes seconds to import, and few verbs need it.
+    from kafka_migration.adapters.settings import migrations_folder
+
+    if folder is not None and not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is no folder; make it, or name another")
+    return files_in([migrations_folder(), *([folder] if folder else [])])
+
+
+def _plan(arguments: Namespace, there: FilesThere, source: KafkaCluster, target: KafkaCluster) -> WavePlan:
+    from kafka_migration.adapters.wave_reading import read_clusters
+
+    wish = Wish(
+        topics=tuple(arguments.topic),
+        ignored_groups=tuple(arguments.ignore_group),
+        elsewhere=there.topics_between(arguments.source, arguments.target),
+        min_topics=arguments.min_topics,
+    )
+    return plan_waves(read_clusters(source, target, arguments.timeout), wish)
+
+
+def _written(folder: Path | None, files: dict[str, str], there: FilesThere) -> list[Path]:
+    if folder is None:
+        return []
+    check_files(folder, files, there.migrations)
+    return write_files(folder, files)
+
+
+def _cluster(side: str, connection_id: str) -> KafkaCluster:
+    from airflow.sdk.exceptions import AirflowNotFoundException
+    from confluent_kafka import KafkaException
+
+    from kafka_migration.adapters import connections
+
+    try:
+        return connections.cluster_named(side, connection_id)
+    except AirflowNotFoundException:
+        remedy = f"Create it (airflow connections add {connection_id} --conn-type kafka …), or correct the name."
+        code, found = Code.CONNECTION_MISSING, "no such connection"
+    except (KafkaException, ValueError) as error:
+        remedy = "Correct its extra, or name another connection."
+        code, found = Code.CONNECTION_INVALID, str(error)
+    expected = "a connection of type kafka with bootstrap.servers"
+    raise Refused([Finding(code, f"connection {connection_id} (--{side})", found, expected, remedy)])
+
+
+def _different(source: KafkaCluster, target: KafkaCluster) -> int:
+    """Return the number of brokers of the target; refuse one cluster as both sides."""
+    source_facts, target_facts = source.facts(), target.facts()
+    if source_facts.cluster_id == target_facts.cluster_id:
+        raise Refused(
+            [
+                Finding(
+                    Code.SAME_CLUSTER,
+                    "--source and --target",
+                    f"one cluster, id {source_facts.cluster_id}",
+                    "two different clusters",
+                    "Correct one of the two connections.",
+                )
+            ]
+        )
+    return target_facts.brokers

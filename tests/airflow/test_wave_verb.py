@@ -1,0 +1,393 @@
+"""The verb that proposes waves, over two clusters in memory: what it prints, what it writes, and when it refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airflow.sdk.exceptions import AirflowNotFoundException
+
+from kafka_migration.adapters import connections, settings
+from kafka_migration.cli.main import main
+from kafka_migration.cli.wave_files import write_files
+from kafka_migration.core.cluster import GroupKind, NewTopic
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding, Refused, TransientError
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.overlap import overlap_findings
+from kafka_migration.core.transaction_log import TRANSACTION_STATE
+from kafka_migration.spec.loading import load_migration_file, load_migrations
+from tests.contract.fake_cluster import FakeCluster, FakeGroup
+from tests.unit.test_transaction_log import ENDED, KEY, V0, V1
+
+pytestmark = pytest.mark.airflow
+
+SIZES = {"orders": 3, "audit": 1, "payments": 2, "refunds": 3, "mails": 9, "logs": 6, "_schemas": 1}
+
+
+@dataclass
+class Shop:
+    """Two clusters behind the connections `old` and `new`, and a folder for migration files."""
+
+    folder: Path
+    source: FakeCluster = field(default_factory=lambda: FakeCluster("old", 3))
+    target: FakeCluster = field(default_factory=lambda: FakeCluster("new", 2))
+
+    def add(self, cluster: FakeCluster, topic: str, records: int) -> None:
+        """Make a topic of one partition with some records."""
+        cluster.create_topics([NewTopic(topic, 1, 1, {})])
+        cluster.produce(topic, 0, *[(b"k", b"v")] * records)
+
+    def commit(self, group: str, *topics: str) -> None:
+        """Let a group commit on topics."""
+        self.source.commit(group, {TopicPartition(topic, 0): 0 for topic in topics})
+
+    def connected(self, side: str, connection_id: str) -> FakeCluster:
+        """Return the cluster behind a connection."""
+        if connection_id == "ssh":
+            raise ValueError("bootstrap.servers must be provided")
+        if connection_id not in {"old", "new"}:
+            raise AirflowNotFoundException(connection_id)
+        return self.source if connection_id == "old" else self.target
+
+    def waves(self, *options: str) -> int:
+        """Run the verb."""
+        return main(["waves", "--source", "old", "--target", "new", *options])
+
+    def write(self, *options: str) -> int:
+        """Run it so that it writes files."""
+        return self.waves("--write", str(self.folder), "--mirror-host", "mm", "--spark", "spark", *options)
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    """A source with topics, two groups that share one, a transaction over two topics, and topics that nobody reads."""
+    made = Shop(tmp_path)
+    for topic, records in SIZES.items():
+        made.add(made.source, topic, records)
+    made.add(made.source, TRANSACTION_STATE, 0)
+    made.source.produce(TRANSACTION_STATE, 0, (KEY, V0), (KEY, ENDED[1]), (KEY, V1))
+    made.commit("billing", "payments", "refunds")
+    made.source.join("shipping", "s", "/h", TopicPartition("orders", 0))
+    made.source.groups["connect-cluster"] = FakeGroup(kind="connect")
+    monkeypatch.setattr(connections, "cluster_named", made.connected)
+    monkeypatch.setattr(settings, "migrations_folder", lambda: tmp_path / "none")
+    return made
+
+
+SHOWN = """\
+Source  old
+Target  new
+Waves   3, of 6 topics
+
+WAVE     TOPICS  PARTITIONS  RECORDS  GROUPS  ACTIVE  FIRST TOPIC
+wave-01  2       2           4        1       1       audit and 1 more
+wave-02  2       2           5        1       0       payments and 1 more
+wave-03  2       2           15       0       0       logs and 1 more
+
+wave-01: 2 topics, 2 partitions, at most 4 records
+  Topics        audit, orders
+  Groups        shipping (active)
+  Transactions  pay-tx
+  Why           transactional id pay-tx wrote audit, orders
+
+wave-02: 2 topics, 2 partitions, at most 5 records
+  Topics  payments, refunds
+  Groups  billing
+  Why     group billing reads payments, refunds
+
+wave-03: 2 topics, 2 partitions, at most 15 records
+  Topics  logs, mails
+  Groups  none
+  Why     no group is known to read any of them: they may be moved at any time, or not at all
+
+Groups that no cutover can move
+  connect-cluster (connect)
+
+Topics that belong to no application
+  __transaction_state: Kafka's own
+  _schemas: the Schema Registry's; it moves with the registry, not with a consumer
+"""
+
+
+def test_waves_are_printed(shop: Shop, capsys: pytest.CaptureFixture[str]):
+    """A table of the waves, the smallest first, then why each is one, then what is in none."""
+    assert shop.waves() == 0
+    assert SHOWN == capsys.readouterr().out
+
+
+def test_documentation_shows_what_is_printed():
+    """The example of the page on waves is what the verb prints."""
+    page = (Path(__file__).parents[2] / "docs" / "waves.md").read_text()
+
+    assert f"```\n{SHOWN}```" in page
+
+
+def document(shop: Shop, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, dict[str, Any]]:
+    code = shop.waves("--json", *options)
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_json_has_everything(shop: Shop, capsys: pytest.CaptureFixture[str]):
+    """Each wave has its topics, groups, transactional ids, joins and sizes."""
+    code, found = document(shop, capsys, "--prefix", "shop")
+
+    assert (0, 1, [], []) == (code, found["schema"], found["not_known"], found["written"])
+    first = found["waves"][1]
+    assert ("shop-02", ["payments", "refunds"], 2, 5) == (
+        first["name"],
+        first["topics"],
+        first["partitions"],
+        first["records_at_most"],
+    )
+    assert [("billing", True, False)] == [(g["group"], g["is_movable"], g["is_active"]) for g in first["groups"]]
+    assert [{"kind": "group", "name": "billing", "topics": ["payments", "refunds"]}] == first["joined_by"]
+    assert ["pay-tx"] == found["waves"][0]["transactional_ids"]
+    assert {"connect-cluster": "connect"} == found["immovable_groups"]
+    assert {"_schemas", "__transaction_state"} == found["left_out"].keys()
+
+
+def test_ignored_group_and_chosen_topics(shop: Shop, capsys: pytest.CaptureFixture[str]):
+    """Options leave a group out of the joining, and topics out of the proposal; both are told."""
+    _, found = document(shop, capsys, "--ignore-group", "bill.*", "--topic", "re.*", "--topic", "orders")
+
+    assert [["orders"], ["refunds"]] == [wave["topics"] for wave in found["waves"]]
+    assert {"billing": ["payments", "refunds"]} == found["ignored_groups"]
+    assert {"audit": "not asked for"} == found["waves"][0]["elsewhere"]
+
+
+def test_small_waves_together(shop: Shop, capsys: pytest.CaptureFixture[str]):
+    """Asked for larger waves, those that need not be one are put together, and it says so."""
+    _, found = document(shop, capsys, "--min-topics", "3")
+
+    assert [(4, 2, True), (2, 2, False)] == [(len(w["topics"]), w["parts"], w["is_read"]) for w in found["waves"]]
+    shop.waves("--min-topics", "3")
+    assert "they need not be: 2 parts that nothing joins are put together" in capsys.readouterr().out
+
+
+def test_topics_on_the_target(shop: Shop, capsys: pytest.CaptureFixture[str]):
+    """An empty topic of the same name is proposed all the same; one with records is not, and is told."""
+    shop.add(shop.target, "refunds", 0)
+    shop.add(shop.target, "payments", 7)
+    _, found = document(shop, capsys)
+
+    assert {"payments": "on the target already, with records up to 7"} == found["elsewhere"]
+    assert ["refunds"] == found["waves"][0]["topics"]
+
+
+def denied(*_: object) -> Any:
+    raise Refused([Finding(Code.CONNECTION_INVALID, "old", "Group authorization failed", "a right", "Grant it.")])
+
+
+def silent(*_: object) -> Any:
+    raise TransientError("old did not answer")
+
+
+@pytest.mark.parametrize("fail", [denied, silent])
+def test_group_that_may_not_be_read(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], fail: Callable[..., Any]
+):
+    """What is denied about one group is not known, with exit code 4; the others are asked one by one."""
+    describe, committed = shop.source.describe_groups, shop.source.committed_offsets
+    monkeypatch.setattr(
+        shop.source, "describe_groups", lambda groups: fail() if "billing" in groups else describe(groups)
+    )
+    monkeypatch.setattr(shop.source, "committed_offsets", lambda g: fail() if g == "billing" else committed(g))
+    code, found = document(shop, capsys)
+
+    assert code == 4
+    assert [True] == [text.startswith("what group billing reads: ") for text in found["not_known"]]
+    assert [["shipping"], []] == [[g["group"] for g in wave["groups"]] for wave in found["waves"]]
+    assert shop.waves() == 4
+    assert (
+        "Not known, so that a wave may lack topics or groups\n  what group billing reads: " in capsys.readouterr().out
+    )
+
+
+def test_group_that_only_its_members_tell_of(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """Of a group whose members are seen and whose offsets are denied, what is seen joins, and the rest is not known."""
+    shop.source.join("half", "h", "/h", TopicPartition("mails", 0), TopicPartition("logs", 0))
+    committed = shop.source.committed_offsets
+    monkeypatch.setattr(shop.source, "committed_offsets", lambda g: denied() if g == "half" else committed(g))
+    code, found = document(shop, capsys)
+
+    assert code == 4
+    assert ["logs", "mails"] == found["waves"][2]["topics"]
+    assert [True] == [g["is_active"] for g in found["waves"][2]["groups"]]
+
+
+@pytest.mark.parametrize("kind", ["share", "streams", "other"])
+def test_group_of_another_kind(shop: Shop, capsys: pytest.CaptureFixture[str], kind: GroupKind):
+    """What such a group reads is not known, unless it is ignored."""
+    shop.source.groups["else"] = FakeGroup(kind=kind)
+    code, found = document(shop, capsys)
+
+    assert code == 4
+    assert [f"what group else reads: it is of kind {kind}, whose offsets are not asked for"] == found["not_known"]
+    assert document(shop, capsys, "--ignore-group", "else")[0] == 0
+
+
+@pytest.mark.parametrize("fail", [denied, silent])
+def test_transactions_that_may_not_be_read(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], fail: Callable[..., Any]
+):
+    """Without the log of transactions it is not known what they join."""
+    monkeypatch.setattr(shop.source, "read_log", fail)
+    code, found = document(shop, capsys)
+
+    assert code == 4
+    assert [True] == [
+        text.startswith("what transactional ids write to (__transaction_state): ") for text in found["not_known"]
+    ]
+    assert [["orders"], ["payments", "refunds"], ["audit", "logs", "mails"]] == [w["topics"] for w in found["waves"]]
+
+
+def test_log_that_takes_too_long(shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """What was read before the time was over joins; that it is not all is told."""
+
+    def some_of_it(topic: str, time_limit_s: float) -> Any:
+        assert (TRANSACTION_STATE, 7) == (topic, time_limit_s)
+        yield KEY, V0
+        raise TransientError("not read whole in 7 s")
+
+    monkeypatch.setattr(shop.source, "read_log", some_of_it)
+    code, found = document(shop, capsys, "--timeout", "7s")
+
+    assert code == 4
+    assert ["what transactional ids write to (__transaction_state): not read whole in 7 s"] == found["not_known"]
+    assert ["audit", "orders"] == found["waves"][0]["topics"]
+
+
+def test_files_are_written(shop: Shop, capsys: pytest.CaptureFixture[str]):
+    """One file per wave, which loads, has the wave's topics and groups, and overlaps with no other."""
+    assert shop.write("--prefix", "shop") == 0
+    assert str(shop.folder / "shop-03.yaml") in capsys.readouterr().out
+    migrations = load_migrations(shop.folder)
+
+    assert ["shop-01", "shop-02", "shop-03"] == [each.name for each in migrations]
+    assert [("audit", "orders"), ("payments", "refunds"), ("logs", "mails")] == [each.topics for each in migrations]
+    assert [("shipping",), ("billing",), ("(?!)",)] == [each.cutover.groups for each in migrations]
+    for each in migrations:
+        names = (each.source.connection, each.target.connection, each.mirror.connection)
+        assert ("old", "new", "mm") == names
+        assert ("spark", 2) == (each.validation.spark_connection, each.target_replication_factor)
+    for one in migrations:
+        assert () == overlap_findings(one, [other for other in migrations if other is not one])
+
+
+def test_what_other_files_have_is_not_proposed_again(shop: Shop, capsys: pytest.CaptureFixture[str]):
+    """Asked again, topics of the files that are there are elsewhere, and nothing is left to write."""
+    shop.write()
+    before = {path: path.read_text() for path in shop.folder.iterdir()}
+    capsys.readouterr()
+
+    assert shop.write() == 0
+    assert "payments, refunds: in wave-02.yaml already" in (shown := capsys.readouterr().out)
+    assert "Waves   0, of 0 topics" in shown
+    assert before == {path: path.read_text() for path in shop.folder.iterdir()}
+
+
+def test_nothing_is_written_over(shop: Shop, capsys: pytest.CaptureFixture[str]):
+    """A file in the way, whatever is in it, refuses all files before the first is written."""
+    (shop.folder / "wave-03.yaml").write_text("mine")
+
+    assert shop.write() == 3
+    assert "MIGRATION_FILE_EXISTS · " in capsys.readouterr().err
+    assert ["wave-03.yaml"] == [path.name for path in shop.folder.iterdir()]
+    assert shop.write("--prefix", "other") == 4
+    assert "which topics wave-03.yaml has: it is no valid migration file" in capsys.readouterr().out
+    assert "which topics wave-03.yaml has" in (shop.folder / "other-01.yaml").read_text()
+    assert load_migration_file(shop.folder / "other-01.yaml")[1].topics == ("audit", "orders")
+
+
+def test_file_that_would_overlap_is_refused(shop: Shop, capsys: pytest.CaptureFixture[str], migration_text: str):
+    """A file from another source that writes to the same topics of the target keeps all from being written."""
+    (shop.folder / "shop.yaml").write_text(migration_text.replace("new_kafka", "new"))
+
+    assert shop.write() == 3
+    assert "MIGRATIONS_OVERLAP · wave-01.yaml: topics: found audit, orders" in capsys.readouterr().err
+    assert ["shop.yaml"] == [path.name for path in shop.folder.iterdir()]
+
+
+def test_files_are_written_all_or_none(tmp_path: Path):
+    """A file that appears meanwhile is left as it is, and what was written before it is taken away."""
+    (tmp_path / "b.yaml").write_text("theirs")
+
+    with pytest.raises(FileExistsError):
+        write_files(tmp_path, {"a": "1", "b": "2"})
+    assert {"b.yaml": "theirs"} == {path.name: path.read_text() for path in tmp_path.iterdir()}
+
+
+def test_hostile_names_stay_names(shop: Shop, capsys: pytest.CaptureFixture[str]):
+    """A group's name reaches neither the terminal nor the file with anything that is not printable."""
+    shop.commit("evil\nname: x\x1b[31m\u202e", "mails", "logs")
+
+    assert shop.write() == 0
+    shown = capsys.readouterr().out
+    assert "group 'evil\\nname: x\\x1b[31m\\u202e' reads logs, mails" in shown
+    assert shown.replace("\n", "").isprintable()
+    written = (shop.folder / "wave-03.yaml").read_text()
+    assert written.replace("\n", "").isprintable()
+    assert load_migration_file(shop.folder / "wave-03.yaml")[1].topics == ("logs", "mails")
+
+
+WRONG = {
+    "no such connection": (
+        ["--source", "none", "--target", "new"],
+        3,
+        "MISSING · connection none (--source)",
+    ),
+    "wrong connection": (["--source", "old", "--target", "ssh"], 3, "CONNECTION_INVALID · connection ssh (--target)"),
+    "one cluster": (["--source", "old", "--target", "old"], 3, "SAME_CLUSTER"),
+    "no folder": (
+        ["--source", "old", "--target", "new", "--write", "/none", "--mirror-host", "m", "--spark", "s"],
+        1,
+        "/none is no folder",
+    ),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_wrong_places_are_named(shop: Shop, capsys: pytest.CaptureFixture[str], wrong: str):
+    """What does not exist, or is the same on both sides, is said before anything is read."""
+    arguments, code, text = WRONG[wrong]
+
+    assert main(["waves", *arguments]) == code
+    assert text in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--write", "."], "--write needs --mirror-host and --spark"),
+        (["--write", ".", "--spark", "s"], "--write needs --mirror-host and --spark"),
+        (["--topic", "("], "no regular expression"),
+        (["--ignore-group", "*"], "no regular expression"),
+        (["--min-topics", "0"], "a number from 1"),
+        (["--prefix", "Shop"], "lower-case letters"),
+        (["--prefix", "s" * 58], "at most 57"),
+        (["--timeout", "5"], "a duration"),
+    ],
+)
+def test_wrong_usage(shop: Shop, capsys: pytest.CaptureFixture[str], options: list[str], text: str):
+    """An option that makes no sense is wrong usage, and no cluster is asked."""
+    shop.source.is_down = True
+    with pytest.raises(SystemExit) as exited:
+        shop.waves(*options)
+
+    assert exited.value.code == 2
+    assert text in capsys.readouterr().err
+
+
+def test_cluster_that_does_not_answer(shop: Shop, capsys: pytest.CaptureFixture[str]):
+    """Without its topics and groups there is nothing to say."""
+    shop.source.is_down = True
+
+    assert shop.waves() == 1
+    assert "TransientError: old did not answer" in capsys.readouterr().err
