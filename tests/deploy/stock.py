@@ -54,9 +54,17 @@ class StockAirflow:
 
     def command(self, name: str, *arguments: str, expected: int = 0) -> str:
         """Run a command of the environment; return what it printed."""
-        return run([str(self.venv / "bin" / name), *arguments], self._environment(), expected)
+        environment = self.environ()
+        found = shutil.which(name, path=environment["PATH"])
+        assert found, name
+        return run([found, *arguments], environment, expected)
 
-    def _environment(self) -> dict[str, str]:
+    def shell(self, line: str, *, may_fail: bool = False) -> str:
+        """Run a line of shell in the home, with the environment's commands first; return what it printed."""
+        return run(["sh", "-c", f"cd {self.home} && {line}"], self.environ(), None if may_fail else 0)
+
+    def environ(self) -> dict[str, str]:
+        """Return the variables with which its commands run."""
         # Nothing of the checkout may help: no path to it, none of its settings.
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("AIRFLOW", "PYTHON", "VIRTUAL_ENV"))}
         path = f"{self.venv / 'bin'}{os.pathsep}{os.environ['PATH']}"
@@ -87,8 +95,8 @@ def copy_folders(target: Path) -> None:
         shutil.copytree(ROOT / name, target / name, dirs_exist_ok=True, ignore=ignore)
 
 
-def run(command: Sequence[str], environment: Mapping[str, str] | None = None, expected: int = 0) -> str:
-    """Run a command; return what it printed, without what it said beside that; it must end with the expected code."""
+def run(command: Sequence[str], environment: Mapping[str, str] | None = None, expected: int | None = 0) -> str:
+    """Run a command; return what it printed, without what it said beside that; it must end with an expected code."""
     done = subprocess.run(
         command,
         env=None if environment is None else dict(environment),
@@ -99,5 +107,5 @@ def run(command: Sequence[str], environment: Mapping[str, str] | None = None, ex
         timeout=TIMEOUT_S,
         check=False,
     )
-    assert expected == done.returncode, f"{' '.join(command)}:\n{done.stdout[-6000:]}{done.stderr[-6000:]}"
+    assert expected in {None, done.returncode}, f"{' '.join(command)}:\n{done.stdout[-6000:]}{done.stderr[-6000:]}"
     return done.stdout

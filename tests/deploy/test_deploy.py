@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from tests.deploy.conftest import Clusters
@@ -9,6 +12,7 @@ from tests.deploy.stock import StockAirflow
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign]
 
+ROOT = Path(__file__).parents[2]
 KINDS = {"kafka_migration", "kafka_nightly_sync", "kafka_rollback"}
 # What Airflow imports of the package under any other name than its own.
 DOUBLES = """\
@@ -49,6 +53,26 @@ def test_folder_copy_works(copied: StockAirflow, clusters: Clusters):
     assert dag_ids(copied) >= {f"{kind}__demo" for kind in KINDS}
 
     clusters.migrate(copied, "deployed-copy", "python", "-c", RUN_MODULE, str(copied.home / "plugins"))
+
+
+def test_first_steps_of_the_installation_page_work(copied: StockAirflow):
+    """The migration file of the page gives its DAGs, and each command that follows it does what it says."""
+    page = (ROOT / "docs" / "installation.md").read_text().split("## 7. First steps")[1]
+    (text,) = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    (copied.home / "include" / "migrations" / "shop.yaml").write_text(text)
+    dag_ids(copied)
+
+    commands = [
+        line for block in re.findall(r"^```\n(.*?)^```", page, re.MULTILINE | re.DOTALL) for line in block.splitlines()
+    ]
+    *steps, status = commands
+    for step in steps:
+        copied.shell(step)
+
+    assert 4 == len(commands)
+    assert ["queued"] == [run["state"] for run in copied.airflow_json("dags", "list-runs", "kafka_migration__shop")]
+    # Without a scheduler nothing has run, so that the store does not know the migration.
+    assert "MIGRATION_UNKNOWN" in copied.shell(f"{status} 2>&1", may_fail=True)
 
 
 def test_wheel_works(installed: StockAirflow, clusters: Clusters):

@@ -95,7 +95,7 @@ def in_object_store(installed: StockAirflow, clusters: Clusters, address: str, f
             "AWS_ACCESS_KEY_ID": "test",
             "AWS_SECRET_ACCESS_KEY": "test",
             "AIRFLOW_CONN_AWS_DEFAULT": json.dumps({"conn_type": "aws", "extra": extra}),
-            "AIRFLOW__KAFKA_MIGRATION__EVIDENCE_ROOT": "s3://proofs/kafka",
+            "AIRFLOW__KAFKA_MIGRATION__EVIDENCE_ROOT": "s3://aws_default@proofs/kafka",
             "AIRFLOW__KAFKA_MIGRATION__SPARK_JARS": f"{known['AIRFLOW__KAFKA_MIGRATION__SPARK_JARS']},{s3a}",
         },
     )

@@ -15,11 +15,13 @@ import pytest
 
 from kafka_migration.adapters.evidence import LedgerStore, RunEvidence, StopRequestStore
 from kafka_migration.cli import stop as stop_module
+from kafka_migration.cli import verdict as verdict_module
 from kafka_migration.cli.main import main
 from kafka_migration.cli.output import aligned
 from kafka_migration.cli.status import status_document, status_lines
 from kafka_migration.cli.stop import login_name, wait_for_stop
 from kafka_migration.cli.store import MigrationStore
+from kafka_migration.cli.verdict import verdict_document
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import GenerationStart, StopCertificate
 from kafka_migration.core.judgements import Judgement
@@ -365,3 +367,21 @@ def test_columns_are_aligned():
 def test_modes_that_follow_the_source():
     """Only a run that mirrors on at the end of the source starts MirrorMaker with nothing to copy."""
     assert [Mode.FOLLOW, Mode.CUTOVER] == [mode for mode in Mode if mode.follows_source]
+
+
+def test_what_libraries_print_is_no_part_of_an_answer(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    """Whatever a storage client logs, standard output is the one JSON document that was asked for."""
+
+    def talkative(*arguments: object) -> object:
+        sys.stdout.write("retrieving connection\n")
+        return verdict_document(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(verdict_module, "verdict_document", talkative)
+
+    main(["verdict", "shop", "--json", "--evidence-root", str(root)])
+
+    shown = capsys.readouterr()
+    assert "shop" == json.loads(shown.out)["migration"]
+    assert "retrieving connection" in shown.err

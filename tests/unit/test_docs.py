@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,28 @@ def test_commands_of_the_command_line_exist(path: Path):
     named = re.findall(r"(?:`|^)(?:kafka-migration|python -m kafka_migration) ([a-z-]+)", path.read_text(), re.M)
 
     assert set() == set(named) - set(cli_verbs())
+
+
+def shown_commands(program: str) -> list[list[str]]:
+    """Return the words of every command of a program that any page shows in a block of its own."""
+    pages = [path.read_text() for path in DOCUMENTS]
+    blocks = [
+        block for page in pages for block in re.findall(r"^```(?:sh)?\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    ]
+    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    found = [shlex.split(line)[1:] for line in lines if re.match(rf"\s*{program} ", line)]
+    assert found, program
+    return found
+
+
+def test_shown_commands_can_be_called():
+    """Each command of Airflow's and of ours that a page shows is understood by the program itself."""
+    from airflow.cli import cli_parser
+
+    for words in shown_commands("airflow"):
+        cli_parser.get_parser().parse_args(words)
+    for words in shown_commands("kafka-migration"):
+        parser().parse_args(words)
 
 
 def test_every_verb_and_option_is_documented():

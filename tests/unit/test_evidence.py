@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters.evidence import LedgerStore, RunEvidence, StopRequestStore, write_whole
+from kafka_migration.adapters.evidence import LedgerStore, RunEvidence, StopRequestStore, is_there, write_whole
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import EvidenceUnreadable, Finding, Refused
 from kafka_migration.core.evidence import Kind, assemble_run, document_name, parse_document_name, run_folder_name
@@ -317,6 +317,27 @@ def test_listings_are_never_those_that_a_storage_client_remembers(tmp_path: Path
     LedgerStore(tmp_path, "shop").append(GenerationStart(1, "dag/run#1", "then", {}, {}).to_document())
 
     assert Phase.SYNCING is reader.read().phase
+
+
+class RememberingDocument:
+    """A double of a document in a store whose client, until it forgets, knows only what a listing once showed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.fs, self.known = path, self, path.exists()
+
+    def exists(self) -> bool:
+        return self.known
+
+    def invalidate_cache(self) -> None:
+        self.known = self.path.exists()
+
+
+def test_result_that_spark_wrote_is_seen(tmp_path: Path):
+    """What another program has written since the folder was listed is there."""
+    document = RememberingDocument(tmp_path / "09-validation-result-1.json")
+    document.path.write_text("{}")
+
+    assert is_there(document)
 
 
 def test_report_shows_names_as_they_are():

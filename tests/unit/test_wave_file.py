@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -38,6 +39,15 @@ def test_it_says_what_the_wave_says():
     assert ("old_kafka", "new_kafka") == (migration.source.connection, migration.target.connection)
     assert ("mirror_host", "spark") == (migration.mirror.connection, migration.validation.spark_connection)
     assert migration.target_replication_factor == 3
+    assert migration.mirror.kafka_home is None
+
+
+def test_it_names_kafkas_folder_where_that_was_given():
+    """The folder on the host stands in the file, and is not asked for any more."""
+    text = wave_file("shop-01", wave("a"), replace(NAMES, kafka_home="/opt/kafka"))
+
+    assert "/opt/kafka" == load_migration(text, where="shop-01.yaml").mirror.kafka_home
+    assert "mirror.kafka_home" not in text
 
 
 @given(GROUPS)

@@ -52,7 +52,7 @@ class RunEvidence:
         Raises `Refused` (`EVIDENCE_MISSING`) when no attempt has one.
         """
         for folder in self._attempt_folders():
-            if (folder / MIGRATION_FILE).exists():
+            if is_there(folder / MIGRATION_FILE):
                 return str((folder / MIGRATION_FILE).read_text(encoding="utf-8"))
         raise _missing(self.folder, "the frozen migration file", "preflight")
 
@@ -103,7 +103,7 @@ class RunEvidence:
     def _attempt_folders(self) -> Iterator[Any]:
         for attempt in range(self.attempt, 0, -1):
             folder = self._run_folder / f"attempt-{attempt}"
-            if folder.exists():
+            if is_there(folder):
                 yield folder
 
     @staticmethod
@@ -162,10 +162,15 @@ class StopRequestStore:
 
 def _listed(folder: Folder) -> list[str]:
     """Return the names in a folder as they are now; none where there is no folder."""
-    if (file_system := getattr(folder, "fs", None)) is not None:
+    return [path.name for path in folder.iterdir()] if is_there(folder) else []
+
+
+def is_there(path: Any) -> bool:
+    """Tell whether there is a document or a folder at a path now, whoever wrote it."""
+    if (file_system := getattr(path, "fs", None)) is not None:
         # A storage client may remember a listing for as long as its process lives; other processes write meanwhile.
         file_system.invalidate_cache()
-    return [path.name for path in folder.iterdir()] if folder.exists() else []
+    return bool(path.exists())
 
 
 def to_json(document: Mapping[str, Any]) -> str:

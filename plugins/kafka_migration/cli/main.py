@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from kafka_migration import __version__
 from kafka_migration.cli.decommission import decommission
-from kafka_migration.cli.output import ExitCode
+from kafka_migration.cli.output import ExitCode, only_answers
 from kafka_migration.cli.status import status
 from kafka_migration.cli.stop import stop
 from kafka_migration.cli.verdict import verdict
@@ -35,7 +35,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         # A terminal that cannot show a letter is no reason to fail half-way.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        return int(arguments.run(arguments))
+        with only_answers():
+            return int(arguments.run(arguments))
     except BrokenPipeError:
         # Who reads has heard enough; what was asked is done. Python would complain once more when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -134,6 +135,7 @@ def _add_waves(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     verb.add_argument("--prefix", type=_prefix, default="wave", help="waves are called PREFIX-01, … (default: wave)")
     verb.add_argument("--mirror-host", metavar="CONNECTION", help="for --write: Airflow connection of type ssh")
     verb.add_argument("--spark", metavar="CONNECTION", help="for --write: Airflow connection of type spark")
+    verb.add_argument("--kafka-home", metavar="FOLDER", help="for --write: Kafka on the MirrorMaker host")
     _add_json(verb)
     verb.set_defaults(run=partial(_waves, verb))
 

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
 from enum import IntEnum
+from typing import TextIO
+
+_answers: ContextVar[TextIO | None] = ContextVar("answers", default=None)
 
 
 class ExitCode(IntEnum):
@@ -23,7 +29,18 @@ def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
 
 
+@contextmanager
+def only_answers() -> Iterator[None]:
+    """Keep standard output for what `say` writes; what Airflow and its providers log there goes to standard error."""
+    token = _answers.set(sys.stdout)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _answers.reset(token)
+
+
 def say(lines: Iterable[str]) -> None:
     """Write lines to standard output, at once: somebody may be waiting for the next."""
     for line in lines:
-        print(line, flush=True)
+        print(line, file=_answers.get(), flush=True)

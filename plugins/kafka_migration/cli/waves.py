@@ -30,7 +30,14 @@ def waves(arguments: Namespace) -> int:
     brokers = _different(source, target)
     plan = _plan(arguments, there, source, target)
     not_known = (*plan.not_known, *there.not_known)
-    names = Names(arguments.source, arguments.target, arguments.mirror_host or "", arguments.spark or "", brokers)
+    names = Names(
+        source=arguments.source,
+        target=arguments.target,
+        mirror_host=arguments.mirror_host or "",
+        spark=arguments.spark or "",
+        target_brokers=brokers,
+        kafka_home=arguments.kafka_home or "",
+    )
     files = proposed_files(plan, names, arguments.prefix, not_known)
     written = _written(arguments.write, files, there)
     document = waves_document(plan, list(files), names, not_known, datetime.now(UTC), written)

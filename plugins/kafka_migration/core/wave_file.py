@@ -20,13 +20,17 @@ USUAL_REPLICAS = 3
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Airflow connections that a proposed file names, and how many brokers the target has."""
+    """What a proposed file names: Airflow connections, the folder of Kafka on the MirrorMaker host (may be left out).
+
+    `target_brokers` is how many brokers the target has.
+    """
 
     source: str
     target: str
     mirror_host: str
     spark: str
     target_brokers: int
+    kafka_home: str = ""
 
 
 def wave_file(name: str, wave: Wave, names: Names, remarks_on_all: Iterable[str] = ()) -> str:
@@ -59,7 +63,8 @@ def _head(name: str, wave: Wave, names: Names, remarks_on_all: Iterable[str]) ->
         yield from (f"  {line}" for line in noted)
     yield "To decide:"
     yield f"  target.replication_factor: the target has {names.target_brokers} broker(s)"
-    yield "  mirror.kafka_home: the folder of Kafka's libraries on the MirrorMaker host, without $KAFKA_HOME there"
+    if not names.kafka_home:
+        yield "  mirror.kafka_home: the folder of Kafka's libraries on the MirrorMaker host, without $KAFKA_HOME there"
     yield "  everything else has a default: docs/migration-file.md"
 
 
@@ -84,6 +89,8 @@ def _file(name: str, wave: Wave, names: Names) -> Iterator[str]:
     yield from (f"  - {_quoted(topic)}" for topic in wave.topics)
     yield "mirror:"
     yield f"  connection: {_quoted(names.mirror_host)}"
+    if names.kafka_home:
+        yield f"  kafka_home: {_quoted(names.kafka_home)}"
     yield "validation:"
     yield f"  spark_connection: {_quoted(names.spark)}"
     yield "cutover:"

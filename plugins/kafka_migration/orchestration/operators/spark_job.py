@@ -17,6 +17,7 @@ from airflow.sdk.exceptions import AirflowException
 
 from kafka_migration.adapters import settings
 from kafka_migration.adapters.connections import connection_config
+from kafka_migration.adapters.evidence import is_there
 from kafka_migration.clients.kafka_properties import spark_options
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, ValidationFailed
@@ -81,7 +82,7 @@ class SparkJobOperator(SparkSubmitOperator):
 
 def result_of(run: MigrationRun, kind: Kind, path: Any) -> dict[str, Any]:
     """Return the result document of a job. Raises `ValidationFailed` if there is none at its path."""
-    result = run.evidence.newest(kind) if path.exists() else None
+    result = run.evidence.newest(kind) if is_there(path) else None
     if result is None:
         raise ValidationFailed(
             [

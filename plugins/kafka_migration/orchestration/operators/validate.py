@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowSkipException
 
+from kafka_migration.adapters.evidence import is_there
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import Generation
 from kafka_migration.core.lateness import pending_document
@@ -79,7 +80,7 @@ class ValidateTopicsOperator(SparkJobOperator):
                 # Spark that was killed fails in many ways, and may have done its work before.
                 if not is_over.is_set():
                     raise
-        return bool(not is_over.is_set() or result_path.exists())
+        return bool(not is_over.is_set() or is_there(result_path))
 
     def _stop(self) -> None:
         """Stop Spark in another thread than that which waits for it."""

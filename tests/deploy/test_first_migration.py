@@ -1,0 +1,125 @@
+"""The page that leads a newcomer to the first migration: its commands, run as they stand there."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from sandbox.jars import kafka_home
+from sandbox.parts import free_ports
+from tests.deploy.conftest import Clusters
+from tests.deploy.stock import StockAirflow, build_wheel
+from tests.live.groups import commit
+from tests.waiting import wait_until
+
+pytestmark = [pytest.mark.live, pytest.mark.campaign]
+
+PAGE = (Path(__file__).parents[2] / "docs" / "first-migration.md").read_text()
+TOPIC = "first-orders"
+
+
+def commands() -> list[str]:
+    """Return every command of the page's blocks, in order."""
+    return "".join(re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)).splitlines()
+
+
+@pytest.fixture
+def airflow(stock: StockAirflow, clusters: Clusters, tmp_path: Path) -> Iterator[StockAirflow]:
+    """A running Airflow without anything of ours but Spark's jars, which a closed network needs."""
+    kept = "AIRFLOW__KAFKA_MIGRATION__SPARK_JARS"
+    (port,) = free_ports(1)
+    made = stock.with_home(
+        tmp_path / "home",
+        AIRFLOW__KAFKA_MIGRATION__SPARK_JARS=clusters.connections()[kept],
+        AIRFLOW__API__PORT=str(port),
+        AIRFLOW__API__BASE_URL=f"http://localhost:{port}",
+        AIRFLOW__CORE__EXECUTION_API_SERVER_URL=f"http://localhost:{port}/execution/",
+        AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL="5",
+    )
+    with standalone(made, tmp_path / "airflow.log"):
+        yield made
+
+
+@contextmanager
+def standalone(airflow: StockAirflow, log: Path) -> Iterator[None]:
+    """Run `airflow standalone` until the end of the block; its process group ends with it."""
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            [str(airflow.venv / "bin" / "airflow"), "standalone"],
+            env=airflow.environ(),
+            cwd=airflow.home,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    try:
+        wait_until(lambda: "Airflow is ready" in log.read_text(), 300, "Airflow to be ready")
+        yield
+    finally:
+        os.killpg(process.pid, signal.SIGINT)
+        try:
+            process.wait(60)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(30)
+
+
+def addressed(command: str, clusters: Clusters, wheel: Path) -> str:
+    """Return a command with the newcomer's addresses and paths in place of the page's."""
+    state = clusters.sandbox.state
+    ssh = json.loads(clusters.connections()["AIRFLOW_CONN_DEMO_MIRROR_HOST"])
+    host = {**ssh, "extra": {name: ssh["extra"][name] for name in ("key_file", "host_key")}}
+    if " mirror_host --conn-json" in command:
+        return f"{command.partition(' --conn-json')[0]} --conn-json {shlex.quote(json.dumps(host))}"
+    for shown, mine in (
+        ("old1.example:9092", state.source_bootstrap),
+        ("new1.example:9092", state.target_bootstrap),
+        ("/opt/kafka", str(kafka_home())),
+        ("kafka_migration_airflow-0.1.0-py3-none-any.whl", str(wheel)),
+        ("pip install", "python -m ensurepip && python -m pip install --no-deps"),
+    ):
+        command = command.replace(shown, mine)
+    return command
+
+
+def test_ten_commands_lead_to_a_verdict(airflow: StockAirflow, clusters: Clusters, tmp_path: Path):
+    """A newcomer who does what the page says has a first migration file, and a proved copy."""
+    source = {"bootstrap.servers": clusters.sandbox.state.source_bootstrap}
+    admin = AdminClient(source)
+    for future in admin.create_topics([NewTopic(TOPIC, 1, 1)]).values():
+        future.result(30)
+    producer = Producer(source)
+    for number in range(500):
+        producer.produce(TOPIC, key=f"k{number % 20}", value=f"value {number}")
+    assert 0 == producer.flush(60)
+    commit(source, "first-billing", TOPIC, {0: 100})
+    wheel = build_wheel(tmp_path / "wheel")
+    *steps, verdict = [addressed(command, clusters, wheel) for command in commands()]
+
+    for step in steps:
+        if "dags unpause" in step:
+            wait_until(
+                lambda: "kafka_migration__shop-01" in airflow.airflow("dags", "list"), 180, "the DAG to be known"
+            )
+        airflow.shell(step)
+
+    assert 10 == len(commands())
+    wait_until(lambda: "PASS" in airflow.shell(verdict, may_fail=True), 600, "the verdict")
+    wait_until(lambda: ended(airflow), 300, "the run to end")
+
+
+def ended(airflow: StockAirflow) -> bool:
+    (run,) = airflow.airflow_json("dags", "list-runs", "kafka_migration__shop-01")
+    assert run["state"] in {"running", "queued", "success"}, run
+    return bool(run["state"] == "success")
