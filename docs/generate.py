@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -14,6 +15,7 @@ DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS.parent / "plugins"), str(DOCS.parent)]
 
 from bench.page import page  # noqa: E402
+from kafka_migration.core.code_acts import ACTS  # noqa: E402
 from kafka_migration.core.codes import Code  # noqa: E402
 from kafka_migration.core.markdown import table  # noqa: E402
 from kafka_migration.spec.models import MigrationModel  # noqa: E402
@@ -24,12 +26,27 @@ NOTICE = "<!-- Written by docs/generate.py from the code; do not edit by hand. -
 
 def error_codes() -> str:
     """Return the page of all codes."""
-    rows = [(f"`{code}`", code.meaning) for code in sorted(Code)]
+    entries = runbook_entries((DOCS / "runbook.md").read_text())
+    rows = [(f"`{code}`", code.meaning, f"{ACTS[code]}{entries.get(code, '')}") for code in sorted(Code)]
     return (
         f"# Error codes\n\n{NOTICE}Every refusal and finding has one of these codes. Its text names the object, what "
         "was found, what was expected, and what to do; all findings of a step are reported together. Codes are "
-        f"never renamed.\n\n{table(('Code', 'Meaning'), rows)}\n"
+        "never renamed. What to do *first* stands here, where the finding itself is not at hand; *more* leads to the "
+        "part of the [runbook](runbook.md) that has an entry on the code. What is broken right now, and how to stop "
+        "a MirrorMaker: [the runbook's first page](runbook.md#what-is-broken-right-now).\n\n"
+        f"{table(('Code', 'Meaning', 'What to do'), rows)}\n"
     )
+
+
+def runbook_entries(page: str) -> dict[str, str]:
+    """Return per code that an entry of the runbook has in its bold text a link to the part in which it stands."""
+    entries = {}
+    for part in page.split("\n## ")[1:]:
+        anchor = part.partition("\n")[0].lower().replace(" ", "-")
+        for entry in re.findall(r"^- \*\*… (.*?)\*\*", part, re.MULTILINE | re.DOTALL):
+            for code in re.findall(r"`([A-Z][A-Z0-9_]+)`", entry):
+                entries.setdefault(code, f" [More](runbook.md#{anchor})")
+    return entries
 
 
 def migration_file() -> str:

@@ -66,6 +66,26 @@ def test_certificate_remembers_positions_prints_and_ids(world: World):
     assert {"orders": "old-1", "audit": "old-2"} == kept.source_topic_ids
 
 
+def test_stop_that_is_cleared_alone_takes_the_reservation_of_its_own_run(world: World):
+    """Regression: the host refused it, as the attempt before still held the reservation beside a living MirrorMaker."""
+    begin(world)
+    world.dag_run.clear_number = 1
+    do(world, StopMirrorOperator)
+
+    assert (None, ProcessState.STOPPED) == (world.run.ledger.read().open_generation, world.host.status().state)
+    assert world.run.identity.holder == world.host.status().holder
+
+
+def test_stop_takes_no_reservation_from_another_run(world: World):
+    """What another run has taken over is that run's to stop."""
+    begin(world)
+    world.host.reserve("dag/other#1", take_over_from=world.run.identity.holder)
+
+    with pytest.raises(AirflowFailException, match="NOT_RESERVED"):
+        do(world, StopMirrorOperator)
+    assert ProcessState.RUNNING == world.host.status().state
+
+
 def test_records_lost_while_it_ran_fail_the_stop_when_it_is_certified(world: World):
     """The range is in the certificate and in the finding, and everything is stopped and recorded before."""
     begin(world)

@@ -139,7 +139,9 @@ def test_named_tests_exist(path: Path):
 def test_every_code_is_used():
     """A code that nothing raises is not documented as if it could happen."""
     sources = "\n".join(
-        p.read_text() for p in (ROOT / "plugins").rglob("*") if p.suffix == ".py" or p.name == "mirrorctl"
+        p.read_text()
+        for p in (ROOT / "plugins").rglob("*")
+        if (p.suffix == ".py" and p.name != "code_acts.py") or p.name == "mirrorctl"
     )
 
     assert [] == [code for code in Code if len(re.findall(rf"\b{code}\b", sources)) < 2 + (f"{code} = " in sources)]

@@ -14,7 +14,7 @@ from kafka_migration.core.host import HostReply
 from kafka_migration.core.metrics import MetricsOf
 from kafka_migration.core.retention import Forecast
 from kafka_migration.orchestration.forecast import forecast_after
-from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
+from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, hold_reservation
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.starting import end_when_settled, stop_generation
 
@@ -43,6 +43,8 @@ class StopMirrorOperator(MigrationOperator):
             stored = ledger.last_stop
             self.log.info("No MirrorMaker of this migration is open.")
             return {"generation": stored.generation if stored else None, "stopped": False}
+        # Cleared by itself, it comes as a later attempt than the one whose reservation could not be freed.
+        hold_reservation(run)
         reply = stop_generation(run, generation)
         certificate = end_when_settled(run, generation, reply, _reason(run, reply))
         forecast = self._forecast(run, certificate, ledger.last_stop)

@@ -1,0 +1,99 @@
+"""Rules of the codes, and of the pages on which a person looks them up."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from kafka_migration.core.alerts import AlertKind, Ended, ended_alert
+from kafka_migration.core.code_acts import ACTS
+from kafka_migration.core.codes import Code
+
+pytestmark = pytest.mark.unit
+
+ROOT = Path(__file__).parents[2]
+RUNBOOK = (ROOT / "docs" / "runbook.md").read_text()
+# The names of one entry, before its answer.
+QUESTIONS = re.findall(r"^- \*\*… (.*?)\*\*", RUNBOOK, re.MULTILINE | re.DOTALL)
+# What the runbook writes in capitals beside codes: verdicts, and settings.
+NO_CODES = {"PASS", "WARN", "FAIL", "NOT_VERIFIABLE", "AIRFLOW_HOME", "KAFKA_MIGRATION_HOME"}
+# At night one line is not enough for these.
+NEED_AN_ENTRY = {
+    Code.ALERTS_INVALID,
+    Code.CLUSTER_UNREACHABLE,
+    Code.COPY_DIFFERS,
+    Code.EVIDENCE_CHANGED,
+    Code.EVIDENCE_MISSING,
+    Code.GAP,
+    Code.GAP_DURING_RUN,
+    Code.MIGRATION_UNKNOWN,
+    Code.MIRROR_NOT_STOPPED,
+    Code.MOVED_TOPIC_CHANGED,
+    Code.OFFSETS_NOT_WRITTEN,
+    Code.SSH_UNREACHABLE,
+    Code.TARGET_OFFSETS_CHANGED,
+    Code.TARGET_ONLY_RECORDS,
+    Code.VALIDATION_RESULT_MISSING,
+}
+
+
+def test_every_code_says_what_to_do_first():
+    """No code is left without an act, in the order in which the codes are."""
+    assert list(Code) == list(ACTS)
+
+
+@pytest.mark.parametrize("code", Code)
+def test_acts_are_short_sentences(code: Code):
+    """What to do is told in few plain sentences."""
+    act = ACTS[code]
+
+    assert act == act.strip()
+    assert act.endswith(".")
+    assert len(act) <= 230
+    assert act.count("`") % 2 == 0
+
+
+def test_every_code_of_the_runbook_exists():
+    """What the runbook writes like a code is one."""
+    named = set(re.findall(r"`([A-Z][A-Z0-9_]{3,})`", RUNBOOK))
+
+    assert set() == named - set(map(str, Code)) - NO_CODES
+
+
+def test_codes_that_need_more_than_a_line_have_an_entry():
+    """Each is in the bold text of an entry, where a person who searches the page finds it first."""
+    named = set(re.findall(r"`([A-Z][A-Z0-9_]+)`", " ".join(QUESTIONS)))
+
+    assert set() == NEED_AN_ENTRY - named
+
+
+def test_no_code_has_two_entries():
+    """Who finds an entry needs not look for another."""
+    named = re.findall(r"`([A-Z][A-Z0-9_]+)`", " ".join(QUESTIONS))
+
+    assert [] == sorted({code for code in named if named.count(code) > 1})
+
+
+def test_the_alert_of_a_mirrormaker_that_may_run_leads_to_its_entry():
+    """The alert names the entry by words that are in its bold text."""
+    ended = Ended("failed", release_problem="no answer", may_run=True)
+    alert = ended_alert("shop", "run", "", ended)
+
+    assert alert is not None
+    assert AlertKind.NOT_STOPPED is alert.kind
+    (entry,) = re.findall(r"\(runbook, (.*?)\)", alert.next_act)
+    assert 1 == len([question for question in QUESTIONS if entry in question])
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").rglob("*.md")), ids=lambda p: p.name)
+def test_links_into_the_runbook_lead_to_a_heading(path: Path):
+    """A part of the runbook that a page names by its heading is there."""
+    headings = {heading.lower().replace(" ", "-") for heading in re.findall(r"^## (.*)$", RUNBOOK, re.MULTILINE)}
+    text = path.read_text()
+    links = set(re.findall(r"runbook\.md#([\w-]+)", text))
+    if path.name == "runbook.md":
+        links |= set(re.findall(r"\]\(#([\w-]+)\)", text))
+
+    assert set() == links - headings
