@@ -56,6 +56,10 @@ test-live: bootstrap ## Only the tests on real clusters
 test-live-all: bootstrap ## The same with the long campaigns
 	@$(RUN) -m pytest -m "live or campaign"
 
+.PHONY: compose-test
+compose-test: bootstrap ## Build docker-compose.yaml's images, bring it up, run a migration in it, bring it down
+	@$(RUN) -m sandbox.compose
+
 .PHONY: lint
 lint: bootstrap ## ruff check, ruff format --check, mypy
 	@$(RUN) -m ruff check .
@@ -68,9 +72,12 @@ bench: bootstrap ## Run the benchmarks and write docs/benchmarks.md
 	@$(RUN) -m bench; result=$$?; $(RUN) docs/generate.py && exit $$result
 
 .PHONY: lock
-lock: bootstrap ## Resolve pyproject.toml into requirements.lock again
+lock: bootstrap ## Resolve pyproject.toml into requirements.lock, and into those of the images, again
 	@.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 		--extra dev pyproject.toml -o requirements.lock
+	@for lock in "airflow --extra postgres pyproject.toml" "spark docker/requirements-spark.in"; do set -- $$lock; name=$$1; shift; \
+		.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+			-c requirements.lock "$$@" -o docker/requirements-$$name.lock || exit; done
 
 .PHONY: clean
 clean: ## Stop the sandbox and remove everything that was built or downloaded

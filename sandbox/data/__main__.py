@@ -1,4 +1,4 @@
-"""`python -m sandbox.data`: fill the source cluster of the running sandbox with the demo's data."""
+"""`python -m sandbox.data`: fill a source cluster, by default that of the running sandbox, with the demo's data."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ def main(arguments: list[str] | None = None) -> int:
     """Seed, or say that it is done already; 0 done, 1 failed."""
     parser = argparse.ArgumentParser(prog="python -m sandbox.data", description=__doc__)
     parser.add_argument("--root", type=Path, default=DEFAULT_ROOT, help="the sandbox's folder (%(default)s)")
-    root: Path = parser.parse_args(arguments).root
+    parser.add_argument("--bootstrap", help="fill this cluster instead, as host:port")
+    options = parser.parse_args(arguments)
     try:
-        print(_fill(SandboxState.load(root / FILE_NAME).source_bootstrap), flush=True)
+        print(_fill(options.bootstrap or SandboxState.load(options.root / FILE_NAME).source_bootstrap), flush=True)
     except FileNotFoundError:
         print("No sandbox is running; start one with: make up", flush=True)
         return 1

@@ -1,0 +1,117 @@
+"""The Docker engine: the one that answers, or one of the test's own in a folder that goes with it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox.compose.commands import found, run
+from sandbox.compose.failure import ComposeTestFailed, NotPossibleHere
+from sandbox.interrupts import Interrupts
+
+ANSWER_S = 30
+START_S = 60
+STOP_S = 60
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine that answers: the docker client, and the environment that leads clients to it."""
+
+    docker: str
+    environment: Mapping[str, str]
+
+    def run(self, *arguments: str, timeout_s: float = 120) -> str:
+        """Return what `docker …` printed."""
+        return run((self.docker, *arguments), timeout_s, environment=self.environment)
+
+    def has_image(self, name: str) -> bool:
+        """True if the engine has an image of this name."""
+        return bool(self.run("images", "--quiet", name).strip())
+
+    def image_bytes(self, name: str) -> int:
+        """Return an image's size, layers that it shares with others included."""
+        return int(self.run("image", "inspect", "--format", "{{.Size}}", name))
+
+
+@contextmanager
+def engine() -> Iterator[Engine]:
+    """Give the engine that answers; without one, start one and stop it again.
+
+    Raises:
+        NotPossibleHere: there is none, and none can be started.
+    """
+    docker = found("docker")
+    if docker is None:
+        raise NotPossibleHere("docker is not installed. On Debian: apt-get install docker.io docker-compose")
+    environment = _environment(os.environ)
+    if _answers(docker, environment):
+        yield Engine(docker, environment)
+        return
+    with _own_engine() as socket:
+        yield Engine(docker, {**environment, "DOCKER_HOST": f"unix://{socket}"})
+
+
+def _environment(caller: Mapping[str, str]) -> dict[str, str]:
+    """Return the clients' environment: the classic builder, which every engine has; no other project's settings."""
+    kept = {name: value for name, value in caller.items() if not name.startswith("COMPOSE_")}
+    return {**kept, "COMPOSE_DOCKER_CLI_BUILD": "0", "DOCKER_BUILDKIT": "0"}
+
+
+def _answers(docker: str, environment: Mapping[str, str]) -> bool:
+    command = (docker, "version", "--format", "{{.Server.Version}}")
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, timeout=ANSWER_S, check=False)
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
+
+
+@contextmanager
+def _own_engine() -> Iterator[Path]:
+    """Run a dockerd whose data, state and socket are in one temporary folder; give its socket."""
+    dockerd = found("dockerd")
+    if dockerd is None or os.geteuid() != 0:
+        raise NotPossibleHere("No Docker engine answers. Start one, or run this as root where dockerd is installed.")
+    folder = Path(tempfile.mkdtemp(prefix="kmc-"))  # short: sockets lie deep below it
+    socket, log = folder / "sock", folder / "log"
+    places = ("--data-root", folder / "data", "--exec-root", folder / "exec", "--pidfile", folder / "pid")
+    print(f"No Docker engine answers: starting one in {folder}", flush=True)
+    with log.open("wb") as output:
+        # A session of its own: Ctrl-C is for the test, which still needs the engine to clean up.
+        process = subprocess.Popen(
+            (dockerd, *map(str, places), "-H", f"unix://{socket}"), stdout=output, stderr=output, start_new_session=True
+        )
+    try:
+        _wait_until_up(process, socket, log)
+        yield socket
+    finally:
+        with Interrupts().ignored():
+            _stop(process)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _wait_until_up(process: subprocess.Popen[bytes], socket: Path, log: Path) -> None:
+    deadline = time.monotonic() + START_S
+    while not (socket.exists() and "API listen on" in log.read_text(errors="replace")):
+        if process.poll() is not None or time.monotonic() > deadline:
+            tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
+            raise NotPossibleHere(f"dockerd does not start:\n{tail}")
+        time.sleep(0.5)
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(STOP_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise ComposeTestFailed(f"dockerd did not end within {STOP_S} s and was killed") from None

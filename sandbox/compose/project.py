@@ -1,0 +1,136 @@
+"""The services of one checkout under a project name of its own."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+
+from sandbox.compose.commands import found, run
+from sandbox.compose.engine import Engine
+from sandbox.compose.failure import ComposeTestFailed, NotPossibleHere
+
+BUILD_S = 3600
+UP_S = 900
+HEALTHY_S = 300
+DOWN_S = 300
+POLL_S = 2
+LOG_LINES = 60
+
+
+@dataclass(frozen=True)
+class ServiceState:
+    """What the engine says of a service's container; `health` is empty where nothing checks it."""
+
+    status: str
+    health: str
+    exit_code: int
+
+    def is_done(self, *, one_shot: bool) -> bool:
+        """True if a one-shot has ended well, or a service is healthy."""
+        if one_shot:
+            return (self.status, self.exit_code) == ("exited", 0)
+        return (self.status, self.health) == ("running", "healthy")
+
+    def __str__(self) -> str:
+        return (
+            f"{self.status} with {self.exit_code}"
+            if self.status == "exited"
+            else f"{self.status} {self.health}".strip()
+        )
+
+
+@dataclass(frozen=True)
+class Project:
+    """A checkout's `docker-compose.yaml`, its name, and the variables that differ from its `.env`."""
+
+    engine: Engine
+    folder: Path
+    name: str
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    def compose(self, *arguments: str, timeout_s: float = 120) -> str:
+        """Return what `docker-compose …` printed."""
+        environment = {**self.engine.environment, **self.variables}
+        command = (*compose_command(self.engine.docker), "-p", self.name, *arguments)
+        return run(command, timeout_s, environment=environment, folder=self.folder)
+
+    def build(self, service: str) -> None:
+        """Build a service's image."""
+        self.compose("build", service, timeout_s=BUILD_S)
+
+    def up(self) -> None:
+        """Start everything and wait until it is healthy; one-shots have ended with 0.
+
+        Raises:
+            ComposeTestFailed: that does not happen in time; the text says how each service stands.
+        """
+        self.compose("up", "-d", "--no-build", timeout_s=UP_S)
+        deadline = time.monotonic() + HEALTHY_S
+        while lacking := self.lacking():
+            if time.monotonic() > deadline:
+                raise ComposeTestFailed(f"not healthy after {HEALTHY_S} s: {_words(lacking)}")
+            time.sleep(POLL_S)
+
+    def down(self, *, volumes: bool) -> None:
+        """Remove containers and network, on request the volumes too."""
+        self.compose("down", *(("--volumes",) if volumes else ()), timeout_s=DOWN_S)
+
+    def execute(self, service: str, *command: str) -> str:
+        """Return what a command printed in a service's container."""
+        return self.compose("exec", "-T", service, *command)
+
+    def services(self) -> dict[str, bool]:
+        """Return {service: whether it is a one-shot}; these are not restarted when they have ended."""
+        document = yaml.safe_load((self.folder / "docker-compose.yaml").read_text())
+        return {name: service["restart"] == "no" for name, service in document["services"].items()}
+
+    def images(self) -> dict[str, str]:
+        """Return {image: a service that is made of it}."""
+        services = yaml.safe_load(self.compose("config"))["services"]
+        return {service["image"]: name for name, service in services.items()}
+
+    def lacking(self) -> dict[str, ServiceState]:
+        """Return the services that are not healthy, and the one-shots that have not ended well."""
+        states = {name: self.state(name) for name in self.services()}
+        return {name: state for name, state in states.items() if not state.is_done(one_shot=self.services()[name])}
+
+    def state(self, service: str) -> ServiceState:
+        """Return how a service's container stands; `missing` where there is none."""
+        label = ("--filter", f"label=com.docker.compose.project={self.name}")
+        which = ("--filter", f"label=com.docker.compose.service={service}")
+        ids = self.engine.run("ps", "--all", "--quiet", *label, *which).split()
+        if not ids:
+            return ServiceState("missing", "", -1)
+        state = json.loads(self.engine.run("inspect", "--format", "{{json .State}}", ids[0]))
+        return ServiceState(state["Status"], state.get("Health", {}).get("Status", ""), state["ExitCode"])
+
+    def tell_logs(self) -> None:
+        """Print the end of the log of every service that is not as it should be."""
+        for name, state in self.lacking().items():
+            print(f"--- {name} is {state}; the end of its log:", flush=True)
+            print(self.compose("logs", "--no-color", f"--tail={LOG_LINES}", name), flush=True)
+
+
+def compose_command(docker: str) -> tuple[str, ...]:
+    """Return `docker-compose` where it is installed, else `docker compose`.
+
+    Raises:
+        NotPossibleHere: there is neither.
+    """
+    single = found("docker-compose")
+    if single:
+        return (single,)
+    try:
+        run((docker, "compose", "version"), 30)
+    except ComposeTestFailed as error:
+        raise NotPossibleHere("docker-compose is not installed. On Debian: apt-get install docker-compose") from error
+    return (docker, "compose")
+
+
+def _words(states: Mapping[str, ServiceState]) -> str:
+    return ", ".join(f"{name} ({state})" for name, state in states.items())

@@ -1,0 +1,211 @@
+"""Rules of `docker-compose.yaml`, its Dockerfile and the script that makes its secrets."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from sandbox.compose.checkout import COPIED, read_env
+
+pytestmark = pytest.mark.unit
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docker-compose.yaml").read_text()
+SERVICES: dict[str, dict[str, Any]] = yaml.safe_load(TEXT)["services"]
+ONE_SHOTS = {"airflow-db", "demo-data"}
+DOCKERFILE = (ROOT / "docker" / "Dockerfile").read_text()
+STAGES = dict(re.findall(r"^FROM \S+ AS (\S+)\n(.*?)(?=^FROM |\Z)", DOCKERFILE, re.MULTILINE | re.DOTALL))
+SECRET = re.compile(r"PASSWORD|SECRET|KEY")
+
+
+@pytest.fixture
+def env_file(tmp_path: Path) -> Path:
+    """The file that a fresh `make-env` wrote."""
+    make_env(tmp_path / ".env")
+    return tmp_path / ".env"
+
+
+def make_env(file: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([ROOT / "docker" / "make-env", file], capture_output=True, text=True)
+
+
+def interpolated() -> set[str]:
+    """Return the names of all variables that the compose file takes from outside."""
+    return set(re.findall(r"\$\{(\w+)", TEXT))
+
+
+@pytest.mark.parametrize("name", sorted(SERVICES))
+def test_every_service_has_a_health_check_or_ends(name: str):
+    """A service tells whether it is healthy and is started again; a one-shot does neither."""
+    service = SERVICES[name]
+
+    assert (name not in ONE_SHOTS) == ("test" in service.get("healthcheck", {}))
+    assert ("no" if name in ONE_SHOTS else "unless-stopped") == service["restart"]
+
+
+def test_dependencies_state_a_condition():
+    """What a service needs is healthy, or a one-shot that ended well, not merely started."""
+    for service in SERVICES.values():
+        for needed, how in service.get("depends_on", {}).items():
+            expected = "service_completed_successfully" if needed in ONE_SHOTS else "service_healthy"
+            assert expected == how["condition"]
+
+
+def test_secrets_have_no_default():
+    """Each secret comes from `.env`, and without it nothing starts."""
+    secrets = {name for name in interpolated() if SECRET.search(name)}
+    required = set(re.findall(r"\$\{(\w+):\?run docker/make-env first\}", TEXT))
+
+    assert secrets == required
+    assert len(re.findall(r"\$\{\w+:\?", TEXT)) == len(re.findall(r"\$\{\w*(?:PASSWORD|SECRET|KEY)\w*\b", TEXT))
+
+
+def test_settings_with_secrets_name_a_variable():
+    """No value of the file that should be secret is written out in it."""
+    for service in SERVICES.values():
+        for name, value in service.get("environment", {}).items():
+            if SECRET.search(name) and "PASSWORDS_FILE" not in name:
+                assert value.startswith("${")
+
+
+def test_ports_are_published_on_loopback_only():
+    """Nothing is reachable from another machine."""
+    ports = [port for service in SERVICES.values() for port in service.get("ports", ())]
+
+    assert ["127.0.0.1:${AIRFLOW_PORT:-8080}:8080"] == ports
+
+
+@pytest.mark.parametrize("name", sorted(SERVICES))
+def test_services_run_without_privileges(name: str):
+    """The user of each image has a number that is not root's, and nothing gives it more rights."""
+    service = SERVICES[name]
+    users = re.findall(r"^USER (\S+)", STAGES[service["build"]["target"]], re.MULTILINE)
+
+    assert re.fullmatch(r"1\d{4}:1\d{4}", users[-1])
+    assert not {"user", "privileged", "cap_add"} & set(service)
+    assert (["ALL"], ["no-new-privileges:true"]) == (service["cap_drop"], service["security_opt"])
+
+
+@pytest.mark.parametrize("name", sorted(SERVICES))
+def test_images_are_built_from_the_one_dockerfile(name: str):
+    """Each image is a target of the Dockerfile and is named after it, so that none is fetched from a registry."""
+    build = SERVICES[name]["build"]
+
+    assert "docker/Dockerfile" == build["dockerfile"]
+    assert build["target"] in STAGES
+    assert f"kafka-migration/{build['target']}:${{KAFKA_MIGRATION_TAG:-local}}" == SERVICES[name]["image"]
+
+
+def test_dockerfile_needs_no_buildkit():
+    """The classic builder understands every instruction, and the base image is an argument."""
+    assert DOCKERFILE.index("ARG BASE_IMAGE=debian:bookworm-slim") < DOCKERFILE.index("FROM ${BASE_IMAGE} AS base")
+    assert not re.search(r"--mount|--chmod|--chown|<<|^# syntax", DOCKERFILE, re.MULTILINE)
+
+
+def test_the_declared_connector_jars_are_named():
+    """Airflow's image names the jars of `sandbox/jars.json`, at the place that they are copied to."""
+    artifacts = json.loads((ROOT / "sandbox" / "jars.json").read_text())["spark-kafka-4.0.0"]["artifacts"]
+    expected = {f"/opt/spark-jars/{'-'.join(artifact.split(':')[1:])}.jar" for artifact in artifacts}
+
+    (named,) = re.findall(r"SPARK_JARS=(\S+)", DOCKERFILE)
+    assert expected == set(named.split(","))
+
+
+@pytest.mark.parametrize("lock", ["airflow", "spark"])
+def test_images_have_the_tested_versions(lock: str):
+    """What an image installs has the versions of `requirements.lock`; only PostgreSQL's drivers come on top."""
+    tested = versions(ROOT / "requirements.lock")
+    installed = versions(ROOT / "docker" / f"requirements-{lock}.lock")
+    drivers = {"asyncpg", "psycopg2-binary"} if lock == "airflow" else set()
+
+    assert drivers == {name for name in installed if name not in tested}
+    assert {} == {name: found for name, found in installed.items() if name not in drivers and found != tested[name]}
+
+
+def versions(lock: Path) -> dict[str, set[str]]:
+    """Return the versions of each package; there are several where markers decide."""
+    found: dict[str, set[str]] = {}
+    for name, version in re.findall(r"^([\w.-]+)==(\S+)", lock.read_text(), re.MULTILINE):
+        found.setdefault(name, set()).add(version)
+    return found
+
+
+def test_what_the_images_copy_is_let_in():
+    """Every folder that a stage copies is in the build's context, and in the copy that the test builds."""
+    let_in = set(re.findall(r"^!(\S+)", (ROOT / ".dockerignore").read_text(), re.MULTILINE))
+    copied = {path for line in re.findall(r"^COPY (?!--from)(.*)", DOCKERFILE, re.M) for path in line.split()[:-1]}
+
+    assert set() == {path.split("/")[0] for path in copied} - let_in
+    assert set() == let_in - set(COPIED)
+    assert [] == [path for path in copied if not (ROOT / path).exists()]
+
+
+def test_make_env_gives_every_secret(env_file: Path):
+    """The file has exactly the required variables, all different, in characters that every reader takes alike."""
+    values = read_env(env_file)
+
+    assert {name for name in interpolated() if SECRET.search(name)} == set(values)
+    assert len(values) == len(set(values.values()))
+    assert [] == [name for name, value in values.items() if not re.fullmatch(r"[A-Za-z0-9+/=_-]{24,}", value)]
+    assert 32 == len(base64.urlsafe_b64decode(values["AIRFLOW_FERNET_KEY"]))
+
+
+def test_make_env_makes_the_keys_that_belong_together(env_file: Path, tmp_path: Path):
+    """The public keys are those of the private ones."""
+    values = read_env(env_file)
+
+    for role in ("HOST", "CLIENT"):
+        private = tmp_path / role
+        private.touch(mode=0o600)
+        private.write_bytes(base64.b64decode(values[f"MIRROR_{role}_KEY"]))
+        public = subprocess.run(["ssh-keygen", "-y", "-f", private], capture_output=True, text=True, check=True).stdout
+        assert values[f"MIRROR_{role}_PUBLIC_KEY"] == public.split()[1]
+
+
+def test_make_env_keeps_secrets_to_their_owner(env_file: Path):
+    """Nobody else may read the file, and it is neither committed nor copied into an image."""
+    assert 0o600 == stat.S_IMODE(env_file.stat().st_mode)
+    assert "/.env" in (ROOT / ".gitignore").read_text().split()
+    assert "!.env" not in (ROOT / ".dockerignore").read_text().split()
+
+
+def test_make_env_overwrites_nothing(env_file: Path):
+    """A file that is there is refused, because its secrets belong to volumes."""
+    before = env_file.read_text()
+    refused = make_env(env_file)
+
+    assert (3, before) == (refused.returncode, env_file.read_text())
+    assert "exists already" in refused.stderr
+
+
+def test_make_env_never_makes_the_same_twice(env_file: Path, tmp_path: Path):
+    """Each file has secrets of its own."""
+    make_env(tmp_path / "other")
+
+    assert set() == set(read_env(env_file).values()) & set(read_env(tmp_path / "other").values())
+
+
+def test_scripts_can_be_run():
+    """What the images start, and `make-env`, are executable."""
+    scripts = [path for path in (ROOT / "docker").iterdir() if path.is_file() and path.read_bytes()[:2] == b"#!"]
+
+    assert [] == [path.name for path in scripts if not os.access(path, os.X_OK)]
+
+
+@pytest.mark.skipif(not shutil.which("shellcheck"), reason="shellcheck is not installed")
+def test_scripts_pass_shellcheck():
+    """The shell scripts have none of the usual mistakes."""
+    scripts = [path for path in (ROOT / "docker").iterdir() if path.is_file() and path.read_bytes()[:2] == b"#!"]
+    done = subprocess.run(["shellcheck", *scripts], capture_output=True, text=True)
+
+    assert (0, "") == (done.returncode, done.stdout)
