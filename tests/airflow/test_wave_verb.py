@@ -19,7 +19,7 @@ from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused, TransientError
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.overlap import overlap_findings
-from kafka_migration.core.transaction_log import TRANSACTION_STATE
+from kafka_migration.core.transaction_log import COMMITTED_OFFSETS, TRANSACTION_STATE
 from kafka_migration.spec.loading import load_migration_file, load_migrations
 from tests.contract.fake_cluster import FakeCluster, FakeGroup
 from tests.unit.test_transaction_log import ENDED, KEY, V0, V1
@@ -246,6 +246,19 @@ def test_transactions_that_may_not_be_read(
         text.startswith("what transactional ids write to (__transaction_state): ") for text in found["not_known"]
     ]
     assert [["orders"], ["payments", "refunds"], ["audit", "logs", "mails"]] == [w["topics"] for w in found["waves"]]
+
+
+@pytest.mark.parametrize(("sees_internal", "code"), [(True, 0), (False, 4)])
+def test_source_without_transactions_is_not_asked_for_their_log(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], sees_internal: bool, code: int
+):
+    """Old brokers would create the topic: where it is not listed there is none, if the login sees such topics."""
+    shop.source.delete_topics([TRANSACTION_STATE])
+    if sees_internal:
+        shop.add(shop.source, COMMITTED_OFFSETS, 0)
+    monkeypatch.setattr(shop.source, "read_log", lambda *_: pytest.fail("asked by name"))
+
+    assert code == document(shop, capsys)[0]
 
 
 def test_log_that_takes_too_long(shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from sandbox.sandbox import Sandbox
 from tests.deploy.stock import StockAirflow, build_wheel, copy_folders, make_environment
+from tests.documents import blocks
 from tests.live.migrations import DEFAULTS, FILE
 
 ROOT = Path(__file__).parents[2]
@@ -84,6 +84,6 @@ def installed(stock: StockAirflow, clusters: Clusters, tmp_path_factory: pytest.
     (home / "include" / "migrations").mkdir(parents=True)
     made = stock.with_home(home, **clusters.connections())
     page = (ROOT / "docs" / "installation.md").read_text()
-    (dag_file,) = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    (dag_file,) = blocks(page, "python")
     (home / "dags" / "migrations.py").write_text(dag_file)
     return made

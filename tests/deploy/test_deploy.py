@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
 from tests.deploy.conftest import Clusters
 from tests.deploy.stock import StockAirflow
+from tests.documents import blocks, commands
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign]
 
@@ -58,18 +58,15 @@ def test_folder_copy_works(copied: StockAirflow, clusters: Clusters):
 def test_first_steps_of_the_installation_page_work(copied: StockAirflow):
     """The migration file of the page gives its DAGs, and each command that follows it does what it says."""
     page = (ROOT / "docs" / "installation.md").read_text().split("## 7. First steps")[1]
-    (text,) = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    (text,) = blocks(page, "yaml")
     (copied.home / "include" / "migrations" / "shop.yaml").write_text(text)
     dag_ids(copied)
 
-    commands = [
-        line for block in re.findall(r"^```\n(.*?)^```", page, re.MULTILINE | re.DOTALL) for line in block.splitlines()
-    ]
-    *steps, status = commands
+    *steps, status = commands(page, "")
     for step in steps:
         copied.shell(step)
 
-    assert 4 == len(commands)
+    assert 3 == len(steps)
     assert ["queued"] == [run["state"] for run in copied.airflow_json("dags", "list-runs", "kafka_migration__shop")]
     # Without a scheduler nothing has run, so that the store does not know the migration.
     assert "MIGRATION_UNKNOWN" in copied.shell(f"{status} 2>&1", may_fail=True)

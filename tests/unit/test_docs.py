@@ -17,6 +17,7 @@ from kafka_migration.clients.kafka_properties import java_properties
 from kafka_migration.core.alerts import AlertKind
 from kafka_migration.core.codes import Code
 from kafka_migration.spec.loading import load_migration
+from tests.documents import blocks, commands
 
 pytestmark = pytest.mark.unit
 
@@ -57,11 +58,7 @@ def test_commands_of_the_command_line_exist(path: Path):
 
 def shown_commands(program: str) -> list[list[str]]:
     """Return the words of every command of a program that any page shows in a block of its own."""
-    pages = [path.read_text() for path in DOCUMENTS]
-    blocks = [
-        block for page in pages for block in re.findall(r"^```(?:sh)?\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    ]
-    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
+    lines = [line for path in DOCUMENTS for line in commands(path.read_text(), "", "sh")]
     found = [shlex.split(line)[1:] for line in lines if re.match(rf"\s*{program} ", line)]
     assert found, program
     return found
@@ -92,7 +89,7 @@ INSTALLATION = (ROOT / "docs" / "installation.md").read_text()
 
 
 def examples(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", INSTALLATION, re.MULTILINE | re.DOTALL)
+    return blocks(INSTALLATION, language)
 
 
 def test_every_setting_is_documented():
@@ -167,7 +164,7 @@ def test_every_operator_is_documented():
 def test_alerts_of_the_documentation_can_be_read(migration_text: str):
     """The example of the section `alerts` is valid, and the tables name every kind and every metric."""
     page = (ROOT / "docs" / "alerts.md").read_text()
-    (example,) = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    (example,) = blocks(page, "yaml")
     metrics = (ROOT / "plugins" / "kafka_migration" / "core" / "metrics.py").read_text()
 
     alerts = load_migration(migration_text + example, where="docs/alerts.md").alerts

@@ -8,9 +8,11 @@ from kafka_migration.adapters.many import of_each
 from kafka_migration.core.cluster import GroupDescription, GroupListing, KafkaCluster
 from kafka_migration.core.errors import Refused, TransientError
 from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.transaction_log import TRANSACTION_STATE, TransactionLog
+from kafka_migration.core.transaction_log import COMMITTED_OFFSETS, TRANSACTION_STATE, TransactionLog
 from kafka_migration.core.wave_topics import never_moved
 from kafka_migration.core.waves import Clusters, GroupReads
+
+_NO_INTERNAL_TOPIC = "the login sees no internal topic, so that nobody can tell whether there is this one"
 
 
 def read_clusters(source: KafkaCluster, target: KafkaCluster, time_limit_s: float) -> Clusters:
@@ -23,7 +25,7 @@ def read_clusters(source: KafkaCluster, target: KafkaCluster, time_limit_s: floa
     there = target.partition_counts()
     on_target = [topic for topic in topics if topic in there]
     records_there = _records(target, {topic: there[topic] for topic in on_target})
-    transactions = _read_transactions(source, time_limit_s)
+    transactions = _read_transactions(source, partitions, time_limit_s)
     return Clusters(
         partitions=partitions,
         records=_records(source, {topic: partitions[topic] for topic in topics}),
@@ -100,9 +102,16 @@ def _committed_topics(source: KafkaCluster, group: str) -> frozenset[str] | str:
         return _reason(error)
 
 
-def _read_transactions(source: KafkaCluster, time_limit_s: float) -> TransactionLog:
-    """Read the log of transactions as far as it goes; what was read before an error counts."""
+def _read_transactions(source: KafkaCluster, listed: Collection[str], time_limit_s: float) -> TransactionLog:
+    """Read the log of transactions as far as it goes; what was read before an error counts.
+
+    A source that does not list it is not asked about it by name: brokers (seen with 2.4) create an internal topic that
+    they are asked about. There is none, then, if the login sees the other internal topic.
+    """
     log = TransactionLog()
+    if TRANSACTION_STATE not in listed:
+        log.not_read = "" if COMMITTED_OFFSETS in listed else _NO_INTERNAL_TOPIC
+        return log
     try:
         for key, value in source.read_log(TRANSACTION_STATE, time_limit_s):
             log.take(key, value)
