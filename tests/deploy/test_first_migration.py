@@ -18,7 +18,7 @@ from sandbox.jars import kafka_home
 from sandbox.parts import free_ports
 from tests.deploy.conftest import Clusters
 from tests.deploy.stock import StockAirflow, build_wheel
-from tests.documents import commands
+from tests.documents import blocks, commands
 from tests.live.groups import commit
 from tests.waiting import wait_until
 
@@ -101,16 +101,14 @@ def test_nine_commands_lead_to_a_verdict(airflow: StockAirflow, clusters: Cluste
     assert 0 == producer.flush(60)
     commit(source, "first-billing", TOPIC, {0: 100})
     wheel = build_wheel(tmp_path / "wheel")
-    *steps, verdict = [addressed(command, clusters, wheel) for command in commands()]
+    *steps, verdict = [addressed(command, clusters, wheel) for command in commands(PAGE, "sh")]
+    (connections,) = blocks(PAGE, "json")
+    (airflow.home / "connections.json").write_text(addressed(connections, clusters, wheel))
 
     for step in steps:
-        if "dags unpause" in step:
-            wait_until(
-                lambda: "kafka_migration__shop-01" in airflow.airflow("dags", "list"), 180, "the DAG to be known"
-            )
         airflow.shell(step)
 
-    assert 10 == len(commands())
+    assert 8 == len(steps)
     wait_until(lambda: "PASS" in airflow.shell(verdict, may_fail=True), 600, "the verdict")
     wait_until(lambda: ended(airflow), 300, "the run to end")
 
