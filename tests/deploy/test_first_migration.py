@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,7 @@ from sandbox.parts import free_ports
 from tests.deploy.conftest import Clusters
 from tests.deploy.stock import StockAirflow, build_wheel
 from tests.documents import blocks, commands
+from tests.live.faults import descendants
 from tests.live.groups import commit
 from tests.waiting import wait_until
 
@@ -47,7 +48,7 @@ def airflow(stock: StockAirflow, clusters: Clusters, tmp_path: Path) -> Iterator
 
 @contextmanager
 def standalone(airflow: StockAirflow, log: Path) -> Iterator[None]:
-    """Run `airflow standalone` until the end of the block; its process group ends with it."""
+    """Run `airflow standalone` until the end of the block; everything below it ends with it."""
     with log.open("w") as output:
         process = subprocess.Popen(
             [str(airflow.venv / "bin" / "airflow"), "standalone"],
@@ -55,18 +56,16 @@ def standalone(airflow: StockAirflow, log: Path) -> Iterator[None]:
             cwd=airflow.home,
             stdout=output,
             stderr=output,
-            start_new_session=True,
         )
     try:
         wait_until(lambda: "Airflow is ready" in log.read_text(), 300, "Airflow to be ready")
         yield
     finally:
-        os.killpg(process.pid, signal.SIGINT)
-        try:
-            process.wait(60)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait(30)
+        # The parent alone does not end what it started.
+        for pid in (process.pid, *descendants(process.pid)):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        process.wait(30)
 
 
 def addressed(text: str, clusters: Clusters, wheel: Path) -> str:
