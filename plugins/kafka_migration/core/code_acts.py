@@ -65,8 +65,8 @@ ACTS: Mapping[Code, str] = {
     Code.RESERVED_BY: "Wait for the run that the finding names, or mark it failed. A run that fails with it in "
     "`reserve` started nothing.",
     Code.NOT_RESERVED: "Wait for the run that acts now, and trigger a new one. This task wrote nothing.",
-    Code.ALREADY_RUNNING: "Clear or mark failed the run that started it, so that its `stop_mirror` ends it. No second "
-    "one was started.",
+    Code.ALREADY_RUNNING: "Mark the run failed that started it, or clear its task `stop_mirror` and nothing else. No "
+    "second one was started.",
     Code.GENERATION_STOPPED: f"Trigger a new run: this start came too late. {_NOT_STARTED}",
     Code.GENERATION_UNEXPECTED: "Make sure that the connection leads to the host, the user and the work folder of the "
     f"earlier runs. {_NOT_STARTED}",
@@ -103,12 +103,12 @@ ACTS: Mapping[Code, str] = {
     "come up. What was copied stays.",
     Code.CONFIG_NOT_EFFECTIVE: "Find out what else writes into MirrorMaker's configuration topic, and end it before "
     "the next run.",
-    Code.GAP: "Raise the source's retention, then copy the topic anew by a migration file with another name: the range "
-    f"that the finding names is lost to this copy. {_NOT_STARTED}",
-    Code.GAP_DURING_RUN: "Raise the source's retention before anything else, then copy the topic anew: the range that "
-    "the finding names is lost to this copy. MirrorMaker is stopped.",
-    Code.SOURCE_TOPIC_RECREATED: "Find out by whom, and copy the new topic by a migration file with another name; "
-    "after a cutover stay on the target. MirrorMaker was not started, and no group was moved.",
+    Code.GAP: "Raise the source's retention now, and delete nothing: the range that the finding names is lost to this "
+    f"copy, and the target holds the only copy of what came before. {_NOT_STARTED}",
+    Code.GAP_DURING_RUN: "Raise the source's retention now, and delete nothing: the range that the finding names is "
+    "lost to this copy. MirrorMaker is stopped.",
+    Code.SOURCE_TOPIC_RECREATED: "Find out by whom, and delete nothing: the target may hold the only copy; after a "
+    "cutover stay there. MirrorMaker was not started, and no group was moved.",
     Code.STALE_MIRROR_STATE: "Make sure that nothing uses these positions, and run the command that the finding ends "
     f"with. {_NOT_STARTED}",
     Code.POSITION_MISSING: "Run the command that the finding ends with, if it has one; else copy the topic by a "

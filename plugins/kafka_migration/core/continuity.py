@@ -188,5 +188,6 @@ def _recreated(subject: str, found: str, expected: str) -> Finding:
         found,
         expected,
         "The source topic was deleted and created anew since, so MirrorMaker would leave its first records out. Delete "
-        "the topic on the target, and copy the new one by a migration file with another name.",
+        "nothing: the target may hold the only copy of the old ones. Copy the new topic by a migration file with "
+        "another name into a topic with another name (mirror.topic_names).",
     )

@@ -83,9 +83,9 @@ def gap_findings(gaps: Ranges, code: Code = Code.GAP) -> tuple[Finding, ...]:
             str(partition),
             f"source log start {log_start:,}",
             f"at most {position:,}, the next offset to copy",
-            f"The source deleted offsets {position:,}–{log_start - 1:,} before "
-            "they were copied. They are lost to this copy: delete the topic on the target and copy it by a migration "
-            "file with another name, and raise the source's retention or run more often.",
+            f"The source deleted offsets {position:,}–{log_start - 1:,} before they were copied. Raise the source's "
+            "retention now, and delete nothing: the target holds records that the source no longer has. What is left "
+            "can be copied by a migration file with another name into topics with other names (mirror.topic_names).",
         )
         for partition, (position, log_start) in sorted(gaps.items())
     )
@@ -108,8 +108,9 @@ def beyond_end_findings(mirror_positions: Offsets, source_end_offsets: Offsets) 
             str(partition),
             f"position {position:,}",
             f"at most {source_end_offsets[partition]:,}, the end of the source partition",
-            "The source topic was probably deleted and created anew. Its records are others than those copied: "
-            "delete the topic on the target and copy it under a new migration name.",
+            "The source topic was probably deleted and created anew. Delete nothing: the target may hold the only "
+            "copy of the old records. Copy the new topic by a migration file with another name into a topic with "
+            "another name (mirror.topic_names).",
         )
         for partition, position in sorted(mirror_positions.items())
         if position > source_end_offsets.get(partition, position)

@@ -154,7 +154,8 @@ def _content_findings(target: TopicDescription, target_end_offsets: Offsets) -> 
             f"topic {target.topic}",
             f"end offset {target_end_offsets[written[0]]:,} on partition {written[0].partition} of the target",
             "an empty topic, or one whose records this migration's ledger knows",
-            "Delete the topic on the target, or find out who writes to it, before it is copied into.",
+            "Find out whose records these are, and who writes them. Once nobody needs them, delete the topic on the "
+            "target, or copy into topics with other names (mirror.topic_names).",
         )
 
 
