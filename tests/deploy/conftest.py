@@ -77,11 +77,13 @@ def copied(stock: StockAirflow, clusters: Clusters, tmp_path_factory: pytest.Tem
 
 
 @pytest.fixture(scope="session")
-def installed(stock: StockAirflow, clusters: Clusters, tmp_path_factory: pytest.TempPathFactory) -> StockAirflow:
-    """The same environment with the wheel, in another home, with the DAG file of the installation page."""
+def installed(clusters: Clusters, tmp_path_factory: pytest.TempPathFactory) -> StockAirflow:
+    """An environment of its own with the wheel, with the DAG file of the installation page."""
+    stock = make_environment(tmp_path_factory.mktemp("with-wheel") / "venv")
     stock.install(str(build_wheel(tmp_path_factory.mktemp("wheel"))))
     home = tmp_path_factory.mktemp("installed")
-    (home / "include" / "migrations").mkdir(parents=True)
+    for folder in (home / "dags", home / "include" / "migrations"):
+        folder.mkdir(parents=True)
     made = stock.with_home(home, **clusters.connections())
     page = (ROOT / "docs" / "installation.md").read_text()
     (dag_file,) = blocks(page, "python")

@@ -40,7 +40,7 @@ class StockAirflow:
     def with_home(self, home: Path, **environment: str) -> StockAirflow:
         """Return the same environment with another, fresh home, whose database is ready."""
         other = StockAirflow(self.venv, home, {**self.environment, **environment})
-        (home / "dags").mkdir(parents=True, exist_ok=True)
+        home.mkdir(parents=True, exist_ok=True)
         other.airflow("db", "migrate")
         return other
 
@@ -74,7 +74,7 @@ class StockAirflow:
 
 def make_environment(folder: Path) -> StockAirflow:
     """Return an environment that has the project's dependencies, and not the project."""
-    run([str(UV), "venv", "--quiet", "--python", sys.executable, str(folder)])
+    run([str(UV), "venv", "--quiet", "--seed", "--python", sys.executable, str(folder)])
     stock = StockAirflow(folder, folder.parent / "no-home")
     stock.install(*tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"])
     return stock
@@ -89,10 +89,11 @@ def build_wheel(folder: Path) -> Path:
 
 
 def copy_folders(target: Path) -> None:
-    """Copy the project's four folders beside each other, as docs/installation.md says."""
-    for name in ("dags", "plugins", "spark_jobs", "include"):
-        ignore = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / name, target / name, dirs_exist_ok=True, ignore=ignore)
+    """Copy the project's four folders beside each other, as docs/installation.md says; only what a clone would have."""
+    names = run(["git", "-C", str(ROOT), "ls-files", "dags", "plugins", "spark_jobs", "include"]).splitlines()
+    for name in names:
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, target / name)
 
 
 def run(command: Sequence[str], environment: Mapping[str, str] | None = None, expected: int | None = 0) -> str:

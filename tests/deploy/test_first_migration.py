@@ -82,7 +82,6 @@ def addressed(text: str, clusters: Clusters, wheel: Path) -> str:
         ("ssh-ed25519 AAAA", ssh["extra"]["host_key"]),
         ("/opt/kafka", str(kafka_home())),
         ("kafka_migration_airflow-0.1.0-py3-none-any.whl", str(wheel)),
-        ("pip install", "python -m ensurepip && python -m pip install --no-deps"),
     ):
         text = text.replace(shown, mine)
     return text

@@ -76,7 +76,7 @@ def in_object_store(installed: StockAirflow, clusters: Clusters, address: str, f
     if not S3A.is_whole():
         jars.fetch(S3A)
     home, disk, notes = folder / "home", folder / "disk", folder / "notes"
-    for made in (disk, home / "plugins", home / "include" / "migrations"):
+    for made in (disk, home / "dags", home / "plugins", home / "include" / "migrations"):
         made.mkdir(parents=True)
     (home / "plugins" / "fresh_disk.py").write_text(FRESH_DISK.format(disk=str(disk), notes=str(notes)))
     (home / "spark-defaults.conf").write_text(

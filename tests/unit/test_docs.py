@@ -56,10 +56,15 @@ def test_commands_of_the_command_line_exist(path: Path):
     assert set() == set(named) - set(cli_verbs())
 
 
+# What may stand before a command: spaces, variables, the container or the folder in which it runs.
+_CALLED_BY = re.compile(r"^\s*(?:[A-Z_]+=\S+ )*(?:docker-compose exec (?:-T )?\S+ )?(?:\.venv/bin/)?")
+
+
 def shown_commands(program: str) -> list[list[str]]:
     """Return the words of every command of a program that any page shows in a block of its own."""
     lines = [line for path in DOCUMENTS for line in commands(path.read_text(), "", "sh")]
-    found = [shlex.split(line)[1:] for line in lines if re.match(rf"\s*{program} ", line)]
+    calls = (_CALLED_BY.sub("", line).replace("python -m kafka_migration ", "kafka-migration ") for line in lines)
+    found = [shlex.split(line)[1:] for line in calls if line.startswith(f"{program} ")]
     assert found, program
     return found
 
