@@ -66,6 +66,7 @@ def let_time_pass(
 
     class Time:
         to_thread = staticmethod(asyncio.to_thread)
+        ensure_future = staticmethod(asyncio.ensure_future)
 
         @staticmethod
         async def sleep(seconds: float) -> None:

@@ -15,7 +15,7 @@ alerts:
     - notifier: tests.airflow.notifying.Broken
     - notifier: tests.airflow.notifying.Recorder
       arguments:
-        text: "{{ alert.kind }} · {{ alert.text }} · {{ dag_run.run_id }}"
+        text: "{{ alert.kind }} · {{ alert.text }} · {{ alert.run }}"
 """
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException, TaskDeferred
+from airflow.sdk.exceptions import AirflowFailException
 
 from kafka_migration.adapters import settings
 from kafka_migration.core.errors import TransientError
@@ -17,7 +17,6 @@ from kafka_migration.orchestration import alerting
 from kafka_migration.orchestration.alerting import deadlines, tell_of_lost_finish, too_long
 from kafka_migration.orchestration.factory import migration_dags
 from kafka_migration.orchestration.operators.finish import FinishOperator
-from kafka_migration.orchestration.operators.hook import HookOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
@@ -28,7 +27,6 @@ from tests.airflow.conftest import World
 from tests.airflow.cutover import ask
 from tests.airflow.notifying import Recorder, with_alerts
 from tests.airflow.running import BEFORE_START, do, finish, mirror, validated, watch_event
-from tests.airflow.test_hooks import announce
 
 pytestmark = pytest.mark.airflow
 
@@ -76,7 +74,7 @@ def test_refusal_is_told_with_code_run_and_what_to_do(world: World, sent: list[s
     assert text.startswith("refused · [kafka-migration] shop: the run was refused (SPARK_CONNECTION_MISSING)")
     assert "What to do: Create it" in text
     assert "/dags/kafka_migration__shop/runs/manual__1" in text
-    assert text.endswith(" · manual__1")
+    assert text.endswith(" · kafka_migration__shop / manual__1 (attempt 1)")
 
 
 def test_stall_is_told_and_that_mirrormaker_was_stopped(world: World, sent: list[str]):
@@ -142,14 +140,14 @@ def test_failed_task_without_a_finding_is_told_by_its_name(world: World, sent: l
 
 
 def test_broken_notifier_keeps_nobody_from_being_told(world: World, sent: list[str]):
-    """A notifier that fails is recorded with its reason; the next one is called, and the run ends as it would."""
+    """A notifier that fails is recorded with its kind of error; the next is called, and the run ends as it would."""
     do(world, PreflightOperator)
     failed(world, preflight="success", plan="failed")
 
     (document,) = world.run.evidence.of_attempt(Kind.ALERT)
 
     assert {
-        "0 tests.airflow.notifying.Broken": "ConnectionRefusedError: no mail server",
+        "0 tests.airflow.notifying.Broken": "ConnectionRefusedError",
         "1 tests.airflow.notifying.Recorder": "",
     } == document["told"]
 
@@ -174,6 +172,7 @@ def test_notifier_sends_only_its_kinds(world: World):
         ("tests.airflow.notifying.Missing", "{}", "ImportError"),
         ("tests.airflow.notifying.Recorder", "{txt: x}", "TypeError"),
         ("builtins.dict", "{}", "no class of Airflow's BaseNotifier"),
+        ("tests.airflow.notifying.Recorder", "{text: '{{ ti.task_id }}'}", "UndefinedError"),
     ],
 )
 def test_notifier_that_cannot_be_made_refuses_the_run(world: World, notifier: str, arguments: str, found: str):
@@ -242,28 +241,12 @@ def test_approval_is_told_with_the_way_to_the_question(scene: World):
     assert "/runs/manual__1/tasks/ApproveOperator/required_actions" in sent[0]
 
 
-def test_people_are_told_to_stop_the_producers(world: World, sent: list[str]):
-    """With nobody's hook, the task still waits for the announcement, and then tells people."""
-    world.params = {"mode": "cutover"}
-    do(world, PreflightOperator)
-    operator = HookOperator(task_id="stop_producers", migration="shop", hook="stop_producers")
-    with pytest.raises(TaskDeferred):
-        operator.execute(world.context())  # type: ignore[arg-type]
-    announce(world)
+def test_run_that_has_ended_is_not_too_long(world: World, sent: list[str]):
+    """Airflow keeps the deadline of a run that failed; nobody is told twice."""
+    with_alerts(world, "  too_long_after: 6h\n")
+    (deadline,) = migration_dags(world.migrations)["kafka_migration__shop"].deadline
 
-    assert {"called": None} == operator.announced(world.context(), {"announced": True})  # type: ignore[arg-type]
-    assert ["producers"] == kinds(sent)
-    assert "orders, audit" in sent[0]
-
-
-def test_nobody_is_told_to_stop_producers_that_may_go_on(world: World, sent: list[str]):
-    """Where the watch ended before its announcement, nobody is told."""
-    world.params = {"mode": "cutover"}
-    do(world, PreflightOperator)
-    operator = HookOperator(task_id="stop_producers", migration="shop", hook="stop_producers")
-
-    with pytest.raises(AirflowSkipException):
-        operator.announced(world.context(), {"announced": False})  # type: ignore[arg-type]
+    asyncio.run(too_long(**deadline.callback.kwargs, context={"dag_run": dag_run(state="failed")}))
 
     assert [] == sent
 
@@ -280,9 +263,34 @@ def test_lost_finish_is_told_once(world: World, sent: list[str]):
     assert "Task finish: killed" in sent[0]
 
 
+def test_mirrormaker_beside_a_foreign_reservation_is_told(world: World, sent: list[str]):
+    """Where another run holds the reservation while MirrorMaker runs, nobody is told that it does not."""
+    stalled(world)
+    world.host.holder = "somebody/else#1"
+
+    failed(world, preflight="success", watch_lag="failed", stop_mirror="failed")
+
+    assert ["not_stopped"] == kinds(sent)
+
+
+@pytest.mark.parametrize(
+    "arguments", ["{to: !!binary aGVsbG8=}", "&x {to: [*x]}", "{to: .nan}", "{to: !!set {a, b}}", "{to: 2030-01-01}"]
+)
+def test_arguments_are_what_json_can_hold(world: World, arguments: str):
+    """What Airflow cannot serialize would take every migration's DAGs away; it is refused, and the DAGs are there."""
+    with_alerts(
+        world, f"alerts:\n  too_long_after: 1h\n  notifiers:\n    - notifier: a.B\n      arguments: {arguments}\n"
+    )
+
+    dag = migration_dags(world.migrations)["kafka_migration__shop"]
+
+    assert "invalid" in dag.tags
+    assert not dag.deadline
+
+
 def dag_run(**more: Any) -> dict[str, Any]:
     began = (datetime.now(UTC) - timedelta(hours=7)).isoformat()
-    return {"dag_id": "d", "dag_run_id": "r", "run_type": "manual", "start_date": began, **more}
+    return {"dag_id": "d", "dag_run_id": "r", "run_type": "manual", "state": "running", "start_date": began, **more}
 
 
 def test_run_that_takes_too_long_is_told(world: World, sent: list[str]):

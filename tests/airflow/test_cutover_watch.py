@@ -11,10 +11,12 @@ from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
+from kafka_migration.orchestration.alerting import producers_alert, send
 from kafka_migration.orchestration.operators.stop import StopMirrorOperator
 from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
 from tests.airflow.conftest import World
 from tests.airflow.driving import revived
+from tests.airflow.notifying import with_alerts
 from tests.airflow.watching import RECORD, Scene, a_trigger, started, watch
 
 pytestmark = pytest.mark.airflow
@@ -72,6 +74,19 @@ def test_announcement_is_a_warning_and_evidence(scene: Scene):
         announced["announced_at"],
         announced["lag"],
     )
+
+
+def test_people_are_told_to_stop_the_producers(scene: Scene, monkeypatch: pytest.MonkeyPatch):
+    """With the announcement an alert goes out, once, beside the polls; a restarted triggerer sends no other."""
+    sent = with_alerts(scene.world)
+    # What the run froze is from before.
+    scene.world.run.evidence.freeze_migration((scene.world.migrations / "shop.yaml").read_text())
+
+    watch(scene)
+    send(scene.world.run, {}, producers_alert(scene.world.run))
+
+    assert ["producers"] == [text.partition(" · ")[0] for text in sent]
+    assert "orders, audit" in sent[0]
 
 
 PRODUCERS = """\

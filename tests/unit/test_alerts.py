@@ -22,6 +22,9 @@ def refusal(error: str, *codes: Code) -> dict[str, Any]:
     return {"error": error, "findings": [finding(code).to_document() for code in codes]}
 
 
+LATE = (behind_finding("shop", {"progress": ""}),)
+
+
 @pytest.mark.parametrize(
     ("ended", "kind"),
     [
@@ -35,6 +38,9 @@ def refusal(error: str, *codes: Code) -> dict[str, Any]:
         (Ended("failed", [refusal("OffsetsNotMoved", Code.OFFSETS_NOT_WRITTEN)]), AlertKind.ERROR),
         (Ended("failed", bad_tasks={"plan": "failed"}), AlertKind.ERROR),
         (Ended("failed", late=[behind_finding("shop", {"progress": ""})]), AlertKind.BEHIND),
+        (Ended("failed", [refusal("ValidationFailed", Code.COPY_DIFFERS)], late=LATE), AlertKind.FAILED),
+        (Ended("failed", [refusal("MirrorFailed", Code.GAP_DURING_RUN)], late=LATE), AlertKind.STALLED),
+        (Ended("failed", bad_tasks={"judge": "failed"}, late=LATE), AlertKind.ERROR),
         (Ended("success", late=[behind_finding("shop", {"progress": ""})]), AlertKind.BEHIND),
         (Ended("failed", [refusal("Refused", Code.GAP)], may_run=True), AlertKind.NOT_STOPPED),
         # Documents of before this version name no error.
@@ -42,7 +48,7 @@ def refusal(error: str, *codes: Code) -> dict[str, Any]:
     ],
 )
 def test_the_worst_of_an_end_is_what_is_told(ended: Ended, kind: AlertKind | None):
-    """A MirrorMaker that may run comes first, then what was not done in time, the copy, the mirroring, a refusal."""
+    """A MirrorMaker that may run comes first, then the copy, the mirroring, a refusal; late is what only is late."""
     assert kind == ended.kind
 
 

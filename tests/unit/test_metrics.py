@@ -57,6 +57,6 @@ def test_names_carry_the_tags_where_there_are_none():
 
 def test_metrics_that_cannot_be_sent_change_nothing(monkeypatch: pytest.MonkeyPatch):
     """Nothing depends on a metric."""
-    monkeypatch.setattr(adapter, "_begin", lambda: 1 / 0)
+    monkeypatch.setattr(adapter, "_send", lambda metric, with_names: 1 / 0)
 
     adapter.emit(Metric("lag", {}))

@@ -17,8 +17,9 @@ log = logging.getLogger(__name__)
 def emit(*metrics: Metric) -> None:
     """Send metrics; with metrics off in Airflow they go nowhere. Never raises: nothing depends on them."""
     try:
+        has_names = bool(conf.getboolean("metrics", "legacy_names_on", fallback=True))
         for metric in metrics:
-            _send(metric, with_names=_begin())
+            _send(metric, with_names=has_names)
     except Exception:
         log.warning("Metrics were not sent.", exc_info=True)
 
@@ -33,11 +34,10 @@ def _send(metric: Metric, *, with_names: bool) -> None:
 
 
 @cache
-def _begin() -> bool:
-    """Set Airflow's metrics up in this process; return whether names carry the tags' values as well.
+def begin_metrics() -> None:
+    """Set Airflow's metrics up in a triggerer, which has only those that the core uses, not those for DAG authors.
 
-    Airflow does it for tasks. The triggerer's runner has only what the core uses, not what is for DAG authors.
+    For tasks Airflow has done it; done twice, OpenTelemetry would lose what a task has measured before.
     """
-    has_names = bool(conf.getboolean("metrics", "legacy_names_on", fallback=True))
+    has_names = conf.getboolean("metrics", "legacy_names_on", fallback=True)
     stats.initialize(factory=stats_utils.get_stats_factory(), export_legacy_names=has_names)
-    return has_names

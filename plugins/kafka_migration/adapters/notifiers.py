@@ -8,13 +8,18 @@ from typing import Any
 from airflow.sdk import BaseNotifier
 from airflow.sdk.module_loading import import_string
 
-from kafka_migration.core.alerts import Alert, NotifierSettings
+from kafka_migration.core.alerts import Alert, AlertKind, NotifierSettings
+
+_SAMPLE = Alert(AlertKind.ERROR, "name", "run", "https://airflow.example", "nothing, this is a sample.")
 
 
 def notifier_problem(settings: NotifierSettings) -> str:
-    """Return why a notifier cannot be made, empty when it can; nothing is sent."""
+    """Return why a notifier cannot be made, or its templates not rendered, empty when they can; nothing is sent.
+
+    They are rendered with nothing but `alert`, which is all that some alerts have.
+    """
     try:
-        _made(settings)
+        _made(settings).render_template_fields({"alert": _SAMPLE.to_document()})
     except Exception as error:
         # A class of anybody's, with arguments of anybody's: whatever its constructor raises.
         return f"{type(error).__name__}: {error}"

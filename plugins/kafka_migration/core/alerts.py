@@ -170,11 +170,11 @@ class Ended:
         """Why a person must be told of this end; `None`: there is nothing to tell."""
         if self.may_run:
             return AlertKind.NOT_STOPPED
-        if self.late:
-            return AlertKind.BEHIND
-        if self.outcome != "failed":
-            return None
-        return _kind_of({refusal.get("error", "") for refusal in self.refusals}, {f.code for f in self.findings})
+        if self.refusals:
+            return _kind_of({refusal.get("error", "") for refusal in self.refusals}, {f.code for f in self.findings})
+        if self.bad_tasks or self.release_problem:
+            return AlertKind.ERROR
+        return AlertKind.BEHIND if self.late else None
 
 
 # A cutover that was told to end, or whose producers would not stand still, is not MirrorMaker's fault.
@@ -182,10 +182,10 @@ _NOT_MIRRORMAKER = {Code.FENCE_MOVING, Code.FENCE_OPEN_TRANSACTION, Code.STOP_RE
 
 
 def _kind_of(errors: set[str], codes: set[Code]) -> AlertKind:
-    if Code.BEHIND in codes:
-        return AlertKind.BEHIND
     if ValidationFailed.__name__ in errors:
         return AlertKind.FAILED
+    if codes <= {Code.BEHIND, Code.VALIDATION_PENDING}:
+        return AlertKind.BEHIND
     if MirrorFailed.__name__ in errors and not _NOT_MIRRORMAKER.issuperset(codes):
         return AlertKind.STALLED
     return AlertKind.REFUSED if errors - {OffsetsNotMoved.__name__} else AlertKind.ERROR

@@ -13,10 +13,9 @@ from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
 from asgiref.sync import sync_to_async
 
 from kafka_migration.adapters import settings
-from kafka_migration.adapters.metrics import emit
+from kafka_migration.adapters.metrics import begin_metrics, emit
 from kafka_migration.adapters.notifiers import notify
 from kafka_migration.core.alerts import ENDED, Alert, AlertKind, AlertSettings, run_link
-from kafka_migration.core.errors import Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.metrics import MetricsOf
 from kafka_migration.core.migration import Migration, RunIdentity
@@ -48,8 +47,11 @@ def link_to(identity: RunIdentity, task_id: str = "") -> str:
 def send(run: MigrationRun, context: Mapping[str, Any], alert: Alert) -> None:
     """Send an alert to everybody who is told of its kind, and keep in the evidence to whom, and what went wrong.
 
-    Never raises: what it tells of must not become something else because it could not be told.
+    A task that is tried again tells nothing twice. Never raises: what it tells of must not become something else
+    because it could not be told.
     """
+    if alert.kind in _kinds_told(run):
+        return
     try:
         told = _tell(_settings(run), alert, context)
         run.evidence.write(Kind.ALERT, {"at": run.now(), **alert.to_document(), "told": told})
@@ -72,7 +74,9 @@ def _tell(settings: AlertSettings, alert: Alert, context: Mapping[str, Any]) -> 
     emit(MetricsOf(alert.migration).alert(alert.kind))
     for number, notifier in enumerate(settings.notifiers):
         if alert.kind in notifier.kinds:
-            problem = told[f"{number} {notifier.notifier}"] = notify(notifier, alert, context)
+            problem = notify(notifier, alert, context)
+            # Its text may hold an address with a secret in it, which the log masks and evidence would not.
+            told[f"{number} {notifier.notifier}"] = problem.partition(":")[0]
             log.log(logging.ERROR if problem else logging.INFO, "%s: %s", alert.subject, problem or "sent")
     return told
 
@@ -84,8 +88,8 @@ def deadlines(name: str, migration: Migration | None) -> list[DeadlineAlert]:
     """
     try:
         told = alerts_of(migration)
-    except Refused:
-        # Every run is refused for it; the DAGs must be there to say so.
+    except Exception:
+        # Whatever it is: every run is refused for it, and the DAGs must be there to say so.
         return []
     if told.too_long_after_s is None:
         return []
@@ -96,15 +100,22 @@ def deadlines(name: str, migration: Migration | None) -> list[DeadlineAlert]:
 
 async def too_long(migration: str, alerts: Mapping[str, Any], context: Mapping[str, Any]) -> None:
     """Tell that a run has not ended for too long (the callback of `deadlines`)."""
+    begin_metrics()
     settings = AlertSettings.from_document(alerts)
     alert = _too_long_alert(migration, settings, context["dag_run"])
     if alert is None:
-        log.info("Not told of: a run of a backfill that has waited its turn.")
+        log.info("Not told of: the run has ended, or is one of a backfill that has waited its turn.")
         return
     await sync_to_async(_tell, thread_sensitive=False)(settings, alert, context)
 
 
+_ENDED = {"success", "failed"}
+
+
 def _too_long_alert(migration: str, settings: AlertSettings, dag_run: Mapping[str, Any]) -> Alert | None:
+    # Airflow forgets the deadline of a run only if that ends well.
+    if dag_run["state"] in _ENDED:
+        return None
     identity = RunIdentity(dag_run["dag_id"], dag_run["dag_run_id"], 1)
     limit = timedelta(seconds=settings.too_long_after_s or 0)
     started = dag_run["start_date"] and datetime.fromisoformat(dag_run["start_date"])
@@ -121,11 +132,30 @@ def _too_long_alert(migration: str, settings: AlertSettings, dag_run: Mapping[st
     )
 
 
+def producers_alert(run: MigrationRun) -> Alert:
+    """Return what people are told once the copy of a cutover is near the end of the source."""
+    settings = run.migration.cutover
+    return Alert(
+        AlertKind.PRODUCERS,
+        run.name,
+        str(run.identity),
+        link_to(run.identity),
+        "stop everything that writes to these topics on the source; consumers may read on.",
+        lines=(
+            f"The copy is near the end of the source. Topics: {', '.join(run.migration.topics)}",
+            f"The source must stand still for {duration(settings.fence_quiet_s)}, without an open transaction, within "
+            f"{duration(settings.fence_wait_s)}; else the run is refused.",
+        ),
+    )
+
+
 def tell_of_lost_finish(context: Context) -> None:
     """Tell that a run's last task itself is lost, unless that has told already how the run ended (its callback)."""
     task = context["task"]
-    run = MigrationRun(str(task.migration), identity_of(context), context.get("params") or {})
-    if any(document["kind"] in ENDED for document in _alerts_sent(run)):
+    # In the dag-processor, which calls this for a task that was lost, nothing is rendered yet.
+    name = str(task.render_template(task.migration, context))
+    run = MigrationRun(name, identity_of(context), context.get("params") or {})
+    if ENDED & _kinds_told(run):
         return
     problem = str(context.get("exception") or "no reason is known")
     lines = (f"Task {task.task_id}: {problem}", "The reservation may not be free, and the evidence is not assembled.")
@@ -133,9 +163,10 @@ def tell_of_lost_finish(context: Context) -> None:
     send(run, context, Alert(AlertKind.ERROR, run.name, str(run.identity), link_to(run.identity), next_act, (), lines))
 
 
-def _alerts_sent(run: MigrationRun) -> list[dict[str, Any]]:
+def _kinds_told(run: MigrationRun) -> set[str]:
+    """Return the kinds of alerts that this attempt of the run has sent."""
     try:
-        return run.evidence.of_attempt(Kind.ALERT)
+        return {document["kind"] for document in run.evidence.of_attempt(Kind.ALERT)}
     except Exception:
         # Rather tell twice than not at all.
-        return []
+        return set()

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from kafka_migration.core.alerts import Alert
 from kafka_migration.core.course import CutoverCourse
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.fence import FenceWatch, SourceEnds
@@ -19,6 +20,7 @@ from kafka_migration.core.lag import Lag
 from kafka_migration.core.offsets import Offsets, from_document, to_document
 from kafka_migration.core.stop_request import StopRequest, stop_requested
 from kafka_migration.core.watch import Aim, Ending, Outcome
+from kafka_migration.orchestration.alerting import producers_alert
 from kafka_migration.orchestration.follow_guide import source_ends
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
 
@@ -42,6 +44,7 @@ class CutoverGuide:
     course: CutoverCourse = field(init=False)
     announced_at: datetime | None = None
     _notices: list[str] = field(default_factory=list)
+    _alert: Alert | None = None
 
     def __post_init__(self) -> None:
         settings = self.run.migration.cutover
@@ -94,6 +97,11 @@ class CutoverGuide:
         notices, self._notices = self._notices, []
         return notices
 
+    def take_alert(self) -> Alert | None:
+        """Return that the producers are to be stopped, when that was announced."""
+        alert, self._alert = self._alert, None
+        return alert
+
     def _ends(self) -> SourceEnds:
         """Read the ends; while fencing also of partitions that were added since the plan."""
         partitions = frozenset(self.course.goals)
@@ -111,7 +119,8 @@ class CutoverGuide:
         elapsed_s = max(0.0, (clock.now() - announced_at).total_seconds())
         self.announced_at = announced_at
         self.course.fence = FenceWatch(settings.fence_quiet_s, settings.fence_wait_s, clock.monotonic_s() - elapsed_s)
-        # Also after a restart: nobody knows whether the line of the first time reached the log.
+        # Also after a restart: nobody knows whether the line of the first time reached the log, or anybody was told.
+        self._alert = producers_alert(self.run)
         self._notices.append(self._announcement(announced_at, lag))
 
     def _announcement(self, announced_at: datetime, lag: str) -> str:

@@ -7,6 +7,8 @@ first task refuses with all of them.
 
 from __future__ import annotations
 
+import logging
+import os
 import re
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -47,6 +49,8 @@ from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
 from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
 from kafka_migration.spec.loading import load_migration_file
 
+log = logging.getLogger(__name__)
+
 # Airflow takes DAG ids of less than 250 characters.
 _LONGEST_NAME = 200
 _NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9_.-]")
@@ -76,6 +80,9 @@ def migration_dags(folder: Path | None = None) -> dict[str, DAG]:
     """
     wanted = get_parsing_context().dag_id
     root = folder or settings.migrations_folder()
+    if not os.access(root, os.R_OK | os.X_OK):
+        # Not to be told from an empty folder otherwise.
+        log.warning("The folder of migration files cannot be read: %s", root)
     paths = sorted(root.glob("*.yaml")) if wanted is None else [_path_of(root, wanted)]
     files = {path: _read(path) for path in paths if wanted is None or wanted in _makers(path)}
     known = [migration for migration, _ in files.values() if migration]

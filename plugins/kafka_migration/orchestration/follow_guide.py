@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from kafka_migration.core.alerts import Alert
 from kafka_migration.core.course import FollowCourse
 from kafka_migration.core.fence import SourceEnds
 from kafka_migration.core.lag import Lag
@@ -57,6 +58,10 @@ class FollowGuide:
     def take_notices(self) -> list[str]:
         """Return nothing."""
         return []
+
+    def take_alert(self) -> Alert | None:
+        """Return none."""
+        return None
 
 
 def source_ends(run: MigrationRun, partitions: frozenset[TopicPartition]) -> SourceEnds:

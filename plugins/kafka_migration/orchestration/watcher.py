@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from kafka_migration.adapters.evidence import StopRequestStore
+from kafka_migration.core.alerts import Alert
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.cluster import KafkaCluster
 from kafka_migration.core.codes import Code
@@ -56,7 +57,10 @@ class Guide(Protocol):
         """Return the document of the fence that the goals rest on, if they do."""
 
     def take_notices(self) -> list[str]:
-        """Return what a person must be told since the last call."""
+        """Return what the log must tell a person since the last call."""
+
+    def take_alert(self) -> Alert | None:
+        """Return what people must be told now, once."""
 
 
 @dataclass(eq=False)
@@ -92,6 +96,10 @@ class PlanGuide:
     def take_notices(self) -> list[str]:
         """Return nothing."""
         return []
+
+    def take_alert(self) -> Alert | None:
+        """Return none."""
+        return None
 
 
 @dataclass(eq=False)

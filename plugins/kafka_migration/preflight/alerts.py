@@ -16,7 +16,7 @@ def _check(subject: Subject) -> Iterable[Finding]:
                 Code.ALERTS_INVALID,
                 f"alerts.notifiers[{number}]: {settings.notifier}",
                 problem,
-                "a notifier that can be imported and takes these arguments",
+                "a notifier that can be imported, takes these arguments, and whose templates need nothing but alert",
                 "Correct the path or the arguments, or install the notifier's provider on workers and triggerer.",
             )
 

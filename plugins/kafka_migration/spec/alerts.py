@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, JsonValue, ValidationInfo, field_validator
 
 from kafka_migration.core.alerts import AlertKind, AlertSettings, NotifierSettings
 from kafka_migration.spec.scalars import ClassName, Duration
@@ -15,9 +15,19 @@ class NotifierModel(Strict):
     """One of Airflow's notifiers."""
 
     notifier: ClassName = Field(description="Path of the notifier's class, of any provider or your own.")
-    arguments: dict[str, Any] = Field(
+    arguments: dict[str, JsonValue] = Field(
         {}, description="Its arguments; texts are templates, which know `alert`. No secrets: name connections."
     )
+
+    @field_validator("arguments")
+    @classmethod
+    def _are_json(cls, arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        try:
+            json.dumps(arguments, allow_nan=False)
+        except ValueError:
+            raise ValueError("numbers that JSON can hold") from None
+        return arguments
+
     kinds: list[str] = Field(
         [str(kind) for kind in AlertKind], min_length=1, validate_default=True, description="The alerts that it sends."
     )

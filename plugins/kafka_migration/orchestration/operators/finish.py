@@ -16,7 +16,7 @@ from kafka_migration.adapters.old_cluster import read_old_cluster
 from kafka_migration.core.alerts import Ended, ended_alert
 from kafka_migration.core.codes import Code
 from kafka_migration.core.decommission import Patience, Point, decommission_points
-from kafka_migration.core.errors import Finding, FindingsError, Refused, TransientError
+from kafka_migration.core.errors import Finding, FindingsError, OutcomeUnknown, Refused, TransientError
 from kafka_migration.core.evidence import Kind, assemble_run
 from kafka_migration.core.generations import generations_text
 from kafka_migration.core.lateness import late_findings
@@ -41,7 +41,10 @@ class FinishOperator(MigrationOperator):
     """
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**{"on_failure_callback": tell_of_lost_finish, **kwargs})
+        # Beside whatever a user's own DAG calls.
+        theirs = kwargs.pop("on_failure_callback", None) or ()
+        mine = [*theirs, tell_of_lost_finish] if isinstance(theirs, list | tuple) else [theirs, tell_of_lost_finish]
+        super().__init__(on_failure_callback=mine, **kwargs)
 
     def execute(self, context: Context) -> Summary:
         """Finish; never records a refusal of its own, the others' are what it reports."""
@@ -53,11 +56,11 @@ class FinishOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Free, assemble, raise when work did not happen."""
-        release_problem = self._release(run)
+        released = self._release(run)
         tasks = self._task_states(context)
         timing = _timing(run, tasks)
         bad = unsuccessful(tasks, _expected_skips(run, timing))
-        outcome = "failed" if bad or release_problem or timing.late_fails else _good_outcome(run, timing)
+        outcome = "failed" if bad or released.problem or timing.late_fails else _good_outcome(run, timing)
         path = self._publish(run, tasks, outcome, timing)
         judged = run.evidence.newest(Kind.JUDGE) or {}
         self.log.info("%s, verdict %s. Evidence: %s and report.md beside it", outcome, judged.get("verdict"), path)
@@ -66,8 +69,8 @@ class FinishOperator(MigrationOperator):
             run.evidence.of_attempt(Kind.REFUSAL),
             timing.late,
             bad,
-            release_problem or "",
-            may_run=bool(release_problem) and run.ledger.read().open_generation is not None,
+            released.problem,
+            may_run=not released.is_quiet and _has_open_generation(run),
             verdict=str(judged.get("verdict") or ""),
             evidence=path,
         )
@@ -79,13 +82,14 @@ class FinishOperator(MigrationOperator):
             self.log.warning("%s", finding)
         return {"outcome": outcome, "evidence": path}
 
-    def _release(self, run: MigrationRun) -> str | None:
-        """Free the reservation; return the problem when it could not be freed."""
+    def _release(self, run: MigrationRun) -> _Released:
+        """Free the reservation; say what could not be done, and whether the host says that nothing runs."""
         if run.evidence.newest(Kind.RESERVE) is None:
-            return None
+            return _Released()
+        is_quiet = False
         try:
             status = run.host.status()
-            holder = status.holder
+            holder, is_quiet = status.holder, not status.is_running
             if not holder or not RunIdentity.from_holder(holder).is_same_run(run.identity):
                 self.log.info("The reservation is not this run's: %s", holder or "free")
             elif RunIdentity.from_holder(holder).attempt <= run.identity.attempt:
@@ -93,10 +97,11 @@ class FinishOperator(MigrationOperator):
                 # stops that.
                 if status.is_running:
                     run.host.stop(holder, None, run.whole_migration.mirror.stop_grace_s)
+                    is_quiet = True
                 run.host.release(holder)
-        except (FindingsError, TransientError) as error:
-            return str(error)
-        return None
+        except (FindingsError, TransientError, OutcomeUnknown) as error:
+            return _Released(str(error), is_quiet)
+        return _Released(is_quiet=is_quiet)
 
     def _task_states(self, context: Context) -> dict[str, str | None]:
         """Return the states of the run's other tasks, in the DAG's order."""
@@ -150,6 +155,20 @@ def _decommission(run: MigrationRun) -> list[dict[str, Any]]:
         # Whatever it is (a connection that was deleted, for one), the run's evidence must be written.
         return [Point("Can it be told?", "no", (str(error),)).to_document()]
     return [point.to_document() for point in decommission_points(old, Patience())]
+
+
+def _has_open_generation(run: MigrationRun) -> bool:
+    """Tell whether this run has started a MirrorMaker that nobody has certified as stopped."""
+    generation = run.ledger.read().open_generation
+    return generation is not None and RunIdentity.from_holder(generation.start.run).is_same_run(run.identity)
+
+
+@dataclass(frozen=True, slots=True)
+class _Released:
+    """What came of freeing the reservation; `is_quiet`: the host says that no MirrorMaker of the migration runs."""
+
+    problem: str = ""
+    is_quiet: bool = True
 
 
 @dataclass(frozen=True, slots=True)

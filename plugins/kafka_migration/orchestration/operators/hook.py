@@ -12,14 +12,11 @@ from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOpe
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowSkipException, TaskDeferred
 
-from kafka_migration.core.alerts import Alert, AlertKind
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.migration import Hook, HookName
-from kafka_migration.core.progress import duration
 from kafka_migration.core.watch import TRIGGER_MARGIN
-from kafka_migration.orchestration.alerting import alerts_of, link_to, send
 from kafka_migration.orchestration.operators.base import Summary, reporting
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger
@@ -28,12 +25,12 @@ POLL_S = 5
 
 
 class HookOperator(TriggerDagRunOperator):
-    """Call what `cutover.hooks` names for a moment of the cutover; `stop_producers` tells people of it as well.
+    """Call what `cutover.hooks` names for a moment of the cutover.
 
     :param migration: name of the migration. (templated)
     :param hook: the moment. `stop_producers` waits, deferred, until the watch announces it; the task succeeds without
-        doing anything where there is nothing to call and nobody to tell, because the validation follows it. The others
-        skip in a mode that moves no groups, and do nothing where there is nothing to call.
+        doing anything where there is nothing to call, because the validation follows it. The others skip in a mode that
+        moves no groups, and do nothing where there is nothing to call.
 
     A DAG gets the call as its conf, a callable as keyword arguments: `migration`, `run`, `topics` (by their names on
     the target), `source` and `target` (Airflow connections). What a callable returns goes into the evidence. Tried
@@ -56,9 +53,9 @@ class HookOperator(TriggerDagRunOperator):
             called = run.migration.cutover.hooks.get(HookName(self.hook))
             if self.hook != HookName.STOP_PRODUCERS and not run.request.mode.moves_groups:
                 raise AirflowSkipException(f"Mode {run.request.mode} moves no consumer groups.")
-            if not run.request.mode.moves_groups:
+            if called is None or not run.request.mode.moves_groups:
                 return {"called": None}
-            if self.hook == HookName.STOP_PRODUCERS and (called or alerts_of(run.migration).notifiers):
+            if self.hook == HookName.STOP_PRODUCERS:
                 self._wait(run)
             return self._call(context, run, called)
 
@@ -72,17 +69,14 @@ class HookOperator(TriggerDagRunOperator):
         )
 
     def announced(self, context: Context, event: Mapping[str, Any]) -> Any:
-        """Tell people and call, if the watch got so far."""
+        """Call, if the watch got so far."""
         run = MigrationRun.from_context(context, self.migration)
         with reporting(run, self.task_id):
             if not event["announced"]:
                 raise AirflowSkipException("The watch ended before the producers were to stop.")
-            send(run, context, _producers_alert(run))
-            return self._call(context, run, run.migration.cutover.hooks.get(HookName(self.hook)))
+            return self._call(context, run, run.migration.cutover.hooks[HookName(self.hook)])
 
-    def _call(self, context: Context, run: MigrationRun, hook: Hook | None) -> Any:
-        if hook is None:
-            return {"called": None}
+    def _call(self, context: Context, run: MigrationRun, hook: Hook) -> Any:
         arguments = _arguments(run)
         if hook.dag is None:
             result = _function(hook)(**arguments)
@@ -103,22 +97,6 @@ class HookOperator(TriggerDagRunOperator):
 
     def _run_id(self, run: MigrationRun) -> str:
         return f"{run.identity.run_id}__{run.name}__{self.hook}"
-
-
-def _producers_alert(run: MigrationRun) -> Alert:
-    settings = run.migration.cutover
-    return Alert(
-        AlertKind.PRODUCERS,
-        run.name,
-        str(run.identity),
-        link_to(run.identity),
-        "stop everything that writes to these topics on the source; consumers may read on.",
-        lines=(
-            f"The copy is near the end of the source. Topics: {', '.join(run.migration.topics)}",
-            f"The source must stand still for {duration(settings.fence_quiet_s)}, without an open transaction, within "
-            f"{duration(settings.fence_wait_s)}; else the run is refused.",
-        ),
-    )
 
 
 def _arguments(run: MigrationRun) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Any
@@ -13,6 +14,8 @@ from asgiref.sync import sync_to_async
 from kafka_migration.core.evidence import Kind
 from kafka_migration.orchestration.cutover_guide import Stage
 from kafka_migration.orchestration.run import MigrationRun
+
+log = logging.getLogger(__name__)
 
 
 class AnnouncementTrigger(BaseTrigger):
@@ -52,8 +55,13 @@ class AnnouncementTrigger(BaseTrigger):
 def was_announced(run: MigrationRun) -> bool | None:
     """Return whether the attempt's watch told the producers to stop; `None` while it may still do so."""
     try:
-        if any(document.get("stage") == Stage.ANNOUNCED for document in run.evidence.of_attempt(Kind.WATCH)):
+        watch = run.evidence.of_attempt(Kind.WATCH)
+        if any(document.get("stage") == Stage.ANNOUNCED for document in watch):
             return True
-        return False if run.evidence.of_attempt(Kind.STOP) else None
-    except OSError:
+        # Either tells that the watch is over: that of a MirrorMaker which was dead already leaves no stop.
+        has_ended = any("outcome" in document for document in watch) or run.evidence.of_attempt(Kind.STOP)
+        return False if has_ended else None
+    except Exception:
+        # Whatever a store raises: not to know it is no reason to give up.
+        log.warning("The evidence cannot be read now.", exc_info=True)
         return None

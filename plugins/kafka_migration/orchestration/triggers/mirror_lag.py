@@ -12,11 +12,13 @@ from typing import Any, ParamSpec, TypeVar
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 from asgiref.sync import sync_to_async
 
-from kafka_migration.adapters.metrics import emit
+from kafka_migration.adapters.metrics import begin_metrics, emit
+from kafka_migration.core.alerts import Alert
 from kafka_migration.core.errors import Refused
 from kafka_migration.core.metrics import MetricsOf
 from kafka_migration.core.migration import Mode
 from kafka_migration.core.watch import WatchLimits, WatchResult, watch_limits
+from kafka_migration.orchestration.alerting import send
 from kafka_migration.orchestration.cutover_guide import CutoverGuide
 from kafka_migration.orchestration.follow_guide import FollowGuide
 from kafka_migration.orchestration.reviving import Reviver
@@ -31,6 +33,8 @@ T = TypeVar("T")
 # does not answer holds its place for up to half a minute, so there are several.
 POLLS_AT_ONCE = 16
 _places = threading.BoundedSemaphore(POLLS_AT_ONCE)
+# The event loop itself keeps nothing alive that nobody waits for.
+_telling: set[asyncio.Future[None]] = set()
 
 
 class MirrorLagTrigger(BaseTrigger):
@@ -76,6 +80,7 @@ class MirrorLagTrigger(BaseTrigger):
                 self.log.info("%s", watcher.progress)
                 for notice in watcher.take_notices():
                     self.log.warning("%s", notice)
+                self._tell(run, watcher.guide.take_alert())
                 if result is not None:
                     told = {"generation": watcher.generation, "holder": run.identity.holder}
                     yield TriggerEvent({**result.to_document(), **told})
@@ -87,6 +92,13 @@ class MirrorLagTrigger(BaseTrigger):
             # After that poll, whose connections these are; waited for by nobody.
             thread.submit(run.close)
             thread.shutdown(wait=False)
+
+    def _tell(self, run: MigrationRun, alert: Alert | None) -> None:
+        """Send an alert beside the polls: a notifier that hangs must not keep a lease from being renewed."""
+        if alert is not None:
+            telling = asyncio.ensure_future(sync_to_async(send, thread_sensitive=False)(run, {}, alert))
+            _telling.add(telling)
+            telling.add_done_callback(_telling.discard)
 
     async def on_kill(self) -> None:
         """Stop the generation that was watched, if it is still this attempt's."""
@@ -104,6 +116,7 @@ class MirrorLagTrigger(BaseTrigger):
             run.close()
 
     def _watcher(self, run: MigrationRun) -> MirrorWatcher:
+        begin_metrics()
         return MirrorWatcher(
             migration=run.migration,
             first_generation=self.generation,
