@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,22 @@ from tests.contract.test_mirrorctl_faults import generation_dir, journal
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live
+
+
+def kill_keepers(machine: Machine) -> None:
+    """Kill supervisor and watcher; return when both are dead, which on a busy machine takes its time."""
+    pids = [keeper(machine, name) for name in ("supervisor", "watcher")]
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not any(is_running(pid) for pid in pids), what="the end of both keepers")
+
+
+def is_running(pid: int) -> bool:
+    """Tell whether a process is there and has not ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 class FullDisk:
@@ -79,8 +96,7 @@ def test_killed_watcher_is_replaced(slow_machine: Machine):
 def test_renewal_brings_the_watch_back(slow_machine: Machine):
     """With supervisor and watcher both killed, the next renewal starts a watcher, so the lease ends the process."""
     host = started(slow_machine, lease_s=5)
-    for name in ("supervisor", "watcher"):
-        os.kill(keeper(slow_machine, name), signal.SIGKILL)
+    kill_keepers(slow_machine)
 
     assert host.renew(ME, 1).is_running
     wait_until(lambda: not slow_machine.alive(), what="the end of everything")
@@ -101,8 +117,7 @@ def test_renewal_starts_one_watcher_only(machine: Machine):
 def test_stop_works_without_any_keeper(machine: Machine):
     """With supervisor and watcher killed, stop ends the process and records that."""
     host = started(machine)
-    for name in ("supervisor", "watcher"):
-        os.kill(keeper(machine, name), signal.SIGKILL)
+    kill_keepers(machine)
 
     reply = host.stop(ME, 1, GRACE_S)
 

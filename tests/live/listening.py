@@ -19,6 +19,23 @@ from sandbox.parts import free_ports
 from tests.waiting import wait_until
 
 HOST = "127.0.0.1"
+ALERTS = """\
+alerts:
+  too_long_after: {too_long_after}
+  notifiers:
+    - notifier: airflow.providers.smtp.notifications.smtp.SmtpNotifier
+      arguments:
+        smtp_conn_id: oncall_mail
+        to: oncall@example.com
+        subject: "{{{{ alert.subject }}}}"
+        html_content: "{{{{ alert.html }}}}"
+        custom_headers: {{X-Alert: "{{{{ alert.kind }}}}"}}
+"""
+
+
+def alerts_section(too_long_after: str = "2h") -> str:
+    """Return a migration file's section `alerts` that sends everything to the mailbox."""
+    return ALERTS.format(too_long_after=too_long_after)
 
 
 @dataclass

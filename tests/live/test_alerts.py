@@ -13,29 +13,17 @@ from kafka_migration.core.stop_request import StopRequest
 from tests.live.conftest import LiveWorld
 from tests.live.faults import Faults
 from tests.live.groups import awaiting, commit, ends
-from tests.live.listening import Mailbox, StatsD
+from tests.live.listening import Mailbox, StatsD, alerts_section
 from tests.live.migrations import LiveMigration
 
 pytestmark = pytest.mark.live
 
-ALERTS = """\
-alerts:
-  too_long_after: {too_long_after}
-  notifiers:
-    - notifier: airflow.providers.smtp.notifications.smtp.SmtpNotifier
-      arguments:
-        smtp_conn_id: oncall_mail
-        to: oncall@example.com
-        subject: "{{{{ alert.subject }}}}"
-        html_content: "{{{{ alert.html }}}}"
-        custom_headers: {{X-Alert: "{{{{ alert.kind }}}}"}}
-"""
-
 
 def alerting(live: LiveWorld, name: str, too_long_after: str = "2h", **settings: str) -> LiveMigration:
-    return live.migration(name, nightly=ALERTS.format(too_long_after=too_long_after), **settings)
+    return live.migration(name, nightly=alerts_section(too_long_after), **settings)
 
 
+@pytest.mark.campaign
 def test_cutover_tells_whoever_must_act(live: LiveWorld, mailbox: Mailbox, statsd: StatsD):
     """Producers to be stopped, a plan to be approved, a run that takes too long, its refusal; and what was measured."""
     migration = alerting(live, "alerting-cutover", too_long_after="1s")

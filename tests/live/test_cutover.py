@@ -13,6 +13,7 @@ from confluent_kafka import Producer
 from kafka_migration.core.evidence import Kind
 from tests.live.conftest import LiveWorld
 from tests.live.groups import Offsets, awaiting, commit, committed, ends, member, read_on, wait_for_question
+from tests.live.listening import Mailbox, StatsD, alerts_section
 from tests.live.migrations import LiveMigration
 
 pytestmark = pytest.mark.live
@@ -39,8 +40,12 @@ def target_offsets(migration: LiveMigration) -> list[Offsets]:
     return [committed(migration.target, group, migration.name) for group in groups_of(migration)]
 
 
-def test_groups_move_and_read_on(live: LiveWorld, mirrored: LiveMigration):
-    """A rehearsal touches no group; after the approved cutover each group reads on at its next record."""
+@pytest.mark.settings(nightly=alerts_section("1s"))
+def test_groups_move_and_read_on(live: LiveWorld, mirrored: LiveMigration, mailbox: Mailbox, statsd: StatsD):
+    """A rehearsal touches no group; after the approved cutover each group reads on at its next record.
+
+    Whoever must act on the way is told by mail, and what was measured arrives.
+    """
     name = mirrored.name
     end, middle = groups_of(mirrored)
     before = [committed(mirrored.source, group, name) for group in (end, middle)]
@@ -67,6 +72,9 @@ def test_groups_move_and_read_on(live: LiveWorld, mirrored: LiveMigration):
         assert sorted(expected) == sorted(values)
         assert first is None or sorted(values) == sorted(f"value {n}".encode() for n in range(first, 430))
     assert ["ALREADY_CUT_OVER"] == [f["code"] for f in mirrored.run("sync")["findings"]]
+    assert all(name in mailbox.wait_for(name, kind) for kind in ("producers", "approval", "too_long", "refused"))
+    assert "1|c" == statsd.wait_for(f"alert.producers.{name}")
+    assert "0|g" == statsd.wait_for(f"lag.{name}")
 
 
 @pytest.mark.campaign
