@@ -75,7 +75,7 @@ bench: bootstrap ## Run the benchmarks and write docs/benchmarks.md
 lock: bootstrap ## Resolve pyproject.toml into requirements.lock, and into those of the images, again
 	@.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 		--extra dev pyproject.toml -o requirements.lock
-	@for lock in "airflow --extra postgres pyproject.toml" "spark docker/requirements-spark.in"; do set -- $$lock; name=$$1; shift; \
+	@for lock in "airflow --extra postgres --extra statsd pyproject.toml" "spark docker/requirements-spark.in"; do set -- $$lock; name=$$1; shift; \
 		.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 			-c requirements.lock "$$@" -o docker/requirements-$$name.lock || exit; done
 

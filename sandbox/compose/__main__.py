@@ -1,7 +1,7 @@
 """`python -m sandbox.compose`: does `docker-compose.yaml` really bring up all that a migration needs?
 
 Builds a copy of the project, brings it up with fresh secrets on a free port, runs the demo's migration through the
-REST API, checks the verdict, brings it down and up again, and removes everything but the images. Ends with
+REST API, checks the verdict, brings it down and up again, runs it once more, and removes all but the images. Ends with
 `COMPOSE TEST PASS` or `COMPOSE TEST FAIL: <why>`. Exit codes: 0 passed, 1 failed, 3 not possible here, 130 Ctrl-C.
 """
 
@@ -12,15 +12,17 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from sandbox.airflow_api import AirflowApi
 from sandbox.compose import checks
+from sandbox.compose.base_image import NAME as BASE_IMAGE
 from sandbox.compose.base_image import ensure_base_image
 from sandbox.compose.checkout import make_checkout
 from sandbox.compose.commands import Steps
 from sandbox.compose.engine import Engine, engine
-from sandbox.compose.failure import NotPossibleHere
+from sandbox.compose.failure import NotPossibleHere, cleaning_up
 from sandbox.compose.project import Project, compose_command
 from sandbox.errors import SandboxError
 from sandbox.interrupts import Interrupts
@@ -61,13 +63,14 @@ def _test(found: Engine, steps: Steps, interrupts: Interrupts) -> None:
         print(f"  {ensure_base_image(found)}", flush=True)
     with tempfile.TemporaryDirectory(prefix="kmc-") as folder:
         secret = make_checkout(Path(folder))
-        port = free_ports(1)[0]
-        variables = {"AIRFLOW_PORT": str(port), "KAFKA_MIGRATION_TAG": TAG}
-        project = Project(found, Path(folder), f"kmc{secrets.token_hex(4)}", variables)
+        project = Project(found, Path(folder), f"kmc{secrets.token_hex(4)}", {"KAFKA_MIGRATION_TAG": TAG})
         for image, service in project.images().items():
             with steps.step(f"build {image}"):
                 project.build(service)
         sizes = _sizes(project)
+        # Chosen now: during the builds somebody else could have taken it.
+        port = free_ports(1)[0]
+        project = replace(project, variables={**project.variables, "AIRFLOW_PORT": str(port)})
         with _running(project, steps, interrupts):
             _migrate(project, steps, f"http://{HOST}:{port}", secret["ADMIN_PASSWORD"])
     print(f"\nTimes:\n{steps.table()}\n\nImages, with the layers that they share:\n{sizes}\n", flush=True)
@@ -76,35 +79,49 @@ def _test(found: Engine, steps: Steps, interrupts: Interrupts) -> None:
 @contextmanager
 def _running(project: Project, steps: Steps, interrupts: Interrupts) -> Iterator[None]:
     """Have everything up; take it down with its volumes, whatever happened, the logs of the unhealthy printed first."""
+    print(f"The project is called {project.name}", flush=True)
     try:
         with steps.step("up, until healthy"):
             project.up()
         yield
     except Exception:
-        project.tell_logs()
+        with cleaning_up():
+            project.tell_logs()
         raise
     finally:
-        with interrupts.ignored(), steps.step("down, with volumes"):
-            project.down(volumes=True)
+        with interrupts.ignored(), cleaning_up(), steps.step("down, with volumes"):
+            _take_down(project)
+
+
+def _take_down(project: Project) -> None:
+    try:
+        project.down(volumes=True)
+    except Exception:
+        print(f"Left behind, if anything; to remove it:\n{project.how_to_remove()}", flush=True)
+        raise
 
 
 def _migrate(project: Project, steps: Steps, url: str, password: str) -> None:
     checks.require_no_root(project)
     checks.require_pages(url)
     with AirflowApi(url, "admin", password) as api:
-        for mode in ("sync", "rehearse"):
-            with steps.step(f"run in mode {mode}"):
-                checks.run_migration(api, mode)
-            checks.require_no_mirror(project)
-            print(f"  verdict PASS: {checks.require_pass(project)}", flush=True)
-    with steps.step("down and up again"):
-        project.down(volumes=False)
-        project.up()
-    print(f"  verdict still PASS: {checks.require_pass(project)}", flush=True)
+        _run(project, steps, api, "sync")
+        with steps.step("down and up again"):
+            project.down(volumes=False)
+            project.up()
+        # Without its volumes this run would find other brokers, or not the positions that it goes on from.
+        _run(project, steps, api, "rehearse")
+
+
+def _run(project: Project, steps: Steps, api: AirflowApi, mode: str) -> None:
+    with steps.step(f"run in mode {mode}"):
+        checks.run_migration(api, mode)
+    checks.require_no_mirror(project)
+    print(f"  verdict PASS: {checks.require_pass(project)}", flush=True)
 
 
 def _sizes(project: Project) -> str:
-    rows = {name: project.engine.image_bytes(name) for name in sorted(project.images())}
+    rows = {name: project.engine.image_bytes(name) for name in (BASE_IMAGE, *sorted(project.images()))}
     return "\n".join(f"  {size / 1e6:6.0f} MB  {name}" for name, size in rows.items())
 
 

@@ -11,10 +11,12 @@ from sandbox.airflow_api import AirflowApi, DagRun
 from sandbox.compose.failure import ComposeTestFailed
 from sandbox.compose.project import Project
 from sandbox.data.topics import TOPICS
+from sandbox.jars import PROJECT
 
 MIGRATION = "demo"
 DAG_ID = f"kafka_migration__{MIGRATION}"
 MIRROR_CLASS = "org.apache.kafka.connect.mirror.MirrorMaker"
+MIRRORCTL = PROJECT / "plugins" / "kafka_migration" / "host" / "mirrorctl"
 RUN_S = 1200
 LOG_LINES = 40
 
@@ -66,10 +68,21 @@ def verdict_flaws(verdict: Mapping[str, Any]) -> list[str]:
 
 
 def require_no_mirror(project: Project) -> None:
-    """Require that no MirrorMaker runs on its host."""
+    """Require that no MirrorMaker runs on its host, and that the host knows of the one that did."""
     processes = project.execute("mirror-host", "sh", "-c", r"cat /proc/[0-9]*/cmdline | tr '\0' ' '")
     if MIRROR_CLASS in processes:
         raise ComposeTestFailed("a MirrorMaker still runs on the mirror host")
+    state = mirror_state(project)
+    if state != "stopped":
+        raise ComposeTestFailed(f"after a run mirrorctl calls its MirrorMaker {state}, not stopped")
+
+
+def mirror_state(project: Project) -> str:
+    """Return what mirrorctl says of the migration, asked as `docs/compose.md` does."""
+    script = "MIRRORCTL_HOLDER=''\nMIRRORCTL_ENCODED='1'\n" + MIRRORCTL.read_text()
+    answer = project.execute("mirror-host", "sh", "-s", "--", "status", MIGRATION, stdin=script)
+    reply = json.loads(answer.split("@@mirrorctl ")[1].split("@@")[0])
+    return str(reply["state"])
 
 
 def require_no_root(project: Project) -> None:

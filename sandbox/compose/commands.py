@@ -20,6 +20,7 @@ def run(
     *,
     environment: Mapping[str, str] | None = None,
     folder: Path | None = None,
+    stdin: str | None = None,
 ) -> str:
     """Return what a command printed on standard output.
 
@@ -28,7 +29,14 @@ def run(
     """
     try:
         done = subprocess.run(
-            command, env=environment, cwd=folder, capture_output=True, text=True, timeout=timeout_s, check=False
+            command,
+            env=environment,
+            cwd=folder,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise ComposeTestFailed(f"{' '.join(command)} did not end within {timeout_s:.0f} s") from error

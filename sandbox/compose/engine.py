@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox.compose.commands import found, run
-from sandbox.compose.failure import ComposeTestFailed, NotPossibleHere
+from sandbox.compose.failure import ComposeTestFailed, NotPossibleHere, cleaning_up
 from sandbox.interrupts import Interrupts
 
 ANSWER_S = 30
 START_S = 60
 STOP_S = 60
+MOUNTS = Path("/proc/self/mountinfo")
 
 
 @dataclass(frozen=True)
@@ -93,9 +95,8 @@ def _own_engine() -> Iterator[Path]:
         _wait_until_up(process, socket, log)
         yield socket
     finally:
-        with Interrupts().ignored():
-            _stop(process)
-            shutil.rmtree(folder, ignore_errors=True)
+        with Interrupts().ignored(), cleaning_up():
+            _remove(process, folder)
 
 
 def _wait_until_up(process: subprocess.Popen[bytes], socket: Path, log: Path) -> None:
@@ -107,11 +108,56 @@ def _wait_until_up(process: subprocess.Popen[bytes], socket: Path, log: Path) ->
         time.sleep(0.5)
 
 
+def _remove(process: subprocess.Popen[bytes], folder: Path) -> None:
+    try:
+        _stop(process)
+    finally:
+        with cleaning_up():
+            _remove_folder(folder)
+
+
 def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End dockerd, by force if need be, with all of the process group that its session began with."""
     process.terminate()
     try:
         process.wait(STOP_S)
     except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+        os.killpg(process.pid, signal.SIGKILL)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(STOP_S)
         raise ComposeTestFailed(f"dockerd did not end within {STOP_S} s and was killed") from None
+
+
+def _remove_folder(folder: Path) -> None:
+    """Unmount what lies below the folder and remove it.
+
+    Raises:
+        ComposeTestFailed: something remained; the text says what.
+    """
+    for place in mounts_below(folder, MOUNTS.read_text()):
+        subprocess.run(("umount", place), capture_output=True, check=False)
+    # What is still mounted may be somebody else's: it is not looked into.
+    if not mounts_below(folder, MOUNTS.read_text()):
+        shutil.rmtree(folder, ignore_errors=True)
+    if remains := _remains(folder):
+        raise ComposeTestFailed(f"left behind: {', '.join(map(str, remains))}")
+
+
+def mounts_below(folder: Path, table: str) -> list[Path]:
+    """Return the mount points below a folder, the deepest first, from the text of a `/proc/…/mountinfo`."""
+    places = [Path(line.split()[4]) for line in table.splitlines()]
+    return sorted((place for place in places if place.is_relative_to(folder)), key=lambda p: -len(p.parts))
+
+
+def _remains(folder: Path) -> list[object]:
+    """Return the folder if it is still there, its mount points, and the processes that name it."""
+    mark = str(folder).encode()
+    processes = [f"process {file.parent.name}" for file in Path("/proc").glob("[0-9]*/cmdline") if mark in _bytes(file)]
+    return [*([folder] if folder.exists() else []), *mounts_below(folder, MOUNTS.read_text()), *processes]
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:  # the process has just ended
+        return b""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from sandbox.errors import SandboxError
 
 
@@ -11,3 +15,15 @@ class ComposeTestFailed(SandboxError):
 
 class NotPossibleHere(SandboxError):
     """This machine lacks something that the test needs; the text says what, and how to get it."""
+
+
+@contextmanager
+def cleaning_up() -> Iterator[None]:
+    """Only print what fails in the block if something has failed before: that is what the test must end with."""
+    before = sys.exception()
+    try:
+        yield
+    except Exception as error:
+        if before is None:
+            raise
+        print(f"And then: {error}", flush=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from sandbox.compose.commands import found, run
 from sandbox.compose.engine import Engine
 from sandbox.compose.failure import ComposeTestFailed, NotPossibleHere
 
+FILE = "docker-compose.yaml"
 BUILD_S = 3600
 UP_S = 900
 HEALTHY_S = 300
@@ -53,15 +55,20 @@ class Project:
     name: str
     variables: Mapping[str, str] = field(default_factory=dict)
 
-    def compose(self, *arguments: str, timeout_s: float = 120) -> str:
+    def compose(self, *arguments: str, timeout_s: float = 120, stdin: str | None = None) -> str:
         """Return what `docker-compose …` printed."""
-        environment = {**self.engine.environment, **self.variables}
         command = (*compose_command(self.engine.docker), "-p", self.name, *arguments)
-        return run(command, timeout_s, environment=environment, folder=self.folder)
+        return run(command, timeout_s, environment=self.environment(), folder=self.folder, stdin=stdin)
+
+    def environment(self) -> dict[str, str]:
+        """Return docker-compose's environment: what the file asks for comes from `.env`, not from the caller."""
+        asked = set(re.findall(r"\$\{(\w+)", (self.folder / FILE).read_text()))
+        kept = {name: value for name, value in self.engine.environment.items() if name not in asked}
+        return {**kept, **self.variables}
 
     def build(self, service: str) -> None:
-        """Build a service's image."""
-        self.compose("build", service, timeout_s=BUILD_S)
+        """Build a service's image; a step that fails leaves no container behind."""
+        self.compose("build", "--force-rm", service, timeout_s=BUILD_S)
 
     def up(self) -> None:
         """Start everything and wait until it is healthy; one-shots have ended with 0.
@@ -80,19 +87,27 @@ class Project:
         """Remove containers and network, on request the volumes too."""
         self.compose("down", *(("--volumes",) if volumes else ()), timeout_s=DOWN_S)
 
-    def execute(self, service: str, *command: str) -> str:
+    def how_to_remove(self) -> str:
+        """Return a person's commands for what `down` left behind."""
+        label = f"--filter label=com.docker.compose.project={self.name}"
+        lists = {"ps --all": "rm --force", "volume ls": "volume rm", "network ls": "network rm"}
+        return "\n".join(
+            f"  docker {listing} --quiet {label} | xargs -r docker {removal}" for listing, removal in lists.items()
+        )
+
+    def execute(self, service: str, *command: str, stdin: str | None = None) -> str:
         """Return what a command printed in a service's container."""
-        return self.compose("exec", "-T", service, *command)
+        return self.compose("exec", "-T", service, *command, stdin=stdin)
 
     def services(self) -> dict[str, bool]:
         """Return {service: whether it is a one-shot}; these are not restarted when they have ended."""
-        document = yaml.safe_load((self.folder / "docker-compose.yaml").read_text())
+        document = yaml.safe_load((self.folder / FILE).read_text())
         return {name: service["restart"] == "no" for name, service in document["services"].items()}
 
     def images(self) -> dict[str, str]:
-        """Return {image: a service that is made of it}."""
+        """Return {image: the service that builds it}."""
         services = yaml.safe_load(self.compose("config"))["services"]
-        return {service["image"]: name for name, service in services.items()}
+        return {service["image"]: name for name, service in services.items() if "build" in service}
 
     def lacking(self) -> dict[str, ServiceState]:
         """Return the services that are not healthy, and the one-shots that have not ended well."""

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from confluent_kafka import Producer
 
 from sandbox.data.clients import client_config
-from sandbox.data.topics import Topic, create_topics
+from sandbox.data.topics import Topic, create_topics, topic_ends
 
 CLICKS = Topic("clicks", 2)
 # The schedule of include/migrations/clicks.yaml.
@@ -30,6 +30,11 @@ def fill_clicks(bootstrap: str) -> datetime:
         producer.produce(CLICKS.name, b"%d" % number, b"user-%d" % (number % 50), timestamp=stamp)
     producer.flush()
     return first
+
+
+def are_clicks_whole(bootstrap: str) -> bool:
+    """True if all records were sent, also where the brokers have deleted some since, or more have come."""
+    return sum(topic_ends(bootstrap, CLICKS).values()) >= _INTERVALS * RECORDS_PER_INTERVAL
 
 
 def _floor(moment: datetime) -> datetime:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from sandbox.data.clients import client_config
 from sandbox.errors import SandboxError
@@ -59,6 +59,34 @@ def make_groups(bootstrap: str, groups: Iterable[Group] = GROUPS) -> None:
     finally:
         for member in members:
             member.leave()
+
+
+def have_committed(bootstrap: str, groups: Iterable[Group] = GROUPS) -> bool:
+    """True if every group that commits has done so; the brokers forget it a week after the last one left."""
+    return all(_has_committed(bootstrap, group) for group in groups if group.commits)
+
+
+def _has_committed(bootstrap: str, group: Group) -> bool:
+    # Not by an AdminClient: it crashes where the cluster has no coordinator yet.
+    consumer = Consumer({**client_config(bootstrap), "group.id": group.name})
+    try:
+        places = [TopicPartition(topic, number) for topic in group.read for number in group.only.get(topic, (0,))]
+        return all(place.offset >= 0 for place in _committed(consumer, places))
+    finally:
+        consumer.close()
+
+
+def _committed(consumer: Consumer, places: list[TopicPartition]) -> list[TopicPartition]:
+    """Return the commits of these partitions; a cluster that has just started may refuse to tell for a moment."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while True:
+        try:
+            found: list[TopicPartition] = consumer.committed(places, timeout=TIMEOUT_S)
+            return found
+        except KafkaException as error:
+            if time.monotonic() > deadline:
+                raise SandboxError(f"the commits of the groups cannot be read: {error.args[0].str()}") from error
+            time.sleep(0.2)
 
 
 class _Member:

@@ -59,6 +59,11 @@ def present_topics(bootstrap: str) -> set[str]:
     return set(admin(bootstrap).list_topics(timeout=ADMIN_TIMEOUT_S).topics)
 
 
+def topic_ends(bootstrap: str, topic: Topic) -> dict[int, int]:
+    """Return the high watermark of each partition."""
+    return _ends(admin(bootstrap), topic, IsolationLevel.READ_UNCOMMITTED)
+
+
 def wait_until_settled(bootstrap: str, topic: Topic, timeout_s: float = ADMIN_TIMEOUT_S) -> None:
     """Return once no transaction is open on a topic: last stable offset = high watermark on every partition.
 

@@ -10,8 +10,9 @@ import pytest
 from confluent_kafka import Consumer, ConsumerGroupState, ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource
 
+from sandbox.data.clicks import CLICKS, are_clicks_whole
 from sandbox.data.damage import Damage, damaged, remake_topic
-from sandbox.data.groups import GROUPS
+from sandbox.data.groups import GROUPS, Group, have_committed
 from sandbox.data.reading import read_contents, read_records
 from sandbox.data.records import SPAN_MS, Record, orders, spread
 from sandbox.data.seeding import Volumes, seed
@@ -122,6 +123,17 @@ def test_groups_exist_without_members(source: str, seeded: Mapping[str, int]):
     found = {name: future.result(TIMEOUT_S) for name, future in admin.describe_consumer_groups(names).items()}
 
     assert {name: group.state for name, group in found.items()} == dict.fromkeys(names, ConsumerGroupState.EMPTY)
+
+
+def test_a_filled_source_is_known_as_one(source: str, seeded: Mapping[str, int]):
+    """The groups have committed, as one that nobody knows has not; the clicks are whole once they are sent."""
+    assert have_committed(source)
+    assert not have_committed(source, [Group("nobody", {"orders": 1.0})])
+
+    create_topics(source, [CLICKS])
+    assert not are_clicks_whole(source)
+    remake_topic(source, CLICKS.name, {p: [Record(b"k", b"v", (), START_MS, p)] * 1_800 for p in range(2)})
+    assert are_clicks_whole(source)
 
 
 def test_seeding_twice_is_refused(source: str, seeded: Mapping[str, int]):

@@ -78,6 +78,32 @@ def test_settings_with_secrets_name_a_variable():
                 assert value.startswith("${")
 
 
+def test_settings_with_secrets_inside_name_a_variable():
+    """The database's address and the connections have no secret of their own in them either."""
+    settings = {name: value for service in SERVICES.values() for name, value in service.get("environment", {}).items()}
+    address = settings["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"]
+    connections = [json.loads(value) for name, value in settings.items() if name.startswith("AIRFLOW_CONN_")]
+
+    assert re.search(r"://airflow:\$\{AIRFLOW_DB_PASSWORD:\?[^}]*\}@", address)
+    assert 4 == len(connections)
+    assert [] == [text for connection in connections for text in embedded_secrets(connection)]
+
+
+def embedded_secrets(connection: dict[str, Any]) -> list[str]:
+    """Return the written-out values of a connection under names that secrets have; a file's name is none."""
+    fields = {**connection, **connection.get("extra", {})}
+    named = {name: str(value) for name, value in fields.items() if re.search(r"pass|secret|key|token|jaas", name)}
+    return [
+        value for name, value in named.items() if name not in {"key_file", "no_host_key_check"} and "${" not in value
+    ]
+
+
+def test_a_written_out_secret_is_found():
+    """The rule above sees what it is for."""
+    assert ["hidden"] == embedded_secrets({"conn_type": "ssh", "password": "hidden", "extra": {"key_file": "/key"}})
+    assert ["abc"] == embedded_secrets({"extra": {"private_key": "abc", "host_key": "ssh-ed25519 ${MIRROR}"}})
+
+
 def test_ports_are_published_on_loopback_only():
     """Nothing is reachable from another machine."""
     ports = [port for service in SERVICES.values() for port in service.get("ports", ())]
@@ -89,21 +115,28 @@ def test_ports_are_published_on_loopback_only():
 def test_services_run_without_privileges(name: str):
     """The user of each image has a number that is not root's, and nothing gives it more rights."""
     service = SERVICES[name]
-    users = re.findall(r"^USER (\S+)", STAGES[service["build"]["target"]], re.MULTILINE)
+    users = re.findall(r"^USER (\S+)", STAGES[role(service)], re.MULTILINE)
 
     assert re.fullmatch(r"1\d{4}:1\d{4}", users[-1])
     assert not {"user", "privileged", "cap_add"} & set(service)
     assert (["ALL"], ["no-new-privileges:true"]) == (service["cap_drop"], service["security_opt"])
 
 
-@pytest.mark.parametrize("name", sorted(SERVICES))
-def test_images_are_built_from_the_one_dockerfile(name: str):
-    """Each image is a target of the Dockerfile and is named after it, so that none is fetched from a registry."""
-    build = SERVICES[name]["build"]
+def role(service: dict[str, Any]) -> str:
+    """Return which image a service has, by the name that the Dockerfile gives it."""
+    named = re.fullmatch(r"kafka-migration/([\w-]+):\$\{KAFKA_MIGRATION_TAG:-local\}", service["image"])
+    assert named
+    return named[1]
 
-    assert "docker/Dockerfile" == build["dockerfile"]
-    assert build["target"] in STAGES
-    assert f"kafka-migration/{build['target']}:${{KAFKA_MIGRATION_TAG:-local}}" == SERVICES[name]["image"]
+
+def test_each_image_is_built_by_one_service():
+    """Each image is a target of the Dockerfile, named after it; no two services build the same tag at once."""
+    built = [service for service in SERVICES.values() if "build" in service]
+
+    assert {"docker/Dockerfile"} == {service["build"]["dockerfile"] for service in built}
+    assert [role(service) for service in built] == [service["build"]["target"] for service in built]
+    assert sorted({role(service) for service in SERVICES.values()}) == sorted(role(service) for service in built)
+    assert set() == {role(service) for service in built} - set(STAGES)
 
 
 def test_dockerfile_needs_no_buildkit():
@@ -138,6 +171,30 @@ def versions(lock: Path) -> dict[str, set[str]]:
     for name, version in re.findall(r"^([\w.-]+)==(\S+)", lock.read_text(), re.MULTILINE):
         found.setdefault(name, set()).add(version)
     return found
+
+
+def test_more_packages_are_installed_within_the_lock():
+    """`extra-requirements.txt` asks for nothing by itself, and what is written into it changes no locked version."""
+    lines = (ROOT / "docker" / "extra-requirements.txt").read_text().splitlines()
+
+    assert [] == [line for line in lines if not line.startswith("#")]
+    assert '--constraint "$lock" -r "$extra"' in (ROOT / "docker" / "install-python").read_text()
+    assert "statsd" in versions(ROOT / "docker" / "requirements-airflow.lock")
+
+
+def test_images_trust_certificates_of_ones_own():
+    """A base that has the package learns them too, and Python's libraries ask the system."""
+    assert "apt-install ca-certificates && update-ca-certificates" in STAGES["base"]
+    for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE"):
+        assert f"{name}=/etc/ssl/certs/ca-certificates.crt" in STAGES["python"]
+
+
+def test_mirrorctl_finds_its_folder_in_every_way():
+    """Asked with `exec` it works in the same folders as over SSH."""
+    over_ssh = set(re.findall(r"\b(KAFKA\w+=\S+)", (ROOT / "docker" / "sshd_config").read_text()))
+    (settings,) = re.findall(r"^ENV (.*)", STAGES["mirror-host"], re.MULTILINE)
+
+    assert over_ssh == set(settings.split())
 
 
 def test_what_the_images_copy_is_let_in():

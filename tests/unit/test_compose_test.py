@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from sandbox.compose import __main__ as compose_test
 from sandbox.compose import base_image, engine, project
 from sandbox.compose.checkout import extra_certificates
 from sandbox.compose.checks import verdict_flaws
-from sandbox.compose.commands import run
-from sandbox.compose.failure import ComposeTestFailed, NotPossibleHere
-from sandbox.compose.project import ServiceState
+from sandbox.compose.commands import Steps, run
+from sandbox.compose.failure import ComposeTestFailed, NotPossibleHere, cleaning_up
+from sandbox.compose.project import Project, ServiceState
 from sandbox.data.topics import TOPICS
+from sandbox.interrupts import Interrupts
 
 pytestmark = pytest.mark.unit
 
@@ -103,3 +107,108 @@ def test_a_verdict_without_records_is_a_flaw():
 def test_when_a_service_is_as_it_should_be(state: ServiceState, one_shot: bool, expected: bool):
     """A service must be healthy; a one-shot must have ended with 0."""
     assert expected == state.is_done(one_shot=one_shot)
+
+
+class BrokenProject:
+    """A project in which nothing succeeds."""
+
+    name = "kmc0"
+
+    def up(self) -> None:
+        raise ComposeTestFailed("not healthy")
+
+    def tell_logs(self) -> None:
+        raise ComposeTestFailed("no logs")
+
+    def down(self, *, volumes: bool) -> None:
+        raise ComposeTestFailed("not down")
+
+    how_to_remove = Project.how_to_remove
+
+
+def test_the_first_error_is_reported(capsys: pytest.CaptureFixture[str]):
+    """What fails while cleaning up is printed, with what is left to do by hand, and replaces nothing."""
+    broken = BrokenProject()
+    with (
+        pytest.raises(ComposeTestFailed, match="not healthy"),
+        compose_test._running(broken, Steps(), Interrupts()),  # type: ignore[arg-type]
+    ):
+        pass
+
+    said = capsys.readouterr().out
+    assert "And then: no logs" in said
+    assert "And then: not down" in said
+    assert "docker volume ls --quiet --filter label=com.docker.compose.project=kmc0 | xargs -r docker volume rm" in said
+
+
+def test_failing_to_clean_up_is_an_error_of_its_own():
+    """Where nothing failed before, it fails the test."""
+    with pytest.raises(ComposeTestFailed, match="not down"), cleaning_up():
+        raise ComposeTestFailed("not down")
+
+
+def test_the_callers_settings_do_not_reach_the_file(tmp_path: Path):
+    """What the file asks for comes from the copy's `.env` or from the test; the rest of the environment stays."""
+    (tmp_path / "docker-compose.yaml").write_text("${ADMIN_PASSWORD:?no} ${AIRFLOW_PORT:-8080}")
+    caller = {"ADMIN_PASSWORD": "mine", "AIRFLOW_PORT": "1", "PATH": "/bin"}
+    tested = Project(engine.Engine("docker", caller), tmp_path, "kmc0", {"AIRFLOW_PORT": "2"})
+
+    assert {"PATH": "/bin", "AIRFLOW_PORT": "2"} == tested.environment()
+
+
+STUBBORN = """#!/bin/sh
+trap '' TERM
+for argument; do case $argument in unix://*) socket=${argument#unix://} ;; esac; done
+sleep 300 & echo $! >"${socket%/sock}/child"
+touch "$socket"; echo 'API listen on'
+while :; do sleep 1; done
+"""
+
+
+def test_an_engine_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """It goes with all that its session began, its folder is removed, and the test says so."""
+    (tmp_path / "dockerd").write_text(STUBBORN)
+    (tmp_path / "dockerd").chmod(0o755)
+    monkeypatch.setattr(engine, "found", lambda _: str(tmp_path / "dockerd"))
+    monkeypatch.setattr(engine.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(engine, "STOP_S", 0.5)
+
+    own = engine._own_engine()
+    folder = own.__enter__().parent
+    child = int((folder / "child").read_text())
+    with pytest.raises(ComposeTestFailed, match="was killed"):
+        own.__exit__(None, None, None)
+
+    assert not folder.exists()
+    assert is_gone(child)
+
+
+def is_gone(pid: int) -> bool:
+    """True once a process has ended, within seconds; one that nobody waits for counts."""
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        status = Path(f"/proc/{pid}/stat")
+        if not status.exists() or status.read_text().rpartition(") ")[2][0] == "Z":
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_what_an_engine_leaves_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    """A folder with something mounted in it is not looked into; the text names both."""
+    table = tmp_path / "mountinfo"
+    table.write_text(f"1 0 0:1 / / rw - ext4 x rw\n2 1 0:2 / {tmp_path}/kmc/a rw - tmpfs x rw\n")
+    (tmp_path / "kmc" / "a").mkdir(parents=True)
+    monkeypatch.setattr(engine, "MOUNTS", table)
+    monkeypatch.setattr(engine.subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=1))
+
+    with pytest.raises(ComposeTestFailed, match=rf"left behind: {tmp_path}/kmc, {tmp_path}/kmc/a"):
+        engine._remove_folder(tmp_path / "kmc")
+    assert (tmp_path / "kmc" / "a").is_dir()
+
+
+def test_the_deepest_mount_is_unmounted_first():
+    """Others than those below the folder are left alone."""
+    table = "1 0 0:1 / / rw\n2 1 0:2 / /x/a rw\n3 2 0:3 / /x/a/b rw\n4 1 0:4 / /xy rw\n"
+
+    assert [Path("/x/a/b"), Path("/x/a")] == engine.mounts_below(Path("/x"), table)
