@@ -77,6 +77,18 @@ def test_refusal_is_told_with_code_run_and_what_to_do(world: World, sent: list[s
     assert text.endswith(" · kafka_migration__shop / manual__1 (attempt 1)")
 
 
+def test_run_with_an_unknown_field_is_a_test_of_the_alerts(world: World, sent: list[str]):
+    """Whoever wants to see a message arrive triggers a run that cannot do anything."""
+    world.params = {"mode": "sync", "test": "alert"}
+    with pytest.raises(AirflowFailException):
+        do(world, PreflightOperator)
+
+    failed(world, preflight="failed", reserve="upstream_failed")
+
+    assert ["refused"] == kinds(sent)
+    assert "RUN_CONF_INVALID" in sent[0]
+
+
 def test_stall_is_told_and_that_mirrormaker_was_stopped(world: World, sent: list[str]):
     """After a stall the message names the partition, and that no MirrorMaker is left."""
     stalled(world)
