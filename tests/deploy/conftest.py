@@ -35,7 +35,7 @@ class Clusters:
 
         `cli` are the words that call the command line.
         """
-        self._fill(name)
+        self.fill(name, partitions=2, records=1_000)
         text = FILE.format(name=name, **{**DEFAULTS, "groups": f"{name}-.*"})
         (airflow.home / "include" / "migrations" / f"{name}.yaml").write_text(text)
 
@@ -44,13 +44,18 @@ class Clusters:
         verdict = json.loads(airflow.command(*cli, "verdict", name, "--json"))
         assert ("PASS", [name]) == (verdict["standing"], list(verdict["topics"]))
 
-    def _fill(self, topic: str) -> None:
-        source = {"bootstrap.servers": self.sandbox.state.source_bootstrap}
-        admin = AdminClient(source)
-        for future in admin.create_topics([NewTopic(topic, 2, 1)]).values():
+    @property
+    def source(self) -> dict[str, str]:
+        """The settings of a client of the source."""
+        return {"bootstrap.servers": self.sandbox.state.source_bootstrap}
+
+    def fill(self, topic: str, *, partitions: int, records: int) -> None:
+        """Create a topic on the source, and send records to it."""
+        admin = AdminClient(self.source)
+        for future in admin.create_topics([NewTopic(topic, partitions, 1)]).values():
             future.result(30)
-        producer = Producer(source)
-        for number in range(1_000):
+        producer = Producer(self.source)
+        for number in range(records):
             producer.produce(topic, key=f"k{number % 20}", value=f"value {number}")
         assert 0 == producer.flush(60)
 

@@ -11,8 +11,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
 
 from sandbox.jars import kafka_home
 from sandbox.parts import free_ports
@@ -89,15 +87,8 @@ def addressed(text: str, clusters: Clusters, wheel: Path) -> str:
 
 def test_nine_commands_lead_to_a_verdict(airflow: StockAirflow, clusters: Clusters, tmp_path: Path):
     """A newcomer who does what the page says has a first migration file, and a proved copy."""
-    source = {"bootstrap.servers": clusters.sandbox.state.source_bootstrap}
-    admin = AdminClient(source)
-    for future in admin.create_topics([NewTopic(TOPIC, 1, 1)]).values():
-        future.result(30)
-    producer = Producer(source)
-    for number in range(500):
-        producer.produce(TOPIC, key=f"k{number % 20}", value=f"value {number}")
-    assert 0 == producer.flush(60)
-    commit(source, "first-billing", TOPIC, {0: 100})
+    clusters.fill(TOPIC, partitions=1, records=500)
+    commit(clusters.source, "first-billing", TOPIC, {0: 100})
     wheel = build_wheel(tmp_path / "wheel")
     *steps, verdict = [addressed(command, clusters, wheel) for command in commands(PAGE, "sh")]
     (connections,) = blocks(PAGE, "json")

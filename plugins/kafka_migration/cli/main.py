@@ -105,22 +105,12 @@ def _add_waves(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     verb = _bare_verb(verbs, "waves", "tell which topics must move together, and propose migration files")
     for side in ("source", "target"):
         verb.add_argument(f"--{side}", required=True, metavar="CONNECTION", help="Airflow connection of type kafka")
-    verb.add_argument(
-        "--topic",
-        type=_pattern,
-        action="append",
-        default=[],
-        metavar="PATTERN",
-        help="regular expression on the whole name of topics to propose; may be given again (default: all)",
-    )
-    verb.add_argument(
-        "--ignore-group",
-        type=_pattern,
-        action="append",
-        default=[],
-        metavar="PATTERN",
-        help="regular expression on the whole name of groups that join no topics; may be given again",
-    )
+    for option, of_what in (
+        ("--topic", "topics to propose; may be given again (default: all)"),
+        ("--ignore-group", "groups that join no topics; may be given again"),
+    ):
+        text = f"regular expression on the whole name of {of_what}"
+        verb.add_argument(option, type=_pattern, action="append", default=[], metavar="PATTERN", help=text)
     verb.add_argument(
         "--min-topics",
         type=_count,
