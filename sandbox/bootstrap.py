@@ -25,7 +25,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 VENV = PROJECT / ".venv"
 # Written last and removed first: a virtual environment without it is not whole.
 STAMP = VENV / ".complete"
-LOCKS = ("requirements-bootstrap.txt", "requirements.lock")
+LOCKS = ("requirements-bootstrap.txt", "requirements.lock", "requirements-build.txt")
 INSTALL_TIMEOUT_S = 1800
 
 
@@ -71,6 +71,7 @@ def plan(found: str | None, wanted: str) -> str:
 
 def _missing() -> str:
     """Return the refusal, empty when the machine has everything or could be given it."""
+    prerequisites.recover(_say)
     missing = prerequisites.find_missing()
     if missing and prerequisites.can_install(missing):
         prerequisites.install(missing, _say)
@@ -110,8 +111,10 @@ def _install() -> None:
     pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes")
     _run(*pip, "-r", str(PROJECT / LOCKS[0]))
     sync = (str(VENV / "bin" / "uv"), "pip", "sync", "--quiet", "--python", python, "--require-hashes")
+    # pyspark comes as source: what builds it runs here too.
+    build = ("--build-constraints", str(PROJECT / LOCKS[2]))
     # Compiled here once; with PYTHONDONTWRITEBYTECODE every Airflow process would compile its imports again.
-    _run(*sync, "--compile-bytecode", str(PROJECT / LOCKS[1]))
+    _run(*sync, *build, "--compile-bytecode", str(PROJECT / LOCKS[1]))
 
 
 def _run(*command: str) -> None:

@@ -1,4 +1,4 @@
-"""`up`, `down` and `status`: a sandbox in the background, owned by a detached supervisor process."""
+"""`up`, `down`, `status` and `steps`: a sandbox in the background, owned by a detached supervisor process."""
 
 from __future__ import annotations
 
@@ -9,17 +9,30 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from sandbox import shell
 from sandbox.errors import SandboxError
 from sandbox.folder import Folder
-from sandbox.interrupts import Interrupts
+from sandbox.health import dead_parts, troubles
+from sandbox.interrupts import ASKING, Interrupts
 from sandbox.jars import PROJECT
-from sandbox.processes import POLL_S, Process, identify, is_alive, send
+from sandbox.processes import POLL_S, Process, is_alive, send
 from sandbox.sandbox import Sandbox, say
 from sandbox.state import SandboxState
 
 UP_TIMEOUT_S = 600
-DOWN_TIMEOUT_S = 60
+DOWN_TIMEOUT_S = 180
 SUPERVISOR_LOG = "supervisor.log"
+ROUNDS = 3
+SETTLING_S = 120
+STEPS = """
+Next:
+  {airflow}
+  . {env}  in a shell of its own: `airflow` and `kafka-migration` then work on this sandbox
+      airflow dags trigger kafka_migration__demo --conf '{{"mode": "sync"}}'
+      kafka-migration status demo
+      kafka-migration waves --source demo_source --target demo_target
+      airflow dags unpause kafka_nightly_sync__clicks
+  make down  stops everything"""
 
 
 def up(root: Path, flags: Sequence[str]) -> int:
@@ -27,6 +40,7 @@ def up(root: Path, flags: Sequence[str]) -> int:
     folder = Folder(root.resolve())
     if folder.is_locked():
         say(f"The sandbox is running already (in {folder.root}).")
+        _restart_dead_parts(folder)
         return status(root)
     log = folder.root / SUPERVISOR_LOG
     interrupts = Interrupts()
@@ -62,7 +76,7 @@ def down(root: Path) -> int:
 
 
 def status(root: Path) -> int:
-    """Say what runs: 0 when every part does, 1 when one died, 3 when there is no sandbox."""
+    """Say what runs: 0 when every part does and answers, 1 when one does not, 3 when there is no sandbox."""
     folder = Folder(root.resolve())
     if not folder.is_locked():
         say("No sandbox is running.")
@@ -72,11 +86,27 @@ def status(root: Path) -> int:
     except FileNotFoundError:
         say("The sandbox is starting or stopping.")
         return 1
+    found = troubles(state)
     print_state(state)
-    dead = [name for name, pid in state.pids.items() if identify(pid) is None]
-    for name in dead:
-        say(f"NOT RUNNING: {name}; see {folder.root / SUPERVISOR_LOG}")
-    return 1 if dead else 0
+    for name in state.pids:
+        say(f"  {name:<14} {found.get(name, 'runs')}")
+    if found:
+        say(f"NOT WELL: {', '.join(found)}. `make up` starts dead parts again; `make down` and `make up` begin afresh.")
+    return 1 if found else 0
+
+
+def steps(root: Path) -> int:
+    """Say what a person may do next with a sandbox that runs; 3 when there is none."""
+    folder = Folder(root.resolve())
+    try:
+        state = SandboxState.load(folder.state_file)
+    except FileNotFoundError:
+        say("No sandbox is running.")
+        return 3
+    login = f"log in as {state.airflow_user} with the password above, and trigger kafka_migration__demo"
+    airflow = f"{state.airflow_url}  {login}" if state.airflow_url else "(Airflow is not started)"
+    say(STEPS.format(env=_shown(folder.root / shell.FILE_NAME), airflow=airflow))
+    return 0
 
 
 def supervise(root: Path, airflow_port: int | None, *, airflow: bool) -> int:
@@ -87,7 +117,7 @@ def supervise(root: Path, airflow_port: int | None, *, airflow: bool) -> int:
 
 
 def print_state(state: SandboxState) -> None:
-    """Print what a person needs: address, login, log folder, how to stop."""
+    """Print what a person needs: address, login, folders."""
     say(
         f"Airflow   {state.airflow_url or 'not started'}   user {state.airflow_user}, password {state.airflow_password}"
     )
@@ -96,7 +126,45 @@ def print_state(state: SandboxState) -> None:
     say(f"Host      ssh -p {state.ssh_port} -i {state.ssh_key_file} {state.ssh_user}@{state.ssh_host}")
     say(f"Logs      {state.logs}")
     say(f"Evidence  {state.evidence_root}")
-    say("Stop with: make down")
+
+
+def _shown(path: Path) -> Path:
+    """Return a path as it is typed in the project's folder."""
+    return path.relative_to(PROJECT) if path.is_relative_to(PROJECT) else path
+
+
+def _restart_dead_parts(folder: Folder) -> None:
+    """Ask the owner to start dead parts again until none is dead, as often as a part may take others with it."""
+    for number in range(ROUNDS):
+        owner = folder.owner()
+        if not folder.state_file.exists() or not owner or not owner.supervisor:
+            return
+        dead = dead_parts(SandboxState.load(folder.state_file))
+        if not dead and number:
+            _wait_until_well(folder)
+        if not dead:
+            return
+        say(f"Starting again: {', '.join(dead)}")
+        before = folder.state_file.stat().st_mtime_ns
+        send(owner.supervisor, ASKING)
+        _wait_for_new_state(folder, owner.supervisor, before)
+
+
+def _wait_until_well(folder: Folder) -> None:
+    """Return once every part answers, or not within the time: Airflow's own view of its parts comes late."""
+    deadline = time.monotonic() + SETTLING_S
+    while folder.state_file.exists() and time.monotonic() < deadline:
+        if not troubles(SandboxState.load(folder.state_file)):
+            return
+        time.sleep(POLL_S)
+
+
+def _wait_for_new_state(folder: Folder, supervisor: Process, before: int) -> None:
+    deadline = time.monotonic() + UP_TIMEOUT_S
+    while is_alive(supervisor) and folder.state_file.exists() and folder.state_file.stat().st_mtime_ns == before:
+        if time.monotonic() > deadline:
+            raise SandboxError(f"no part was started again within {UP_TIMEOUT_S} s; see {folder.root / SUPERVISOR_LOG}")
+        time.sleep(POLL_S)
 
 
 def _start_supervisor(root: Path, log: Path, flags: Sequence[str]) -> subprocess.Popen[bytes]:

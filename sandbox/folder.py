@@ -1,4 +1,4 @@
-"""The sandbox's root folder: one sandbox at a time, emptied at start, cleared of a dead predecessor's processes."""
+"""The sandbox's root folder: one sandbox at a time, emptied at start but for its evidence, old processes ended."""
 
 from __future__ import annotations
 
@@ -7,14 +7,20 @@ import json
 import os
 import shutil
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
+from sandbox import shell
 from sandbox.errors import AlreadyRunning, ForeignFolder
 from sandbox.processes import Process, end_all, identify
 from sandbox.state import FILE_NAME, save_json
 
 # Everything the sandbox makes below its root, and hence everything that it may remove there.
-CONTENT = ("source", "target", "ssh", "mirror-host", "airflow", "evidence", "logs", FILE_NAME)
+CONTENT = (
+    *("source", "target", "ssh", "mirror-host", "postgres", "airflow", "evidence", "logs"),
+    *(shell.PROGRAMS, shell.FILE_NAME, FILE_NAME),
+)
+EARLIER_EVIDENCE = "earlier-evidence"
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,7 @@ class Folder:
             AlreadyRunning: another process holds it.
             ForeignFolder: the folder holds names that the sandbox would have to remove, but no sandbox made it.
         """
-        self.root.mkdir(parents=True, exist_ok=True)
+        self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock_file = self.root / ".lock"
         foreign = [name for name in CONTENT if (self.root / name).exists()]
         if foreign and not lock_file.exists():
@@ -69,23 +75,42 @@ class Folder:
         self.release()
         return False
 
-    def begin(self, sandbox_id: str) -> None:
-        """End what a dead predecessor left running, empty the folder and record the new owner."""
+    def begin(self, sandbox_id: str) -> Path | None:
+        """End what a dead predecessor left running, empty the folder and record the new owner.
+
+        Returns:
+            Where the predecessor's evidence is kept; `None` when it has none.
+        """
         self.end_leftovers()
+        kept = self._keep_evidence()
         for name in CONTENT:
             path = self.root / name
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         own = identify(os.getpid())
         save_json(self._owner_file, {"sandbox_id": sandbox_id, "supervisor": asdict(own) if own else None})
+        return kept
 
     def end_leftovers(self) -> set[Process]:
         """End the last owner's processes, in case owner and watchdog were both killed; return the survivors."""
         owner = self.owner()
         survivors = end_all(owner.sandbox_id) if owner else set()
-        self.state_file.unlink(missing_ok=True)
+        self.withdraw()
         if not survivors:
             self.forget()
         return survivors
+
+    def withdraw(self) -> None:
+        """Remove what tells how to reach the sandbox."""
+        self.state_file.unlink(missing_ok=True)
+        (self.root / shell.FILE_NAME).unlink(missing_ok=True)
+
+    def _keep_evidence(self) -> Path | None:
+        evidence = self.root / "evidence"
+        if not evidence.is_dir() or not any(evidence.iterdir()):
+            return None
+        kept = self.root / EARLIER_EVIDENCE / datetime.now(UTC).strftime("%Y-%m-%dT%H%M%SZ")
+        kept.parent.mkdir(exist_ok=True)
+        return evidence.rename(kept)
 
     def forget(self) -> None:
         """Remove the owner record: nothing of it runs any more."""

@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP as exceptions, so that they stop the sandbox on the same path as Ctrl-C."""
+"""SIGTERM and SIGHUP as exceptions, so that they stop the sandbox on the same path as Ctrl-C; SIGUSR1 as a question."""
 
 from __future__ import annotations
 
@@ -9,15 +9,20 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NoReturn
 
+ASKING = signal.SIGUSR1
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 _ALL = (signal.SIGINT, *_ENDING)
 
 
 class Interrupts:
-    """Signal handlers that are put in place and taken back; does nothing outside the main thread."""
+    """Signal handlers that are put in place and taken back; does nothing outside the main thread.
+
+    `asked` is set when SIGUSR1 asks for dead parts to be started again.
+    """
 
     def __init__(self) -> None:
         self._before: dict[signal.Signals, Any] = {}
+        self.asked = threading.Event()
 
     def install(self) -> None:
         """Turn SIGTERM and SIGHUP into `SystemExit(128 + number)`; one that is ignored (nohup) stays so."""
@@ -26,6 +31,7 @@ class Interrupts:
         for number in _ENDING:
             if signal.getsignal(number) == signal.SIG_DFL:
                 self._before[number] = signal.signal(number, _leave)
+        self._before[ASKING] = signal.signal(ASKING, lambda *_: self.asked.set())
 
     def restore(self) -> None:
         """Put back what was there before `install`."""

@@ -1,4 +1,7 @@
-"""The jars that the sandbox runs: one declared list (`jars.json`), fetched once into `.cache/jars/<set>/libs`.
+"""The jars that the sandbox runs, fetched once into `.cache/jars/<set>/libs`.
+
+`jars.json` declares them. `jars.lock.json` holds every jar with its SHA-512, also those that others depend on:
+just these are fetched, and checked before each use. `make lock-jars` (`python -m sandbox.jars`) writes it.
 
 Maven fetches them where it is on the PATH; otherwise the Ivy that ships inside pyspark does, more slowly.
 Standard library only: the bootstrap runs this before the virtual environment is complete.
@@ -6,25 +9,28 @@ Standard library only: the bootstrap runs this before the virtual environment is
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 PROJECT = Path(__file__).resolve().parents[1]
 JARS_FOLDER = PROJECT / ".cache" / "jars"
+LOCK = PROJECT / "sandbox" / "jars.lock.json"
 KAFKA_SET = "kafka-3.9.1"
-SPARK_SET = "spark-kafka-4.0.0"
+SPARK_SET = "spark-kafka-4.0.0-3.9.1"
 FETCH_TIMEOUT_S = 1200
 
 
 class JarsError(Exception):
-    """The jars could not be fetched; the text holds the tool's last lines."""
+    """The jars could not be fetched, or are not those locked; the text holds the tool's last lines, or the jar."""
 
 
 @dataclass(frozen=True)
@@ -40,13 +46,33 @@ class JarSet:
         """The folder that holds the set's jars once it is whole."""
         return JARS_FOLDER / self.name / "libs"
 
-    def is_whole(self) -> bool:
-        """True when every declared jar is there; a set appears by one rename, so a part of one never does."""
-        return all(self._jar(artifact).is_file() for artifact in self.artifacts)
+    def locked(self) -> Mapping[str, str]:
+        """Return {coordinates: SHA-512} of every jar of the set, those that others depend on included.
 
-    def _jar(self, artifact: str) -> Path:
-        _, name, version = artifact.split(":")
-        return self.libs / f"{name}-{version}.jar"
+        Raises:
+            JarsError: the lock file was made from another list.
+        """
+        found: dict[str, str] = json.loads(LOCK.read_text()).get(self.name, {})
+        if not set(self.artifacts) <= set(found):
+            raise JarsError(f"{LOCK.name} does not hold the jars of {self.name}; write it again: make lock-jars")
+        return found
+
+    def is_whole(self) -> bool:
+        """True when just the locked jars are there, each with its SHA-512."""
+        return not self.problem(self.libs)
+
+    def problem(self, libs: Path) -> str:
+        """Return how a folder differs from the locked set, empty when it does not."""
+        wanted = {_file_name(artifact): digest for artifact, digest in self.locked().items()}
+        there = {jar.name for jar in libs.glob("*.jar")}
+        for name in sorted(wanted.keys() | there):
+            if name not in there:
+                return f"{name} is missing"
+            if name not in wanted:
+                return f"{name} is not in {LOCK.name}"
+            if sha512(libs / name) != wanted[name]:
+                return f"{name} has not the SHA-512 of {LOCK.name}"
+        return ""
 
 
 def declared() -> tuple[JarSet, ...]:
@@ -74,12 +100,14 @@ def ensure(say: Callable[[str], None]) -> None:
     """Fetch every declared set that is not there yet; silent when there is nothing to do.
 
     Raises:
-        JarsError: neither Maven nor Ivy could fetch a set; nothing half-done stays behind.
+        JarsError: neither Maven nor Ivy could fetch a set, or what came is not locked; nothing of it stays behind.
     """
     for jars in declared():
         if jars.is_whole():
             continue
         started = time.monotonic()
+        if jars.libs.exists():
+            say(f"jars {jars.name}: {jars.problem(jars.libs)}")
         say(f"jars {jars.name}: fetching with {'Maven' if shutil.which('mvn') else 'Ivy, which takes minutes'}")
         fetch(jars)
         count = len(list(jars.libs.glob("*.jar")))
@@ -87,13 +115,17 @@ def ensure(say: Callable[[str], None]) -> None:
 
 
 def fetch(jars: JarSet) -> None:
-    """Fetch one set into a temporary folder beside its place, then rename it there."""
+    """Fetch one set into a temporary folder beside its place, check it, then rename it there."""
     JARS_FOLDER.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f".{jars.name}-", dir=JARS_FOLDER))
     try:
         fresh = work / "set"
         (fresh / "libs").mkdir(parents=True)
-        _run(_command(jars, work, fresh / "libs"), jars)
+        exact = JarSet(jars.name, tuple(jars.locked()), transitive=False)
+        _run(_command(exact, work, fresh / "libs"), jars)
+        problem = jars.problem(fresh / "libs")
+        if problem:
+            raise JarsError(f"{jars.name}: of what was fetched, {problem}")
         _move_into_place(fresh, jars)
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -108,8 +140,42 @@ def _move_into_place(fresh: Path, jars: JarSet) -> None:
     except OSError:  # another process was faster: its set is as good as ours
         if not jars.is_whole():
             raise
-    if not jars.is_whole():
-        raise JarsError(f"{jars.name}: the fetched set lacks declared jars; see {place}")
+
+
+def lock() -> None:
+    """Resolve the declared sets with Maven and write every jar with its SHA-512 into the lock file.
+
+    Raises:
+        JarsError: Maven is not there, or failed.
+    """
+    found = {jars.name: dict(sorted(_resolved(jars))) for jars in declared()}
+    LOCK.write_text(json.dumps(found, indent=2) + "\n")
+
+
+def sha512(file: Path) -> str:
+    """Return the SHA-512 of a file in hexadecimal digits."""
+    return hashlib.sha512(file.read_bytes()).hexdigest()
+
+
+def _resolved(jars: JarSet) -> Iterator[tuple[str, str]]:
+    """Yield coordinates and SHA-512 of each jar that Maven finds to belong to the set."""
+    if not shutil.which("mvn"):
+        raise JarsError("the lock file is written with Maven, and mvn is not on the PATH")
+    with tempfile.TemporaryDirectory() as folder:
+        libs = Path(folder, "libs")
+        # The layout of a repository tells the coordinates: group/as/folders/artifact/version/artifact-version.jar.
+        _run([*_command(jars, Path(folder), libs), "-Dmdep.useRepositoryLayout=true"], jars)
+        for jar in libs.rglob("*.jar"):
+            *group, name, version = jar.relative_to(libs).parts[:-1]
+            coordinates = f"{'.'.join(group)}:{name}:{version}"
+            if jar.name != _file_name(coordinates):
+                raise JarsError(f"{jar.name} has a classifier, which {LOCK.name} cannot say")
+            yield coordinates, sha512(jar)
+
+
+def _file_name(artifact: str) -> str:
+    _, name, version = artifact.split(":")
+    return f"{name}-{version}.jar"
 
 
 def _command(jars: JarSet, work: Path, libs: Path) -> list[str]:
@@ -173,3 +239,10 @@ def _run(command: list[str], jars: JarSet) -> None:
     if done.returncode != 0:
         tail = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
         raise JarsError(f"{jars.name}: {command[0]} ended with {done.returncode}:\n{tail}")
+
+
+if __name__ == "__main__":
+    try:
+        lock()
+    except JarsError as error:
+        sys.exit(f"JarsError: {error}")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
+import secrets
 import subprocess
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sandbox.environment import java
@@ -17,6 +18,7 @@ from sandbox.parts import HOST, PartSpec
 HEAP_MB = 512
 READY_LINE = "Kafka Server started"
 METADATA_TIMEOUT_S = 5
+LOGIN_USER = "somebody"
 _LOG4J = """log4j.rootLogger=INFO, stdout
 log4j.appender.stdout=org.apache.log4j.ConsoleAppender
 log4j.appender.stdout.layout=org.apache.log4j.PatternLayout
@@ -26,17 +28,27 @@ log4j.appender.stdout.layout.ConversionPattern=[%d] %p %m (%c)%n
 
 @dataclass(frozen=True)
 class KafkaCluster:
-    """A one-node cluster: its name, its folder, and the ports of its broker and its controller."""
+    """A one-node cluster: its name, its folder, and the ports of its broker and its controller.
+
+    With a `login_port` it also listens there for clients that log in as `LOGIN_USER`, without encryption.
+    """
 
     name: str
     folder: Path
     port: int
     controller_port: int
+    login_port: int | None = None
+    login_password: str = field(default_factory=lambda: secrets.token_urlsafe(16), repr=False)
 
     @property
     def bootstrap(self) -> str:
         """`host:port` for clients."""
         return f"{HOST}:{self.port}"
+
+    @property
+    def login_bootstrap(self) -> str:
+        """`host:port` for clients that log in."""
+        return f"{HOST}:{self.login_port}"
 
     def format(self, environment: Mapping[str, str]) -> None:
         """Write the node's configuration and format its empty log folder.
@@ -45,7 +57,8 @@ class KafkaCluster:
             SandboxError: Kafka's storage tool refused; the text is its output.
         """
         self.folder.mkdir(parents=True)
-        self._properties.write_text(self.properties())
+        self._properties.touch(mode=0o600)
+        self._properties.write_text(self.properties() + self.login_properties())
         self._log4j.write_text(_LOG4J)
         command = (*self._java(environment), "kafka.tools.StorageTool", "format", "-t", cluster_id())
         done = subprocess.run(
@@ -53,7 +66,7 @@ class KafkaCluster:
             env=dict(environment),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=240,
             check=False,
         )
         if done.returncode != 0:
@@ -72,14 +85,15 @@ class KafkaCluster:
 
     def properties(self) -> str:
         """Render `server.properties`: the reasons are the lack of a second node and of patience."""
-        listeners = f"PLAINTEXT://{self.bootstrap},CONTROLLER://{HOST}:{self.controller_port}"
+        login = f",LOGIN://{self.login_bootstrap}" if self.login_port else ""
+        listeners = f"PLAINTEXT://{self.bootstrap},CONTROLLER://{HOST}:{self.controller_port}{login}"
         return f"""process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@{HOST}:{self.controller_port}
 controller.listener.names=CONTROLLER
 listeners={listeners}
-advertised.listeners=PLAINTEXT://{self.bootstrap}
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+advertised.listeners=PLAINTEXT://{self.bootstrap}{login}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,LOGIN:SASL_PLAINTEXT
 log.dirs={self.folder / "data"}
 auto.create.topics.enable=false
 group.initial.rebalance.delay.ms=0
@@ -90,6 +104,15 @@ transaction.state.log.min.isr=1
 transaction.state.log.num.partitions=8
 log.retention.check.interval.ms=5000
 log.cleaner.backoff.ms=1000
+"""
+
+    def login_properties(self) -> str:
+        """Render what the listener with a login needs; nothing without one."""
+        if self.login_port is None:
+            return ""
+        module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+        return f"""listener.name.login.sasl.enabled.mechanisms=PLAIN
+listener.name.login.plain.sasl.jaas.config={module} required user_{LOGIN_USER}="{self.login_password}";
 """
 
     def _is_ready(self, log: str) -> bool:

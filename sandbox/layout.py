@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox import jars
-from sandbox.airflow import PASSWORD, USER, Airflow, AirflowFolders
+from sandbox.airflow import USER, Airflow, AirflowFolders
 from sandbox.connections import connection_variables
 from sandbox.environment import base_environment
 from sandbox.kafka import KafkaCluster
 from sandbox.parts import HOST, free_ports, require_free
+from sandbox.postgres import Postgres
 from sandbox.ssh import SshHost
 from sandbox.state import SandboxState
 
@@ -48,13 +49,18 @@ class Layout:
 
         The host's keys must exist already: the SSH connection names them.
         """
+        return {**self.base_environment(), **self.own_environment(extra)}
+
+    def own_environment(self, extra: Mapping[str, str]) -> dict[str, str]:
+        """The part of `airflow_environment` that is about this sandbox."""
         spark_jars = ",".join(str(jar) for jar in jars.spark_jars())
         return {
-            **self.base_environment(),
             **self.airflow.settings(),
             "AIRFLOW__KAFKA_MIGRATION__EVIDENCE_ROOT": str(self.evidence),
             "AIRFLOW__KAFKA_MIGRATION__MIGRATIONS_FOLDER": str(self.airflow.folders.migrations),
             "AIRFLOW__KAFKA_MIGRATION__SPARK_JARS": spark_jars,
+            # Airflow reads `.airflowignore` by a name that pathspec is about to drop, and each task's log would say so.
+            "PYTHONWARNINGS": "ignore:GitWildMatchPattern:DeprecationWarning",
             # Else Spark's driver listens on the machine's own address.
             "SPARK_LOCAL_IP": "127.0.0.1",
             # Spark refuses a worker Python that differs from the driver's.
@@ -71,7 +77,7 @@ class Layout:
             root=self.root,
             airflow_url=self.airflow.url if with_airflow else None,
             airflow_user=USER,
-            airflow_password=PASSWORD,
+            airflow_password=self.airflow.password,
             airflow_home=self.airflow.home,
             evidence_root=self.evidence,
             source_bootstrap=self.source.bootstrap,
@@ -97,12 +103,15 @@ def plan_layout(root: Path, sandbox_id: str, folders: AirflowFolders, airflow_po
         PortTaken: `airflow_port` was given and is in use.
     """
     asked_for = [require_free(airflow_port, "Airflow")] if airflow_port is not None else []
-    airflow, source, source_controller, target, target_controller, ssh = [*asked_for, *free_ports(6)][:6]
+    airflow, source, source_controller, target, target_controller, ssh, database, login = [
+        *asked_for,
+        *free_ports(8),
+    ][:8]
     return Layout(
         root=root,
         sandbox_id=sandbox_id,
-        source=KafkaCluster("source", root / "source", source, source_controller),
+        source=KafkaCluster("source", root / "source", source, source_controller, login),
         target=KafkaCluster("target", root / "target", target, target_controller),
         host=SshHost(root / "ssh", ssh, root / "mirror-host"),
-        airflow=Airflow(root / "airflow", airflow, folders),
+        airflow=Airflow(root / "airflow", airflow, Postgres(root / "postgres", database), folders),
     )

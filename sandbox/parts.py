@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -36,8 +39,9 @@ class PartSpec:
     environment: Mapping[str, str]
     log: Path
     is_ready: Callable[[str], bool]
-    start_timeout_s: float = 120.0
+    start_timeout_s: float = 240.0
     stop_grace_s: float = 15.0
+    stop_signal: signal.Signals = signal.SIGTERM
 
 
 @dataclass
@@ -87,6 +91,10 @@ class Part:
         """Seconds since the latest start."""
         return time.monotonic() - self._started
 
+    def has_ended(self) -> bool:
+        """True if its process is gone, however it went."""
+        return self.process is not None and self.process.poll() is not None
+
     def check(self) -> None:
         """Raise `PartDied` when the process ended although nobody asked it to."""
         if self.is_expected_to_run:
@@ -100,11 +108,11 @@ class Part:
             send(self.identity, number)
 
     def stop(self) -> None:
-        """TERM, wait, KILL; return when the process is gone and collected."""
+        """Ask it to stop, wait, KILL; return when the process is gone and collected."""
         self.is_expected_to_run = False
         if not self.process or not self.identity:
             return
-        send(self.identity, signal.SIGTERM)
+        send(self.identity, self.spec.stop_signal)
         try:
             self.process.wait(self.spec.stop_grace_s)
         except subprocess.TimeoutExpired:
@@ -158,14 +166,30 @@ def summary(log: str) -> str:
 
 
 def free_ports(count: int) -> list[int]:
-    """Return different ports of 127.0.0.1 on which nobody listens."""
+    """Return different ports of 127.0.0.1 on which nobody listens, claimed for this process as long as it lives.
+
+    Seconds pass before a part listens; another sandbox that starts meanwhile must not choose the same port.
+    """
     found: list[int] = []
     for port in SystemRandom().sample(PORTS, len(PORTS)):
         if len(found) == count:
             break
-        if is_free(port):
+        if is_free(port) and _claim(port):
             found.append(port)
     return found
+
+
+def _claim(port: int) -> bool:
+    """Lock a file that stands for the port; the kernel frees it with this process."""
+    folder = Path(tempfile.gettempdir(), f"kafka-migration-ports-{os.geteuid()}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    handle = os.open(folder / str(port), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        return False
+    return True
 
 
 def require_free(port: int, purpose: str) -> int:

@@ -21,6 +21,8 @@ SUPPORTED_JAVAS = (17, 21)
 SSH_PROGRAMS = ("sshd", "ssh", "ssh-keygen")
 SSH_FOLDERS = ("/usr/sbin", "/usr/local/sbin", "/sbin")
 POLICY_FILE = Path("/usr/sbin/policy-rc.d")
+POLICY_MARK = "# Of kafka-migration's sandbox, while it installs packages; process "
+SSH_UNITS = ("ssh.service", "ssh.socket")
 APT_TIMEOUT_S = 900
 
 
@@ -38,7 +40,7 @@ class Missing:
 
 def find_missing() -> list[Missing]:
     """Return everything that is missing, in a fixed order; empty when the machine is ready."""
-    found = (_platform(), _python(), _venv(), _java(), _ssh())
+    found = (_platform(), _python(), _venv(), _java(), _ssh(), _setpriv())
     return [item for item in found if item]
 
 
@@ -55,25 +57,58 @@ def refusal(missing: Sequence[Missing]) -> str:
 
 
 def can_install(missing: Sequence[Missing]) -> bool:
-    """True if we are root on Debian or Ubuntu and packages bring everything that is missing."""
-    return os.geteuid() == 0 and bool(shutil.which("apt-get")) and all(item.package for item in missing)
+    """True if we are root on Debian or Ubuntu, packages bring all that is missing, and INSTALL=0 does not forbid it."""
+    may = os.geteuid() == 0 and os.environ.get("INSTALL") != "0"
+    return may and bool(shutil.which("apt-get")) and all(item.package for item in missing)
 
 
 def install(missing: Sequence[Missing], say: Callable[[str], None]) -> None:
-    """Install the packages without letting them start a service of the machine.
+    """Say what is missing, and install just that, without letting it start a service of the machine.
 
     Raises:
         AptError: apt-get failed.
     """
+    say("\n".join(["This machine lacks:", *(f"  - {item.text}" for item in missing)]))
     _apt("update")
     # Which Java there is, is known only after the update.
     packages = [java_package() if item.package.startswith("openjdk") else item.package for item in missing]
-    say(f"installing {', '.join(packages)}")
-    with _no_service_starts():
-        _apt("install", "-y", "--no-upgrade", "--no-install-recommends", *packages)
+    say(f"Installing {', '.join(packages)} with apt-get, as root (INSTALL=0 would only print the command)")
+    with _no_service_starts(packages):
+        try:
+            _apt("install", "-y", "--no-upgrade", "--no-install-recommends", *packages)
+        finally:
+            _disable_ssh(packages)
+
+
+def recover(say: Callable[[str], None]) -> None:
+    """Clean up after an installation that was killed: set its packages up, without their services, remove the rule.
+
+    A rule that is not ours, or whose process still runs, is left alone.
+    """
+    packages = _interrupted_packages() if os.geteuid() == 0 else []
+    if not packages:
+        return
+    say(f"An installation was interrupted: its packages are set up now, and {POLICY_FILE} is removed")
+    subprocess.run(("dpkg", "--configure", "-a"), capture_output=True, check=False, timeout=APT_TIMEOUT_S)
+    _disable_ssh(packages)
+    POLICY_FILE.unlink(missing_ok=True)
+
+
+def _interrupted_packages() -> list[str]:
+    """Return what an installation of ours, whose process is gone, was about to install."""
+    text = POLICY_FILE.read_text(errors="replace") if POLICY_FILE.is_file() else ""
+    found = re.search(rf"^{re.escape(POLICY_MARK)}(\d+): (.+)$", text, re.MULTILINE)
+    if not found:
+        return []
+    command = Path("/proc", found[1], "cmdline")
+    is_under_way = command.exists() and b"sandbox.bootstrap" in command.read_bytes()
+    return [] if is_under_way else found[2].split()
+
+
+def _disable_ssh(packages: Sequence[str]) -> None:
+    """Keep the SSH service off where its package has just come; one that the machine had before is not touched."""
     if "openssh-server" in packages and shutil.which("systemctl"):
-        units = ("ssh.service", "ssh.socket")
-        subprocess.run(("systemctl", "disable", "--now", *units), capture_output=True, check=False, timeout=60)
+        subprocess.run(("systemctl", "disable", "--now", *SSH_UNITS), capture_output=True, check=False, timeout=60)
 
 
 def python_refusal(version: tuple[int, int]) -> str:
@@ -141,6 +176,12 @@ def _ssh() -> Missing | None:
     return Missing(f"OpenSSH: no {', '.join(absent)}", "openssh-server") if absent else None
 
 
+def _setpriv() -> Missing | None:
+    if os.geteuid() != 0 or shutil.which("setpriv"):
+        return None
+    return Missing("setpriv, by which root runs PostgreSQL as another user", "util-linux")
+
+
 def _apt_knows(package: str) -> bool:
     if not shutil.which("apt-cache"):
         return False
@@ -159,14 +200,14 @@ def _apt(*arguments: str) -> None:
 
 
 @contextmanager
-def _no_service_starts() -> Iterator[None]:
+def _no_service_starts(packages: Sequence[str]) -> Iterator[None]:
     """Deny package scripts the start of services (Debian Policy 9.3.3.2), unless the machine has a rule already."""
     if POLICY_FILE.exists():
         yield
         return
-    POLICY_FILE.write_text("#!/bin/sh\nexit 101\n")
+    POLICY_FILE.write_text(f"#!/bin/sh\n{POLICY_MARK}{os.getpid()}: {' '.join(packages)}\nexit 101\n")
     POLICY_FILE.chmod(0o755)
     try:
         yield
     finally:
-        POLICY_FILE.unlink()
+        POLICY_FILE.unlink(missing_ok=True)

@@ -20,18 +20,21 @@ from types import TracebackType
 from typing import Self
 
 from sandbox import jars
-from sandbox.airflow import AirflowFolders
-from sandbox.errors import PartDied, SandboxError
+from sandbox.airflow import COMPONENTS, AirflowFolders
+from sandbox.errors import PartDied, PartNotReady, SandboxError
 from sandbox.folder import Folder
 from sandbox.interrupts import Interrupts
 from sandbox.layout import Layout, plan_layout
 from sandbox.parts import Part, PartSpec, wait_ready
+from sandbox.postgres import PART as DATABASE
 from sandbox.processes import Process, belonging, end_all
+from sandbox.shell import write_shell
 from sandbox.state import SandboxState
 from sandbox.watchdog import Watchdog
 
 DEFAULT_ROOT = jars.PROJECT / ".sandbox"
 WATCH_S = 1.0
+REVIVALS = 5
 
 
 def say(text: str) -> None:
@@ -43,7 +46,7 @@ class Sandbox:
     """Two Kafka clusters, an SSH host and, if asked for, Airflow, below one root folder.
 
     Args:
-        root: a folder of its own; emptied at start.
+        root: a folder of its own; emptied at start, but the evidence in it is kept aside.
         airflow: start Airflow too; without it `state.airflow_url` is `None`.
         airflow_port: a fixed port for Airflow; else a free one.
         folders: where Airflow finds DAGs, plugins and migration files.
@@ -116,7 +119,7 @@ class Sandbox:
         """
         with self._interrupts.ignored():
             self._stopping.set()
-            self._folder.state_file.unlink(missing_ok=True)
+            self._folder.withdraw()
             self._state = None
             survivors = end_all(self.sandbox_id, self._tracked)
             for part in self._parts.values():
@@ -150,6 +153,19 @@ class Sandbox:
         wait_ready([self._parts[part]])
         self._publish()
 
+    def revive(self) -> None:
+        """Start every part whose process has ended again, on its old ports; what does not come up is reported.
+
+        Without its database Airflow ends part by part, so all of it begins again with PostgreSQL.
+        """
+        ended = [name for name, part in self._parts.items() if part.has_ended()]
+        if DATABASE in ended:
+            ended += [name for name in COMPONENTS if name not in ended]
+        for name in ended:
+            self._report(f"{name} is started again")
+            self._bring_back(self._parts[name])
+        self._publish()
+
     def airflow_env(self) -> dict[str, str]:
         """Return the complete environment for `airflow` commands against this sandbox."""
         return dict(self.state.environment)
@@ -161,7 +177,9 @@ class Sandbox:
 
     def _start(self) -> None:
         began = time.monotonic()
-        self._folder.begin(self.sandbox_id)
+        kept = self._folder.begin(self.sandbox_id)
+        if kept:
+            self._report(f"The evidence of the last sandbox is kept in {kept}")
         jars.ensure(self._report)
         root = self._folder.root
         self._layout = plan_layout(root, self.sandbox_id, self._airflow_folders, self._airflow_port)
@@ -186,7 +204,9 @@ class Sandbox:
 
     def _start_airflow(self, layout: Layout) -> None:
         environment = layout.airflow_environment(self._extra_environment)
-        layout.airflow.prepare_database(environment)
+        layout.airflow.prepare_database(environment, layout.logs)
+        self._add([layout.airflow.database.part(environment, layout.logs)])
+        wait_ready([self._parts[DATABASE]])
         self._add(layout.airflow.parts(environment, layout.logs))
 
     def _add(self, specs: Iterable[PartSpec]) -> None:
@@ -200,18 +220,38 @@ class Sandbox:
         if self._watchdog:
             self._watchdog.track(identity)
 
+    def _bring_back(self, part: Part) -> None:
+        """Start a part until it stays: what is left of its predecessor may be in its way for a moment."""
+        for attempt in range(1, REVIVALS + 1):
+            part.stop()
+            self._launch(part)
+            try:
+                wait_ready([part], self._report)
+                return
+            except (PartDied, PartNotReady) as error:
+                if self._stopping.wait(WATCH_S):
+                    return
+                if attempt == REVIVALS or isinstance(error, PartNotReady):
+                    self._report(f"FAULT: {error}")
+                    return
+
     def _publish(self) -> None:
         if self._layout is None:
             raise SandboxError("the sandbox is not running")
         pids = {name: part.process.pid for name, part in self._parts.items() if part.process}
         environment = self._layout.airflow_environment(self._extra_environment)
+        own = self._layout.own_environment(self._extra_environment)
+        write_shell(self._folder.root, own, self._airflow_folders.plugins)
         self._state = self._layout.state(pids, environment, with_airflow=self._with_airflow)
         self._state.save(self._folder.state_file)
 
     def _watch(self) -> None:
-        """Report each part's unexpected end once, as soon as it happens."""
+        """Report each part's unexpected end once, as soon as it happens; start dead parts again when asked to."""
         reported: set[Process | None] = set()
         while not self._stopping.wait(WATCH_S):
+            if self._interrupts.asked.is_set():
+                self._interrupts.asked.clear()
+                self.revive()
             for part in self._parts.values():
                 try:
                     part.check()

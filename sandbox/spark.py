@@ -52,12 +52,15 @@ def submit_job(
     for name, document in documents.items():
         (folder / f"{name}.json").write_text(json.dumps(document))
     quiet = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    settings = folder / "spark.properties"
+    settings.touch(mode=0o600)
+    settings.write_text("".join(f"{name} {value}\n" for name, value in {**quiet, **(conf or {})}.items()))
     command = [
         *(str(Path(sys.executable).parent / "spark-submit"), "--master", master),
-        *(word for name, value in {**quiet, **(conf or {})}.items() for word in ("--conf", f"{name}={value}")),
+        *("--properties-file", str(settings)),
         *("--jars", ",".join(str(jar) for jar in jars)),
-        *("--files", str(folder / "clients.json"), "--py-files", str(package)),
-        *(str(JOB), "--request", str(folder / "request.json"), "--result", (folder / "result.json").as_uri()),
+        *("--py-files", str(package), str(JOB), "--clients-once", str(folder / "clients.json")),
+        *("--request", str(folder / "request.json"), "--result", (folder / "result.json").as_uri()),
     ]
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     ended = subprocess.run(

@@ -44,7 +44,7 @@ class SshHost:
     def prepare(self, environment: Mapping[str, str]) -> None:
         """Make both key pairs, the client's known hosts and the server's configuration."""
         self.folder.mkdir(parents=True, mode=0o700)
-        self.mirror_home.mkdir(parents=True)
+        self.mirror_home.mkdir(mode=0o700, parents=True)
         for name in ("host_key", "client_key"):
             _make_key(self.folder / name)
         (self.folder / "authorized_keys").write_text((self.folder / "client_key.pub").read_text())
@@ -61,7 +61,6 @@ class SshHost:
             environment=environment,
             log=logs / "sshd.log",
             is_ready=lambda log: "Server listening on" in log and self.accepts_login(),
-            start_timeout_s=60,
         )
 
     def configuration(self, environment: Mapping[str, str]) -> str:

@@ -1,8 +1,9 @@
 """`.sandbox/state.json`: what runs, where it answers, and how to reach it.
 
-The file exists exactly while the sandbox is ready: it is written (mode 0600, it holds passwords and key
-paths) when every part has answered and removed before the first part is stopped. It is replaced as a whole
-when a part is restarted. Fields, in JSON and in `SandboxState` alike (paths are absolute):
+The file is written (mode 0600, it holds passwords and key paths) when every part has answered, and removed before
+the first part is stopped. It is replaced as a whole when a part is restarted; `env` beside it, for a shell, likewise.
+
+Fields, in JSON and in `SandboxState` alike (paths are absolute):
 
     sandbox_id          value of the marker KAFKA_MIGRATION_SANDBOX that every process of the sandbox carries
     supervisor_pid      process that owns the parts; SIGTERM stops everything

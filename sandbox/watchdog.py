@@ -10,7 +10,7 @@ from pathlib import Path
 from sandbox.jars import PROJECT
 from sandbox.processes import Process
 
-DISMISS_TIMEOUT_S = 60
+DISMISS_TIMEOUT_S = 240
 
 
 class Watchdog:

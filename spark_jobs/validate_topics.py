@@ -1,13 +1,15 @@
-"""Compares topics of two Kafka clusters: `validate_topics.py --request REQUEST --result RESULT [--clients CLIENTS]`.
+"""Compares topics of two Kafka clusters: `validate_topics.py --request REQUEST --result RESULT
+[--clients-once CLIENTS]`.
 
 REQUEST and RESULT are locations of JSON documents (a local path or any URI that Spark's Hadoop knows; the
-contract is in `kafka_migration/core/validation.py`, docs/validation.md shows one). CLIENTS is the name of a file
-shipped with `--files` that holds the Kafka reader options of both sides, with their secrets. What differs is written as
-a Parquet file beside the result, `<RESULT without .json>.differences.parquet`.
+contract is in `kafka_migration/core/validation.py`, docs/validation.md shows one). CLIENTS is a file of
+the driver's that holds the Kafka reader options of both sides, with their secrets; it is removed as soon as it is read.
+`--clients` takes a file that stays, or the name of one shipped with `--files`. What differs is written as a Parquet
+file beside the result, `<RESULT without .json>.differences.parquet`.
 
 Exit code 0: the result was written, whatever it says. 1: it was not; the last line that begins with
-`validate_topics:` says why (spark-submit prints the job's stderr on its stdout). Lines before it tell how far the
-reading is. 2: usage.
+`validate_topics:` says why, with a code (spark-submit prints the job's stderr on its stdout). Lines before it tell
+how far the reading is. 2: usage.
 """
 
 from __future__ import annotations

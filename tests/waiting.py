@@ -6,9 +6,11 @@ import time
 from collections.abc import Callable
 
 INTERVAL_S = 0.2
+# A bound for what takes a moment on a quiet machine; a busy one may take long.
+TIMEOUT_S = 180.0
 
 
-def wait_until(condition: Callable[[], object], timeout_s: float = 60, what: str = "the condition") -> None:
+def wait_until(condition: Callable[[], object], timeout_s: float = TIMEOUT_S, what: str = "the condition") -> None:
     """Return as soon as the condition is true; `AssertionError` when it is not within the time."""
     deadline = time.monotonic() + timeout_s
     while not condition():

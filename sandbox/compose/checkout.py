@@ -10,7 +10,7 @@ from sandbox.compose.commands import run
 from sandbox.jars import PROJECT
 
 COPIED = (
-    *(".dockerignore", "docker-compose.yaml", "requirements-bootstrap.txt"),
+    *(".dockerignore", "docker-compose.yaml", "requirements-bootstrap.txt", "requirements-build.txt"),
     *("dags", "docker", "include", "plugins", "sandbox", "spark_jobs"),
 )
 SYSTEM_BUNDLE = Path("/etc/ssl/certs/ca-certificates.crt")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from confluent_kafka import Producer
-
-from sandbox.data.clients import client_config
+from sandbox.data.records import Record
+from sandbox.data.sending import Sender
 from sandbox.data.topics import Topic, create_topics, topic_ends
 
 CLICKS = Topic("clicks", 2)
@@ -20,15 +19,14 @@ def fill_clicks(bootstrap: str) -> datetime:
     """Create the topic and send the records of the last whole hour; return when its first interval begins.
 
     Raises:
-        SandboxError: the topic cannot be created, for example because it exists.
+        SandboxError: the topic cannot be created, for example because it exists, or a record was not delivered.
     """
     first = _floor(datetime.now(UTC)) - _INTERVALS * INTERVAL
     create_topics(bootstrap, (CLICKS,))
-    producer = Producer(client_config(bootstrap))
-    for number in range(_INTERVALS * RECORDS_PER_INTERVAL):
-        stamp = int((first + number * INTERVAL / RECORDS_PER_INTERVAL).timestamp() * 1000)
-        producer.produce(CLICKS.name, b"%d" % number, b"user-%d" % (number % 50), timestamp=stamp)
-    producer.flush()
+    moments = (first + number * INTERVAL / RECORDS_PER_INTERVAL for number in range(_INTERVALS * RECORDS_PER_INTERVAL))
+    stamps = (int(moment.timestamp() * 1000) for moment in moments)
+    clicks = (Record(b"user-%d" % (n % 50), b"%d" % n, (), stamp) for n, stamp in enumerate(stamps))
+    Sender(bootstrap).send_all(CLICKS.name, clicks)
     return first
 
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from confluent_kafka.admin import ConfigResource, ConfigSource
 
+from sandbox.data.asking import asked
 from sandbox.data.records import Record
 from sandbox.data.sending import Sender
 from sandbox.data.topics import ADMIN_TIMEOUT_S, Topic, admin, create_topics, present_topics
@@ -102,7 +103,9 @@ def remake_topic(bootstrap: str, name: str, contents: Mapping[int, Sequence[Reco
 def _own_configs(bootstrap: str, topic: str) -> dict[str, str]:
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
     client = admin(bootstrap)
-    described = client.describe_configs([resource])[resource].result(ADMIN_TIMEOUT_S)
+    described = asked(
+        lambda: client.describe_configs([resource])[resource].result(ADMIN_TIMEOUT_S), f"the settings of topic {topic}"
+    )
     own = ConfigSource.DYNAMIC_TOPIC_CONFIG.value
     return {entry.name: entry.value for entry in described.values() if entry.source == own}
 

@@ -6,12 +6,13 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, TopicPartition
 
+from sandbox.data.asking import asked
 from sandbox.data.clients import client_config
 from sandbox.errors import SandboxError
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +78,9 @@ def _has_committed(bootstrap: str, group: Group) -> bool:
 
 
 def _committed(consumer: Consumer, places: list[TopicPartition]) -> list[TopicPartition]:
-    """Return the commits of these partitions; a cluster that has just started may refuse to tell for a moment."""
-    deadline = time.monotonic() + TIMEOUT_S
-    while True:
-        try:
-            found: list[TopicPartition] = consumer.committed(places, timeout=TIMEOUT_S)
-            return found
-        except KafkaException as error:
-            if time.monotonic() > deadline:
-                raise SandboxError(f"the commits of the groups cannot be read: {error.args[0].str()}") from error
-            time.sleep(0.2)
+    """Return the commits of these partitions."""
+    found: list[TopicPartition] = asked(lambda: consumer.committed(places, timeout=TIMEOUT_S), "the groups' commits")
+    return found
 
 
 class _Member:
@@ -117,7 +111,10 @@ class _Member:
         """Commit what the group has read."""
         offsets = [commit for partition in self.partitions if (commit := self._commit(partition))]
         if offsets:
-            self._consumer.commit(offsets=offsets, asynchronous=False)
+            asked(
+                lambda: self._consumer.commit(offsets=offsets, asynchronous=False),
+                f"the commit of group {self.group.name}",
+            )
 
     def leave(self) -> None:
         """Leave the group."""
@@ -127,7 +124,9 @@ class _Member:
         self.partitions = partitions
 
     def _commit(self, partition: TopicPartition) -> TopicPartition | None:
-        low, high = self._consumer.get_watermark_offsets(partition, timeout=TIMEOUT_S)
+        low, high = asked(
+            lambda: self._consumer.get_watermark_offsets(partition, timeout=TIMEOUT_S), f"the ends of {partition.topic}"
+        )
         offset = self.group.offset(partition, low, high)
         if offset is None:
             return None

@@ -7,14 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from typing import NamedTuple
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, TopicPartition
 
+from sandbox.data.asking import PASSING, asked
 from sandbox.data.clients import client_config
 from sandbox.data.records import Headers, Record
 from sandbox.errors import SandboxError
 
 CHUNK_RECORDS = 10_000
-STALL_TIMEOUT_S = 60.0
+STALL_TIMEOUT_S = 120.0
 
 
 class Content(NamedTuple):
@@ -66,6 +67,22 @@ def to_record(message: Message) -> Record:
     return Record(message.key(), message.value(), headers, message.timestamp()[1], message.partition())
 
 
+def partitions_of(consumer: Consumer, topic: str) -> list[int]:
+    """Return the numbers of a topic's partitions, also of one that is just coming to be.
+
+    Raises:
+        SandboxError: there is no such topic, or it cannot be read.
+    """
+
+    def described() -> list[int]:
+        found = consumer.list_topics(topic, timeout=60).topics[topic]
+        if found.error is not None:
+            raise KafkaException(found.error)
+        return sorted(found.partitions)
+
+    return asked(described, f"topic {topic} cannot be read")
+
+
 class _Reader:
     """A consumer without a group, assigned to every partition of some topics from its first record on."""
 
@@ -97,14 +114,14 @@ class _Reader:
                 yield message
             elif message.error().code() == KafkaError._PARTITION_EOF:
                 unfinished.discard((message.topic(), message.partition()))
-            else:
+            elif message.error().code() not in PASSING:
                 raise SandboxError(f"{message.topic()} cannot be read: {message.error()}")
 
     def _polled(self, unfinished: set[tuple[str, int]]) -> Iterator[Message]:
         deadline = time.monotonic() + STALL_TIMEOUT_S
         while unfinished:
             found = self._consumer.consume(CHUNK_RECORDS, 0.5)
-            if found:
+            if any(message.error() is None for message in found):
                 deadline = time.monotonic() + STALL_TIMEOUT_S
             if time.monotonic() > deadline:
                 raise SandboxError(f"the ends of {sorted(unfinished)} were not reached in {STALL_TIMEOUT_S:.0f} s")
@@ -112,7 +129,4 @@ class _Reader:
 
     def _find(self, topics: Iterable[str]) -> Iterator[tuple[str, int]]:
         for topic in topics:
-            described = self._consumer.list_topics(topic, timeout=30).topics[topic]
-            if described.error is not None:
-                raise SandboxError(f"topic {topic} cannot be read: {described.error}")
-            yield from ((topic, number) for number in described.partitions)
+            yield from ((topic, number) for number in partitions_of(self._consumer, topic))

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
+from sandbox.data.asking import asked
 from sandbox.data.clients import client_config
 from sandbox.data.records import AUDIT_PARTITIONS, DAY_MS
 from sandbox.errors import SandboxError
 
-ADMIN_TIMEOUT_S = 30
+ADMIN_TIMEOUT_S = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +40,12 @@ def admin(bootstrap: str) -> AdminClient:
 
 
 def create_topics(bootstrap: str, topics: Iterable[Topic] = TOPICS) -> None:
-    """Create topics with one replica and wait until all are there.
+    """Create topics with one replica and wait until each partition has a leader that answers.
 
     Raises:
         SandboxError: one cannot be created, for example because it exists.
     """
+    topics = tuple(topics)
     new = [NewTopic(topic.name, topic.partitions, replication_factor=1, config=dict(topic.configs)) for topic in topics]
     client = admin(bootstrap)
     futures = client.create_topics(new, operation_timeout=ADMIN_TIMEOUT_S)
@@ -52,11 +54,26 @@ def create_topics(bootstrap: str, topics: Iterable[Topic] = TOPICS) -> None:
             future.result(ADMIN_TIMEOUT_S)
         except KafkaException as error:
             raise SandboxError(f"topic {name} cannot be created at {bootstrap}: {error.args[0].str()}") from error
+    wait_until_led(bootstrap, {topic.name: topic.partitions for topic in topics})
+
+
+def wait_until_led(bootstrap: str, partitions: Mapping[str, int]) -> None:
+    """Return once the leader of each partition of topics just created answers: a broker confirms the creation before.
+
+    Args:
+        bootstrap: `host:port` of the cluster.
+        partitions: how many each topic has.
+
+    Raises:
+        SandboxError: it is not so within the time.
+    """
+    _all_ends(admin(bootstrap), partitions, IsolationLevel.READ_UNCOMMITTED)
 
 
 def present_topics(bootstrap: str) -> set[str]:
     """Return the names of the topics of a cluster."""
-    return set(admin(bootstrap).list_topics(timeout=ADMIN_TIMEOUT_S).topics)
+    client = admin(bootstrap)
+    return set(asked(lambda: client.list_topics(timeout=ADMIN_TIMEOUT_S), f"the topics of {bootstrap}").topics)
 
 
 def topic_ends(bootstrap: str, topic: Topic) -> dict[int, int]:
@@ -80,6 +97,19 @@ def wait_until_settled(bootstrap: str, topic: Topic, timeout_s: float = ADMIN_TI
 
 
 def _ends(client: AdminClient, topic: Topic, level: IsolationLevel) -> dict[int, int]:
-    wanted = {TopicPartition(topic.name, partition): OffsetSpec.latest() for partition in range(topic.partitions)}
-    futures = client.list_offsets(wanted, isolation_level=level, request_timeout=ADMIN_TIMEOUT_S)
-    return {place.partition: future.result(ADMIN_TIMEOUT_S).offset for place, future in futures.items()}
+    found = _all_ends(client, {topic.name: topic.partitions}, level)
+    return {number: offset for (_, number), offset in found.items()}
+
+
+def _all_ends(client: AdminClient, partitions: Mapping[str, int], level: IsolationLevel) -> dict[tuple[str, int], int]:
+    wanted = {
+        TopicPartition(topic, number): OffsetSpec.latest()
+        for topic, count in partitions.items()
+        for number in range(count)
+    }
+
+    def ends() -> dict[tuple[str, int], int]:
+        futures = client.list_offsets(wanted, isolation_level=level, request_timeout=ADMIN_TIMEOUT_S)
+        return {(p.topic, p.partition): future.result(ADMIN_TIMEOUT_S).offset for p, future in futures.items()}
+
+    return asked(ends, f"the ends of {', '.join(partitions)}")

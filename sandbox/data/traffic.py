@@ -64,7 +64,7 @@ class LiveTraffic:
         if kind is None:
             self._check()
 
-    def wait_for_more(self, count: int, timeout_s: float = 180.0) -> None:
+    def wait_for_more(self, count: int, timeout_s: float = 600.0) -> None:
         """Return once `count` more records are acknowledged.
 
         Raises:

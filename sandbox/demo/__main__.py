@@ -1,7 +1,7 @@
 """`python -m sandbox.demo [--damage drop|alter|duplicate|reorder] [--full]`: the demo.
 
-The last line is `DEMO PASS` or `DEMO FAIL: <why>`. Exit code 0: passed. 1: failed, which with `--damage` is what
-should happen: the damage was found. 2: the damage was not found, or in another place (also: wrong usage). 130: Ctrl-C.
+The last line is `DEMO PASS`, with `--damage` `DEMO PASS: the damage was found: <where>`, or `DEMO FAIL: <why>`. Exit
+code 0: passed. 1: failed, also when the damage was not found, or at another place. 2: wrong usage. 130: Ctrl-C.
 """
 
 from __future__ import annotations
@@ -27,47 +27,51 @@ INTERRUPTED_EXIT_CODE = 130
 def main(arguments: list[str] | None = None) -> int:
     """Run the demo and print how it ended; see the module's docstring for the exit codes."""
     options = _parser().parse_args(arguments)
-    why, exit_code = _run(options, open_display())
+    text, exit_code = _run(options, open_display())
     sys.stderr.flush()
-    print(f"DEMO FAIL: {why}" if why else "DEMO PASS", flush=True)
+    result = "DEMO FAIL" if exit_code else "DEMO PASS"
+    print(f"{result}: {text}" if text else result, flush=True)
     return exit_code
 
 
 def _run(options: argparse.Namespace, display: Display) -> tuple[str, int]:
-    """Return why the demo failed (empty: it passed) and the exit code. Nothing runs any more when it returns."""
+    """Return what to say of the end, and the exit code. Nothing runs any more when it returns."""
     try:
-        _demo(options, display)
+        found = _demo(options, display)
     except DemoFailed as failure:
-        return str(failure), failure.exit_code
+        return str(failure), 1
     except KeyboardInterrupt:
         return "interrupted", INTERRUPTED_EXIT_CODE
     except SystemExit as leaving:  # the sandbox turns SIGTERM and SIGHUP into this
-        return "interrupted", leaving.code if isinstance(leaving.code, int) else 1
+        return "interrupted", (leaving.code if isinstance(leaving.code, int) else 0) or 1
     except (SandboxError, JarsError) as error:
         display.line(str(error))
         return f"{type(error).__name__}: {str(error).splitlines()[0]}", 1
     except Exception as error:
         traceback.print_exc()
         return f"{type(error).__name__}: {' '.join(str(error).split())}", 1
-    return "", 0
+    return f"the damage was found: {found}" if found else "", 0
 
 
-def _demo(options: argparse.Namespace, display: Display) -> None:
+def _demo(options: argparse.Namespace, display: Display) -> str:
+    """Tell the story; return what was found of the damage that was asked for."""
     display.section("Start two Kafka clusters, an SSH host and Airflow")
     with Sandbox(options.root, report=display.line) as sandbox, AirflowApi.of(sandbox.state) as api:
         state = sandbox.state
-        display.line(f"Airflow UI while this runs: {state.airflow_url} ({state.airflow_user}/{state.airflow_password})")
+        display.line(f"Airflow UI while this runs: {state.airflow_url}")
+        display.line(f"User {state.airflow_user}, password {state.airflow_password}")
         try:
-            Story(sandbox, api, display).tell(Damage(options.damage) if options.damage else None)
-            if options.full:
+            found = Story(sandbox, api, display).tell(Damage(options.damage) if options.damage else None)
+            if options.full and not options.damage:
                 Nights(sandbox, api, display).show()
         finally:
             _say_where_things_are(state.evidence_root, state.logs, display)
+    return found
 
 
 def _say_where_things_are(evidence: Path, logs: Path, display: Display) -> None:
     display.section("Look at it")
-    display.line(f"Evidence  {evidence}  (each run's report.md; kept until the sandbox is started again)")
+    display.line(f"Evidence  {evidence}  (each run's report.md; the next start moves it to earlier-evidence beside it)")
     display.line(f"Logs      {logs}")
     display.line("Airflow   `make up` starts the sandbox again and leaves it running with the UI open to you")
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -90,14 +91,15 @@ class RunEvidence:
         return counts or "no records"
 
 
-def run_folder(evidence_root: Path, migration: str, run_id: str) -> Path:
+def run_folder(evidence_root: Path, dag_id: str, run_id: str) -> Path:
     """Return the folder with a run's attempts."""
-    return evidence_root / migration / _UNSAFE.sub("_", run_id)
+    digest = sha256(f"{dag_id}/{run_id}".encode()).hexdigest()[:16]
+    return evidence_root / dag_id.partition("__")[2] / f"{_UNSAFE.sub('_', run_id)}-{digest}"
 
 
-def read_run(evidence_root: Path, migration: str, run_id: str) -> RunEvidence | None:
+def read_run(evidence_root: Path, dag_id: str, run_id: str) -> RunEvidence | None:
     """Return what the newest attempt of a run left, or `None` if it has no `run.json`."""
-    found = run_folder(evidence_root, migration, run_id).glob("attempt-*/run.json")
+    found = run_folder(evidence_root, dag_id, run_id).glob("attempt-*/run.json")
     newest = max(found, key=lambda path: int(path.parent.name.partition("-")[2]), default=None)
     return parse_run(newest.parent, json.loads(newest.read_text())) if newest else None
 

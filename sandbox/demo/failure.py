@@ -6,6 +6,5 @@ from __future__ import annotations
 class DemoFailed(Exception):
     """The demo did not see what it should; the text is one line for the demo's last line."""
 
-    def __init__(self, why: str, exit_code: int = 1) -> None:
+    def __init__(self, why: str) -> None:
         super().__init__(" ".join(why.split()))
-        self.exit_code = exit_code

@@ -6,12 +6,14 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from sandbox.airflow_api import AirflowApi, DagRun
+from sandbox.data.asking import asked
 from sandbox.data.groups import GROUPS
 from sandbox.data.reading import Placed, read_records, to_record
 from sandbox.data.records import Record
@@ -23,7 +25,7 @@ from sandbox.errors import SandboxError
 from sandbox.state import SandboxState
 
 APPROVE_TASK, AWAITING = "approve", "awaiting_input"
-TIMEOUT_S = 120.0
+TIMEOUT_S = 600.0
 SETTLED_POLLS = 4
 
 Place = tuple[str, int]
@@ -142,9 +144,13 @@ def commits(bootstrap: str, group: str, topics: Iterable[str]) -> Commits:
     """Return a group's committed offsets on these topics; partitions without a commit are missing."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
     counts = {topic.name: topic.partitions for topic in TOPICS}
-    asked = [TopicPartition(topic, number) for topic in topics for number in range(counts[topic])]
-    (future,) = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group, asked)]).values()
-    found: Any = future.result(TIMEOUT_S)
+    wanted = [TopicPartition(topic, number) for topic in topics for number in range(counts[topic])]
+
+    def committed() -> Any:
+        (future,) = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group, wanted)]).values()
+        return future.result(TIMEOUT_S)
+
+    found = asked(committed, f"the commits of group {group}")
     return {(p.topic, p.partition): p.offset for p in found.topic_partitions if p.offset >= 0}
 
 
@@ -166,7 +172,7 @@ def consume(bootstrap: str, group: str, expected: Mapping[Place, list[Placed]]) 
     )
     found: dict[Place, list[Record]] = {place: [] for place in expected}
     start = commits(bootstrap, group, {topic for topic, _ in expected})
-    ends = {p: consumer.get_watermark_offsets(TopicPartition(*p), timeout=TIMEOUT_S)[1] for p in expected}
+    ends = {place: _end(consumer, place) for place in expected}
     left = {place for place, end in ends.items() if start.get(place, 0) < end}
     consumer.subscribe(sorted({topic for topic, _ in expected}))
     deadline = time.monotonic() + TIMEOUT_S
@@ -181,6 +187,11 @@ def consume(bootstrap: str, group: str, expected: Mapping[Place, list[Placed]]) 
                     left.discard(place)
     consumer.close()
     return found
+
+
+def _end(consumer: Consumer, place: Place) -> int:
+    question = partial(consumer.get_watermark_offsets, TopicPartition(*place), timeout=TIMEOUT_S)
+    return int(asked(question, f"the end of {place}")[1])
 
 
 def _before(placed: list[Placed], offset: int) -> list[Record]:

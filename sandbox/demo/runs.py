@@ -16,7 +16,7 @@ from sandbox.sandbox import Sandbox
 
 DAG_ID = "kafka_migration__demo"
 WATCH_TASK = "watch_lag"
-RUN_TIMEOUT_S = 900.0
+RUN_TIMEOUT_S = 3600.0
 LOG_INTERVAL_S = 2.0
 LOG_TAIL_LINES = 20
 
@@ -98,7 +98,7 @@ class Runner:
         )
 
     def _evidence(self, run: DagRun) -> RunEvidence:
-        evidence = read_run(self._sandbox.state.evidence_root, run.dag_id.partition("__")[2], run.run_id)
+        evidence = read_run(self._sandbox.state.evidence_root, run.dag_id, run.run_id)
         if evidence is None:
             self._tell_logs(run)
             raise DemoFailed(f"run {run.run_id} ended {run.state} and left no run.json")

@@ -25,7 +25,9 @@ def newest_progress(log: str) -> str:
     """Return the last progress line in a task log without what the log puts before it; empty if there is none."""
     lines = (line for line in reversed(log.splitlines()) if PROGRESS_MARK in line)
     line = next(lines, "")
-    return line[line.index(PROGRESS_MARK) :].strip() if line else ""
+    # A line without a known lag begins with its reason.
+    start = line.find("State: ") if "State: " in line else len(line)
+    return line[min(start, line.index(PROGRESS_MARK)) :].strip() if line else ""
 
 
 def task_words(task: TaskState) -> str:

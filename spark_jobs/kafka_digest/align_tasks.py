@@ -15,14 +15,14 @@ from kafka_digest.arrow_columns import schema_of
 from kafka_digest.whole_keys import Columns, key_begins, whole_keys
 
 # Where a row comes from: the ranges compared; those of the source read with aborted transactions; what logs hold before
-# and behind them, of each key only the newest.
+# and behind them, of each key only the newest, a tombstone if any of them is.
 SOURCE, TARGET, UNCOMMITTED, SOURCE_BEFORE, TARGET_BEFORE, SOURCE_BEHIND, TARGET_BEHIND = range(7)
 # Rows of one key are together, sorted by side, partition and offset.
 HASHED = ("unit", "key", "side", "partition", "offset", "record", *FIELDS, "tombstone", "keyless")
 # The hashes are those of the difference's record, of the source's where both sides have one.
 DIFFERENCES = (
     "unit int, key bigint, record bigint, value bigint, headers bigint, timestamp bigint, keyless boolean, "
-    "label string, fields array<string>, "
+    "label string, otherwise string, fields array<string>, "
     "source_partition int, source_offset bigint, target_partition int, target_offset bigint"
 )
 PLACES = ("source_partition", "source_offset", "target_partition", "target_offset")
@@ -34,10 +34,18 @@ MAX_RECORDS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """Of which units the source and the target are compacted, and of which they have deleted the beginning."""
+    """What is known of units, each pair of source and target.
+
+    :param compacted: those whose topic the side compacts, and from whose ranges something is gone
+    :param expired: those of which the side has deleted the beginning
+    :param goes_on: those whose logs have something behind the ranges; asked of compacted topics only
+    :param tails: those whose target ranges may hold what came behind the source's
+    """
 
     compacted: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
     expired: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+    goes_on: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+    tails: frozenset[int] = frozenset()
 
 
 NO_CIRCUMSTANCES = Circumstances()
@@ -61,13 +69,25 @@ def _known(columns: Columns, unit: int, circumstances: Circumstances) -> Known:
     beside = slice(int(np.searchsorted(columns[2], SOURCE_BEFORE)), None)
     tombstones = dict(zip(columns[2][beside].tolist(), columns[-2][beside].tolist(), strict=True))
     return Known(
-        compacted=(unit in circumstances.compacted[0], unit in circumstances.compacted[1]),
-        expired=(unit in circumstances.expired[0], unit in circumstances.expired[1]),
-        before=(SOURCE_BEFORE in tombstones, TARGET_BEFORE in tombstones),
+        compacted=_is_in(unit, circumstances.compacted),
+        expired=_is_in(unit, circumstances.expired),
+        goes_on=_is_in(unit, circumstances.goes_on),
+        has_tail=unit in circumstances.tails,
+        before=(_is_before(columns, SOURCE, SOURCE_BEFORE), _is_before(columns, TARGET, TARGET_BEFORE)),
         behind=(SOURCE_BEHIND in tombstones, TARGET_BEHIND in tombstones),
         deleted_behind=(tombstones.get(SOURCE_BEHIND, False), tombstones.get(TARGET_BEHIND, False)),
         aborted=_aborted(columns),
     )
+
+
+def _is_in(unit: int, sides: tuple[frozenset[int], frozenset[int]]) -> tuple[bool, bool]:
+    return unit in sides[0], unit in sides[1]
+
+
+def _is_before(columns: Columns, side: int, beside: int) -> bool:
+    """Whether a side holds the key before its ranges, in the partition where it has it if it still has any."""
+    ours, before = (set(columns[3][_rows_of(columns, number)].tolist()) for number in (side, beside))
+    return bool(before & ours if ours else before)
 
 
 def _aborted(columns: Columns) -> tuple[int, ...]:
@@ -111,6 +131,7 @@ def _row(source: Records, target: Records, found: Difference) -> dict[str, Any]:
         "record": int(side.records[at]),
         **{name: int(hashes[at]) for name, hashes in zip(FIELDS, side.fields, strict=True)},
         "label": found.label,
+        "otherwise": found.otherwise,
         "fields": list(found.fields),
         **_place("source", source, found.source),
         **_place("target", target, found.target),

@@ -6,8 +6,9 @@ added. What stays outside is labelled, in this order of precedence:
 1. **moved**: the record is there, but in another target partition than the rest of its key
 2. **reordered**: the record is on both sides, before or after others than it should be
 3. **aborted**: a target record more, which the source holds in an aborted transaction
-4. **compacted**, **expired**: only one side has records before the first aligned one, and the other may have deleted
-   them: because it has newer ones of the key (or the key ended with a tombstone and is gone), or by their age
+4. **compacted**, **unproved**, **expired**: only one side has records before the first aligned one, and the other may
+   have deleted them: because it has newer ones of the key, or the key ended with a tombstone and is gone (`unproved`
+   where only a tombstone that nobody can read any more would explain it), or by their age
 5. **stale**, **duplicate**: a target record more, which the source has, and the target has it already; stale where it
    stands behind the last record of its key and is not that one, so that the key ends with an old record. If records
    appear on the target for the first time in another order than on the source, that is no replay, and they are *extra*
@@ -17,7 +18,10 @@ added. What stays outside is labelled, in this order of precedence:
 
 Why only there: of a key in one partition, compaction leaves at most the newest record of what it has cleaned, and all
 that came after, so it takes a beginning, as retention does. Of a key in several source partitions nothing is explained
-by compaction.
+by compaction: what it may have taken is unproved.
+
+How much compaction may explain at all is not known here, key by key; `compaction.py` sees to it. So each difference
+that it explains here says what it would be `otherwise`.
 
 A key that several source partitions hold is **interleaved**, which is no damage: the order of its records is compared
 within each of them. Records that are identical in every field are one as good as the other; then one of several equal
@@ -26,9 +30,8 @@ explanations is given.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -36,20 +39,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kafka_digest.hashing import PAYLOAD
+from kafka_digest.subsequences import Hashes, common_beginning, common_subsequence
 
 MISSING, EXTRA, DUPLICATE, REORDERED, ALTERED, MOVED = "missing", "extra", "duplicate", "reordered", "altered", "moved"
 STALE, INTERLEAVED, UNCLASSIFIED = "stale", "interleaved", "unclassified"
-ABORTED, COMPACTED, EXPIRED = "aborted", "compacted", "expired"
+ABORTED, COMPACTED, EXPIRED, UNPROVED = "aborted", "compacted", "expired", "unproved"
 LABELS = (
     *(MISSING, EXTRA, ALTERED, MOVED, REORDERED, DUPLICATE, STALE),
-    *(ABORTED, COMPACTED, EXPIRED, INTERLEAVED, UNCLASSIFIED),
+    *(ABORTED, COMPACTED, EXPIRED, UNPROVED, INTERLEAVED, UNCLASSIFIED),
 )
 # The parts of a record beside its key that are told apart.
 FIELDS = PAYLOAD
-# More pairs of identical records than this, and each is paired with the one of its number instead of the best.
-_MAX_PAIRS = 2_000_000
-
-Hashes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +80,14 @@ class Records:
 class Known:
     """What is known of a key beside its records in the ranges compared; pairs are of source and target.
 
-    :param compacted: whether a side deletes records of the key that have newer ones
+    :param compacted: whether a side may have deleted records of the key that have newer ones
     :param expired: whether records may have been deleted from the beginning of the ranges
-    :param before: whether the log holds the key before the ranges; asked of compacted topics only
+    :param before: whether the partition that has the key holds it before the ranges; asked of compacted topics only
     :param behind: the same behind the ranges
-    :param deleted_behind: whether the newest of these is a tombstone
+    :param deleted_behind: whether one of these is a tombstone
+    :param goes_on: whether the log has anything behind the ranges, of whatever key
+    :param has_tail: whether the target's ranges may end with records from behind the source's, as they do where
+        MirrorMaker was killed
     :param aborted: hashes of the key's records in aborted transactions of the source
     """
 
@@ -93,6 +96,8 @@ class Known:
     before: tuple[bool, bool] = (False, False)
     behind: tuple[bool, bool] = (False, False)
     deleted_behind: tuple[bool, bool] = (False, False)
+    goes_on: tuple[bool, bool] = (False, False)
+    has_tail: bool = False
     aborted: tuple[int, ...] = ()
 
 
@@ -100,12 +105,16 @@ NOTHING_KNOWN = Known()
 
 
 class Difference(NamedTuple):
-    """One difference of a key: the places of its records among the key's, `None` where a side has none."""
+    """One difference of a key: the places of its records among the key's, `None` where a side has none.
+
+    `otherwise` is the label that a record would have which compaction cannot explain.
+    """
 
     label: str
     source: int | None
     target: int | None
     fields: tuple[str, ...] = ()
+    otherwise: str | None = None
 
 
 def align(source: Records, target: Records, known: Known = NOTHING_KNOWN) -> list[Difference]:
@@ -124,10 +133,21 @@ def surplus(source: int, target: int, known: Known = NOTHING_KNOWN) -> list[Diff
     missing, more = range(target, source), range(source, target)
     absent = EXPIRED if known.expired[1] else MISSING
     again = EXPIRED if known.expired[0] else DUPLICATE if source else EXTRA
-    labels = [ABORTED] * len(known.aborted) + [again] * len(more)
-    return [Difference(label, None, place) for label, place in zip(labels, more, strict=False)] + [
-        Difference(absent, place, None) for place in missing
+    aborted = len(known.aborted)
+    return [
+        *(Difference(ABORTED, None, place) for place in more[:aborted]),
+        *(_keyless(again, DUPLICATE if place else again, known.compacted[0], target=place) for place in more[aborted:]),
+        *(_keyless(absent, absent, known.compacted[1], source=place) for place in missing),
     ]
+
+
+def _keyless(
+    label: str, otherwise: str, is_compacted: bool, *, source: int | None = None, target: int | None = None
+) -> Difference:
+    """Return the difference of a record without a key: a log that is compacted keeps none of those."""
+    if is_compacted:
+        return Difference(COMPACTED, source, target, otherwise=otherwise)
+    return Difference(label, source, target)
 
 
 class _Key:
@@ -147,6 +167,10 @@ class _Key:
         for places in several:
             ours, theirs = places[self.left_source[places]], home[self.left_target[home]]
             self._match(ours, theirs, *self._aligned(self.source.records[ours], self.target.records[theirs]))
+        if self._is_tail_only():
+            yield from self._explained(COMPACTED, range(len(self.source)), [])
+            yield from (Difference(EXTRA, None, place) for place in range(len(self.target)))
+            return
         aligned = ~self.left_source, ~self.left_target
         elsewhere = ~np.isin(np.arange(len(self.target)), home)
         yield from self._identical(MOVED, elsewhere)
@@ -157,11 +181,36 @@ class _Key:
         yield from self._rest(*aligned)
 
     def _aligned(self, source: Hashes, target: Hashes) -> tuple[Hashes, Hashes]:
-        """Return a longest common subsequence; of identical records that of a compacted key has the last ones."""
+        """Return a longest common subsequence.
+
+        Of a compacted key that is the end of the source's records if it can be, and of identical records the last ones.
+        """
         if not any(self.known.compacted):
             return common_subsequence(source, target)
         ours, theirs = common_subsequence(source[::-1], target[::-1])
+        end = common_beginning(source[::-1], target[::-1])
+        if len(end) == len(ours) or (len(end) and self._is_ambiguous()):
+            ours, theirs = np.arange(len(end)), end
         return len(source) - 1 - ours[::-1], len(target) - 1 - theirs[::-1]
+
+    def _is_ambiguous(self) -> bool:
+        """Whether the source has identical records of the key, and the target nothing that is not the source's.
+
+        Then more may look alike than what was copied from one another.
+        """
+        has_twins = len(np.unique(self.source.records)) < len(self.source)
+        return has_twins and (self.known.has_tail or bool(np.isin(self.target.records, self.source.records).all()))
+
+    def _is_tail_only(self) -> bool:
+        """Whether all that the target has comes from behind the source's range, though some of it looks the same.
+
+        Had it any of the range, it would have the newest of them.
+        """
+        known = self.known
+        is_possible = known.has_tail and known.compacted[1] and known.behind[0] and not known.before[1]
+        return (
+            is_possible and len(self.target) > 0 and len(self.source.by_partition) == 1 and bool(self.left_source[-1])
+        )
 
     def _match(self, sources: Hashes, targets: Hashes, ours: Hashes, theirs: Hashes) -> None:
         self.left_source[sources[ours]] = self.left_target[targets[theirs]] = False
@@ -180,12 +229,20 @@ class _Key:
         waiting: defaultdict[int, deque[int]] = defaultdict(deque)
         for place in np.flatnonzero(self.left_target & among).tolist():
             waiting[int(self.target.records[place])].append(place)
-        for place in np.flatnonzero(self.left_source).tolist():
+        for place in np.flatnonzero(self.left_source & ~self._perhaps_compacted()).tolist():
             same = waiting.get(int(self.source.records[place]))
             if same:
                 theirs = same.popleft()
                 self.left_source[place] = self.left_target[theirs] = False
                 yield Difference(label, place, theirs)
+
+    def _perhaps_compacted(self) -> NDArray[np.bool_]:
+        """Return the first records of the source that it has once more later on: the target need not have both."""
+        aligned = ~self.left_source
+        if not self.known.compacted[1] or not aligned.any():
+            return np.zeros(len(self.source), np.bool_)
+        is_first = np.arange(len(self.source)) < np.argmax(aligned)
+        return is_first & np.isin(self.source.records, self.source.records[aligned])
 
     def _aborted(self) -> Iterator[Difference]:
         waiting = Counter(self.known.aborted)
@@ -198,32 +255,71 @@ class _Key:
 
     def _deleted(self, aligned_source: NDArray[np.bool_], aligned_target: NDArray[np.bool_]) -> Iterator[Difference]:
         """Label what the other side may have deleted since it was copied."""
+        if len(self.source.by_partition) > 1:
+            yield from self._explained(UNPROVED, *self._unproved(aligned_source))
         gaps = _gaps((self.left_source, aligned_source), (self.left_target, aligned_target))
         ours, theirs = gaps.get(0, ([], []))
+        is_last = not aligned_source.any()
         others = [place for place in theirs if self.target.records[place] not in self.source.records]
-        label = None
         if ours and not others:
-            label, theirs = self._deletion(by=1, is_last=not aligned_source.any()), []
+            yield from self._explained(self._deletion(by=1, is_last=is_last), ours, [])
         elif theirs and not ours:
-            label = self._deletion(by=0, is_last=not aligned_source.any())
-        if label is not None:
-            self.left_source[ours] = self.left_target[theirs] = False
-            yield from (Difference(label, place, None) for place in ours)
-            yield from (Difference(label, None, place) for place in theirs)
+            yield from self._explained(self._deletion(by=0, is_last=is_last), [], theirs)
+
+    def _explained(self, label: str | None, ours: Sequence[int], theirs: Sequence[int]) -> Iterator[Difference]:
+        """Give records that one side has deleted a label, and say what they would be had it not."""
+        if label is None:
+            return
+        self.left_source[ours] = self.left_target[theirs] = False
+        absent, more = (EXPIRED if is_expired else None for is_expired in reversed(self.known.expired))
+        again = self._again() if theirs else ()
+        for place in ours:
+            yield Difference(label, place, None, otherwise=absent or MISSING)
+        for place in theirs:
+            yield Difference(label, None, place, otherwise=more or (DUPLICATE if again[place] else EXTRA))
+
+    def _again(self) -> NDArray[np.bool_]:
+        """Return which records of the target the source has too, or the target once more later on."""
+        records = self.target.records
+        lasts = len(records) - 1 - np.unique(records[::-1], return_index=True)[1]
+        return np.isin(records, self.source.records) | ~np.isin(np.arange(len(records)), lasts)
 
     def _deletion(self, *, by: int, is_last: bool) -> str | None:
         """Return why a side may have deleted the first records of the key; `is_last`: it has nothing else of them."""
-        has_newer = not is_last or self.known.behind[by] or self._is_gone(by)
-        if self.known.compacted[by] and has_newer and len(self.source.by_partition) <= 1:
-            return COMPACTED
-        return EXPIRED if self.known.expired[by] else None
+        found = None
+        # A cleaner that took one of these would have taken all that came before the ranges.
+        if self.known.compacted[by] and not self.known.before[by] and len(self.source.by_partition) <= 1:
+            found = self._compaction(by) if is_last else COMPACTED
+        return EXPIRED if self.known.expired[by] and found in {None, UNPROVED} else found
 
-    def _is_gone(self, side: int) -> bool:
-        """Whether a side has nothing of the key any more, and the other's newest record of it is a tombstone."""
-        sides, other = (self.source, self.target), 1 - side
-        if len(sides[side]) or self.known.before[side]:
-            return False
-        return self.known.deleted_behind[other] if self.known.behind[other] else bool(sides[other].tombstones[-1])
+    def _compaction(self, by: int) -> str | None:
+        """Return whether compaction took all that a side had of the key in its ranges; `None`: it cannot have."""
+        known, other = self.known, 1 - by
+        if known.behind[by]:
+            # What the target has behind its ranges comes from behind those of the source, which still has it.
+            return COMPACTED if by == 0 or known.behind[0] else None
+        if (self.source, self.target)[other].tombstones[-1]:
+            return COMPACTED
+        if by == 0:
+            found = COMPACTED if known.deleted_behind[1] else UNPROVED
+            return found if known.goes_on[0] else None
+        # The source has forgotten nothing that came behind a record which it still has.
+        return UNPROVED if known.deleted_behind[0] and (known.goes_on[1] or known.has_tail) else None
+
+    def _unproved(self, aligned_source: NDArray[np.bool_]) -> tuple[list[int], list[int]]:
+        """Return what compaction may have taken of a key in several source partitions."""
+        sides = (self.source, self.target)
+        ours: list[int] = []
+        theirs: list[int] = []
+        ends = [side.tombstones[places[-1]] for side in sides for places in side.by_partition]
+        if self.known.compacted[1] and (len(self.target) or self.known.behind[1] or any(ends)):
+            for places in self.source.by_partition:
+                first = np.argmax(aligned_source[places]) if aligned_source[places].any() else len(places)
+                ours += [place for place in places[:first].tolist() if self.left_source[place]]
+        if self.known.compacted[0]:
+            foreign = ~np.isin(self.target.records, self.source.records)
+            theirs = np.flatnonzero(self.left_target & foreign).tolist()
+        return ours, theirs
 
     def _duplicates(self, home: Hashes) -> Iterator[Difference]:
         again = self.left_target & np.isin(self.target.records, self.source.records)
@@ -254,6 +350,9 @@ class _Key:
 
     def _rest(self, aligned_source: NDArray[np.bool_], aligned_target: NDArray[np.bool_]) -> Iterator[Difference]:
         """Label what only one side has, between each two aligned records."""
+        if len(self.source.by_partition) > 1:
+            # Between several source partitions there is no order, so there are no gaps either.
+            aligned_source, aligned_target = np.zeros_like(aligned_source), np.zeros_like(aligned_target)
         gaps = _gaps((self.left_source, aligned_source), (self.left_target, aligned_target))
         for gap in sorted(gaps):
             ours, theirs = gaps[gap]
@@ -298,82 +397,3 @@ def _gaps(*sides: tuple[NDArray[np.bool_], NDArray[np.bool_]]) -> dict[int, tupl
         for place in np.flatnonzero(left).tolist():
             gaps[int(before[place])][side].append(place)
     return gaps
-
-
-def common_subsequence(source: Hashes, target: Hashes) -> tuple[Hashes, Hashes]:
-    """Return the places of a longest common subsequence in both; what begins and ends alike costs next to nothing."""
-    shorter = min(len(source), len(target))
-    head = _alike_length(source[:shorter], target[:shorter])
-    rest = shorter - head
-    tail = _alike_length(source[::-1][:rest], target[::-1][:rest])
-    middle = _hunt(source[head : len(source) - tail], target[head : len(target) - tail])
-    return tuple(
-        np.concatenate((np.arange(head), head + places, np.arange(length - tail, length)))
-        for places, length in zip(middle, (len(source), len(target)), strict=True)
-    )  # type: ignore[return-value]
-
-
-def _alike_length(one: Hashes, other: Hashes) -> int:
-    differing = np.flatnonzero(one != other)
-    return int(differing[0]) if len(differing) else len(one)
-
-
-def _hunt(source: Hashes, target: Hashes) -> tuple[Hashes, Hashes]:
-    """Return the places of a longest common subsequence in both, after Hunt and Szymanski (1977).
-
-    Every target record in turn may follow the shortest possible chain of pairs, so the cost grows with the pairs of
-    identical records, and with the logarithm of the length.
-    """
-    places: defaultdict[int, list[int]] = defaultdict(list)
-    for place, record in enumerate(source.tolist()):
-        places[record].append(place)
-    records = target.tolist()
-    if sum(len(places.get(record, ())) for record in records) > _MAX_PAIRS:
-        return _by_number(source, target, places)
-    ends: list[int] = []
-    chains: list[tuple[int, int, object]] = []
-    for theirs, record in enumerate(records):
-        for ours in reversed(places.get(record, ())):
-            at = bisect_left(ends, ours)
-            link = (ours, theirs, chains[at - 1] if at else None)
-            if at == len(ends):
-                ends.append(ours)
-                chains.append(link)
-            else:
-                ends[at], chains[at] = ours, link
-    return _places(chains[-1] if chains else None)
-
-
-def _by_number(source: Hashes, target: Hashes, places: Mapping[int, Sequence[int]]) -> tuple[Hashes, Hashes]:
-    """Return a common subsequence of runs with very many identical records, in a time that grows with their length.
-
-    If the target holds all of the source, with more in between, that is the longest; else the n-th of identical records
-    is paired with the n-th, as long as the order is kept.
-    """
-    held = _subsequence(source, target)
-    if held is not None:
-        return np.arange(len(source)), held
-    seen: Counter[int] = Counter()
-    pairs: list[tuple[int, int]] = []
-    for theirs, record in enumerate(target.tolist()):
-        same = places.get(record, ())
-        if seen[record] < len(same) and (not pairs or same[seen[record]] > pairs[-1][0]):
-            pairs.append((same[seen[record]], theirs))
-        seen[record] += 1
-    return np.array([ours for ours, _ in pairs], np.int64), np.array([theirs for _, theirs in pairs], np.int64)
-
-
-def _subsequence(wanted: Hashes, of: Hashes) -> Hashes | None:
-    """Return where the records of a sequence are in another that holds them in this order; `None` if it does not."""
-    rest = iter(enumerate(of.tolist()))
-    found = [next((at for at, one in rest if one == record), -1) for record in wanted.tolist()]
-    return None if found and found[-1] < 0 else np.array(found, np.int64)
-
-
-def _places(link: object) -> tuple[Hashes, Hashes]:
-    ours, theirs = [], []
-    while link is not None:
-        one, other, link = link  # type: ignore[misc]
-        ours.append(one)
-        theirs.append(other)
-    return np.array(ours[::-1], np.int64), np.array(theirs[::-1], np.int64)

@@ -61,7 +61,8 @@ class Clusters:
         return self._bounds_of(side, {piece.place for piece in ranges if not piece.is_empty})
 
     def _bounds_of(self, side: str, places: Collection[tuple[str, int]]) -> dict[tuple[str, int], LogBounds]:
-        with naming(f"asking the {side} cluster for the log bounds of {len(places)} partitions"):
+        address = self.clients[side].get("kafka.bootstrap.servers")
+        with naming(f"asking the {side} cluster ({address}) for the log bounds of {len(places)} partitions"):
             return read_log_bounds(self.session._jvm, self.clients[side], places, self.isolation_level)
 
     def read(self, side: str, ranges: Sequence[SideRange]) -> DataFrame | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from kafka_digest.documents import read_clients, read_document, write_document
+from kafka_digest.documents import read_clients, read_document, take_clients, write_document
 from kafka_digest.errors import JobError, masked, naming, tell
 from kafka_digest.session import START_OPTIONS
 
@@ -22,15 +22,19 @@ def run_job(arguments: Sequence[str], job: Job, *, program: str) -> int:
     parser = argparse.ArgumentParser(prog=program)
     parser.add_argument("--request", required=True, help="location of the request, a JSON document")
     parser.add_argument("--result", required=True, help="where the result is written to")
-    parser.add_argument("--clients", default="clients.json", help="name of the file with the Kafka reader options")
+    options_of = "file with the Kafka reader options of both sides"
+    parser.add_argument("--clients", default="clients.json", help=f"{options_of}, or the name of one that was shipped")
+    parser.add_argument("--clients-once", help=f"{options_of}, removed as soon as it is read")
     options = parser.parse_args(arguments)
     clients: dict[str, dict[str, str]] = {}
     try:
+        if options.clients_once:
+            clients |= take_clients(options.clients_once)
         with naming("starting Spark"):
             builder = SparkSession.builder.appName(f"kafka-migration {program}").config(map=dict(START_OPTIONS))
             session = builder.getOrCreate()
         try:
-            clients |= read_clients(options.clients)
+            clients |= clients or read_clients(options.clients)
             with naming(f"reading the request {options.request}"):
                 request = read_document(session, options.request)
             result = job(session, request, clients, options.result)
@@ -39,6 +43,6 @@ def run_job(arguments: Sequence[str], job: Job, *, program: str) -> int:
         finally:
             session.stop()
     except JobError as error:
-        tell(masked(str(error), clients))
+        tell(f"{error.code}: {masked(str(error), clients)}")
         return 1
     return 0

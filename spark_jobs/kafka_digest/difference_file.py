@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Window, functions
 
 from kafka_digest.align_tasks import PLACES
-from kafka_digest.alignment import ABORTED, COMPACTED, EXPIRED, INTERLEAVED, UNCLASSIFIED
+from kafka_digest.alignment import ABORTED, COMPACTED, EXPIRED, INTERLEAVED
 from kafka_digest.errors import naming
 from kafka_digest.session import small_table
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FIRST_SHOWN = 20
+_PLACED = "unit int, source_partition int, source_offset bigint, target_partition int, target_offset bigint"
 _NAMED = ("generation", "topic", "target_topic")
 
 
@@ -30,7 +31,7 @@ class DifferenceFile:
     session: SparkSession
     location: str
     _is_begun: bool = False
-    _unclassified: dict[int, int] = field(default_factory=dict)
+    _counted: dict[tuple[int, str], int] = field(default_factory=dict)
 
     def add(self, found: DataFrame, windows: Mapping[int, Mapping[str, Any]]) -> None:
         """Write differences, each with a window of its unit for the names."""
@@ -43,9 +44,15 @@ class DifferenceFile:
         self.session.read.parquet(self.location)
         self._is_begun = True
 
-    def add_unclassified(self, counts: Mapping[int, int]) -> None:
-        """Count buckets of units that differ and were not explained."""
-        self._unclassified.update({unit: count for unit, count in counts.items() if count})
+    def add_counts(self, label: str, counts: Mapping[int, int]) -> None:
+        """Count buckets of units that differ and of which no difference is named, under a label."""
+        self._counted.update({(unit, label): count for unit, count in counts.items() if count})
+
+    def named(self, units: Collection[int]) -> DataFrame:
+        """Return the differences of these units that were written."""
+        if not self._is_begun:
+            return self.session.createDataFrame([], _PLACED)
+        return self.session.read.parquet(self.location).where(functions.col("unit").isin(*units))
 
     def summaries(self) -> dict[int, dict[str, Any]]:
         """Return per unit the counts by kind and the first differences, in the order of the logs.
@@ -54,9 +61,9 @@ class DifferenceFile:
         """
         with naming(f"reading the differences {self.location}"):
             found = self._read() if self._is_begun else {}
-        for unit, count in self._unclassified.items():
+        for (unit, label), count in self._counted.items():
             counts = found.setdefault(unit, {"counts": {}, "first": []})["counts"]
-            counts[UNCLASSIFIED] = counts.get(UNCLASSIFIED, 0) + count
+            counts[label] = counts.get(label, 0) + count
         return found
 
     def _read(self) -> dict[int, dict[str, Any]]:

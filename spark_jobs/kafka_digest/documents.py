@@ -57,16 +57,33 @@ def remove(session: SparkSession, location: str) -> None:
     file_system.delete(path, True)
 
 
-def read_clients(name: str) -> dict[str, dict[str, str]]:
-    """Read the shipped clients file `{"source": {option: value}, "target": {…}}`; its text is never shown.
+def take_clients(path: str) -> dict[str, dict[str, str]]:
+    """Read a file as `read_clients` does and remove it: from here on the logins are in this process only."""
+    place = Path(path)
+    try:
+        text = place.read_text()
+        place.unlink()
+    except OSError as error:
+        raise JobError(f"{path}: {error.strerror}") from None
+    return _clients(text, path)
 
-    `--files` puts it into Spark's own folder, on YARN in cluster mode into the working directory.
+
+def read_clients(name: str) -> dict[str, dict[str, str]]:
+    """Read the clients file `{"source": {option: value}, "target": {…}}`; its text is never shown.
+
+    `--files` puts it into Spark's own folder, where it is removed, on YARN in cluster mode into the working directory.
     """
-    places = [Path(SparkFiles.get(name)), Path(name)]
-    found = next((place for place in places if place.is_file()), None)
+    shipped = Path(SparkFiles.get(Path(name).name))
+    found = next((place for place in (shipped, Path(name)) if place.is_file()), None)
     if found is None:
-        raise JobError(f"{name}: no such file was shipped with --files")
-    clients = _parsed(found.read_text(), name)
+        raise JobError(f"{name}: no such file, and none was shipped with --files")
+    text = found.read_text()
+    shipped.unlink(missing_ok=True)
+    return _clients(text, name)
+
+
+def _clients(text: str, name: str) -> dict[str, dict[str, str]]:
+    clients = _parsed(text, name)
     if not {"source", "target"} <= clients.keys():
         raise JobError(f"{name}: needs the entries source and target")
     return {side: {key: str(value) for key, value in clients[side].items()} for side in ("source", "target")}

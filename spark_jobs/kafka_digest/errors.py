@@ -14,8 +14,24 @@ from pyspark.errors import PySparkException, PythonException
 _SECRET_WORDS = ("password", "secret", "jaas", "token", "credential", "certificate", "keystore.key")
 
 
+# What the validation's task makes of an error: codes of `kafka_migration/core/codes.py`.
+SPARK_FAILED = "SPARK_FAILED"
+CLUSTER_UNREACHABLE = "CLUSTER_UNREACHABLE"
+RECORDS_DELETED = "RECORDS_DELETED_MEANWHILE"
+_CODES = {
+    RECORDS_DELETED: re.compile(r"\bOffsetOutOfRangeException|data may have been lost|are out of range"),
+    CLUSTER_UNREACHABLE: re.compile(
+        r"\b(Timeout|Disconnect|Network|BrokerNotAvailable|LeaderNotAvailable)Exception|No resolvable bootstrap urls"
+    ),
+}
+
+
 class JobError(Exception):
     """The job cannot give a result; the text is one line for the person who reads the log."""
+
+    def __init__(self, text: str, code: str = SPARK_FAILED) -> None:
+        super().__init__(text)
+        self.code = code
 
 
 def tell(text: str) -> None:
@@ -30,7 +46,9 @@ def naming(act: str) -> Iterator[None]:
     try:
         yield
     except (Py4JError, PySparkException) as error:
-        raise JobError(f"{act}: {root_cause(error)}") from error
+        cause = root_cause(error)
+        code = next((code for code, words in _CODES.items() if words.search(cause)), SPARK_FAILED)
+        raise JobError(f"{act}: {cause}", code) from error
 
 
 def root_cause(error: Exception) -> str:

@@ -18,6 +18,7 @@ from kafka_digest.position_job import PositionJob
 from kafka_digest.progress import KafkaScans, telling_progress
 from kafka_digest.rate_limit import reading_at_most
 from kafka_digest.session import set_up
+from kafka_digest.silence import noticing_silence
 from kafka_digest.windows import WindowPlan, too_long
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ def validate(
     max_bytes_per_s = request.get("max_bytes_per_s")
     clusters = _clusters(session, request, clients)
     plans = clusters.plan(request["windows"])
+    topics = {side: {getattr(plan, side).topic for plan in plans} for side in SIDES}
     with (
+        noticing_silence(clusters, topics),
         reading_at_most(session._jvm, clients, max_bytes_per_s),
         telling_progress(KafkaScans(session).records, clusters.workload),
     ):
@@ -85,9 +88,10 @@ def _compared(
     clusters: Clusters, plans: Sequence[WindowPlan], request: Mapping[str, Any], file: DifferenceFile
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the entries of the result per window, and per topic where the comparison is by key."""
+    killed = frozenset(request.get("killed_generations", ()))
     if request["digest"] in KEY_DIGESTS:
-        return KeyJob(clusters, file).run(plans)
-    return PositionJob(clusters, file, request["block_records"]).run(plans), []
+        return KeyJob(clusters, file, killed).run(plans)
+    return PositionJob(clusters, file, request["block_records"], killed).run(plans), []
 
 
 def _untimed(request: Mapping[str, Any]) -> dict[str, frozenset[str]]:

@@ -85,16 +85,18 @@ def _hashed(
         "offset",
         f"{record} as record",
         *(f"{hashing.of(name)} as {name}" for name in FIELDS),
-        "value is null as tombstone",
+        # What compaction may remove without leaving a newer one; it keeps no record without a key.
+        "value is null or key is null as tombstone",
         f"{keyless} as keyless",
     )
     return hashed if side.number < SOURCE_BEFORE else _newest(hashed)
 
 
 def _newest(rows: DataFrame) -> DataFrame:
-    """Return the newest record of each key."""
-    row = functions.max_by(functions.struct(*rows.columns), "offset").alias("row")
-    return rows.groupBy("unit", "key").agg(row).select("row.*")
+    """Return the newest record of each key, as a tombstone if any of them is one."""
+    row = functions.max_by(functions.struct(*rows.drop("tombstone").columns), "offset").alias("row")
+    found = rows.groupBy("unit", "key").agg(row, functions.bool_or("tombstone").alias("tombstone"))
+    return found.select("row.*", "tombstone")
 
 
 def _bucket(key: str, keyless: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,11 +86,12 @@ class KeyJob:
 
     clusters: Clusters
     file: DifferenceFile
+    killed: Collection[int] = ()
 
     def run(self, plans: Sequence[WindowPlan]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """Return the entries of the result per plan, and per topic and generation. Raises `JobError`."""
         topics = _topics(plans)
-        comparison = KeyComparison(self.clusters, self.file, null_keys_have_order=False)
+        comparison = KeyComparison(self.clusters, self.file, null_keys_have_order=False, killed=self.killed)
         for together in _rounds(topic for topic in topics if topic.is_comparable):
             comparison.run(together)
         found = self.file.summaries()

@@ -11,6 +11,8 @@ from kafka_digest.admin import admin_client
 from kafka_digest.errors import is_caused_by
 from kafka_digest.windows import LogBounds
 
+_ANSWER_MS = 10_000
+
 
 def read_log_bounds(
     jvm: Any, client: Mapping[str, str], partitions: Collection[tuple[str, int]], isolation_level: str
@@ -31,16 +33,17 @@ def _existing(jvm: Any, admin: Any, partitions: Collection[tuple[str, int]]) -> 
     for topic in sorted({topic for topic, _ in partitions}):
         topics.add(topic)
     futures = admin.describeTopics(topics).topicNameValues()
-    counts = {topic: _partition_count(futures.get(topic)) for topic in topics}
+    counts = {topic: len(_partitions(futures.get(topic))) for topic in topics}
     return sorted((topic, number) for topic, number in partitions if number < counts[topic])
 
 
-def _partition_count(future: Any) -> int:
+def _partitions(future: Any) -> Any:
+    """Return the partitions of a topic, none of one that does not exist."""
     try:
-        return future.get().partitions().size()
+        return future.get().partitions()
     except Py4JJavaError as error:
         if is_caused_by(error, "UnknownTopicOrPartitionException"):
-            return 0
+            return ()
         raise
 
 
@@ -66,3 +69,28 @@ def _offsets(
     level = getattr(jvm.org.apache.kafka.common.IsolationLevel, isolation_level.upper())
     answer = admin.listOffsets(wanted, jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(level)).all().get()
     return {place: answer.get(key).offset() for place, key in keys.items()}
+
+
+def partition_per_leader(jvm: Any, admin: Any, topics: Collection[str]) -> list[tuple[str, int]]:
+    """Return one partition of each broker that leads any of these topics."""
+    wanted = jvm.java.util.ArrayList()
+    for topic in topics:
+        wanted.add(topic)
+    found: dict[int, tuple[str, int]] = {}
+    futures = admin.describeTopics(wanted).topicNameValues()
+    for topic in topics:
+        for partition in _partitions(futures.get(topic)):
+            if partition.leader() is not None:
+                found.setdefault(partition.leader().id(), (topic, partition.partition()))
+    return list(found.values())
+
+
+def ask_leaders(jvm: Any, admin: Any, partitions: Collection[tuple[str, int]]) -> None:
+    """Ask the brokers that lead these partitions for something small. Raises `Py4JJavaError` if one does not answer."""
+    kafka = jvm.org.apache.kafka
+    wanted = jvm.java.util.HashMap()
+    for place in partitions:
+        wanted.put(kafka.common.TopicPartition(*place), kafka.clients.admin.OffsetSpec.earliest())
+    options = kafka.clients.admin.ListOffsetsOptions()
+    options.timeoutMs(_ANSWER_MS)
+    admin.listOffsets(wanted, options).all().get()

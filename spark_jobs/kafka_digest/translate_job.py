@@ -11,6 +11,7 @@ from kafka_digest.errors import JobError
 from kafka_digest.progress import KafkaScans, telling_progress
 from kafka_digest.rate_limit import reading_at_most
 from kafka_digest.session import set_up
+from kafka_digest.silence import noticing_silence
 from kafka_digest.translation import Translation
 from kafka_digest.vectors import TopicCopy, Translated
 from kafka_digest.windows import LogBounds, SideRange, readable_range
@@ -46,7 +47,9 @@ def translate(
         session, clients, request["isolation_level"], _untimed(request["topics"]), max_bytes_per_s=limit
     )
     copies = _copies(clusters, request["topics"], is_back=request["is_back"])
+    topics = {"source": {copy.topic for copy in copies}, "target": {copy.target_topic for copy in copies}}
     with (
+        noticing_silence(clusters, topics),
         reading_at_most(session._jvm, clients, limit),
         telling_progress(KafkaScans(session).records, clusters.workload),
     ):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,15 +15,19 @@ from airflow.providers.standard.operators import hitl
 from airflow.sdk.api.datamodels._generated import DagRunState, DagRunType
 from airflow.sdk.execution_time.context import OutletEventAccessors
 
+from kafka_migration.adapters import evidence as evidence_module
 from kafka_migration.core.cluster import NewTopic
-from kafka_migration.core.migration import RunIdentity
+from kafka_migration.core.kept import digest_of
+from kafka_migration.core.ledger_chain import Head
+from kafka_migration.core.spark import SparkTarget
+from kafka_migration.orchestration import keeping as keeping_module
 from kafka_migration.orchestration import lineage as lineage_module
 from kafka_migration.orchestration import producers as producers_module
 from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration import starting as start_module
 from kafka_migration.orchestration.operators import preflight as preflight_module
 from kafka_migration.orchestration.operators import spark_job as spark_job_module
-from kafka_migration.orchestration.run import MigrationRun, nightly_mode_of
+from kafka_migration.orchestration.run import MigrationRun
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
 
@@ -54,13 +59,60 @@ class FakeDagRun:
 
 
 @dataclass
+class AirflowKeeps:
+    """What Airflow keeps of all runs: XCom by run, task and key, and the tasks' state stores by run, task and key."""
+
+    xcoms: dict[tuple[str, str, str], Any] = field(default_factory=dict)
+    states: dict[tuple[str, str, str], Any] = field(default_factory=dict)
+
+
+class FakeStateStore:
+    """A task's state store, which outlives its tries."""
+
+    def __init__(self, task_instance: FakeTaskInstance) -> None:
+        self._states = task_instance.kept.states
+        self._task = (task_instance.run, task_instance.task_id)
+
+    def get(self, key: str) -> Any:
+        """Return a value; `None` where there is none."""
+        return self._states.get((*self._task, key))
+
+    def set(self, key: str, value: Any) -> None:
+        """Put a value down."""
+        self._states[(*self._task, key)] = json.loads(json.dumps(value))
+
+
+@dataclass
 class FakeTaskInstance:
     """What operators ask of the task instance: the states of runs and tasks."""
 
     run_states: dict[str, str] = field(default_factory=dict)
     task_states: dict[str, str | None] = field(default_factory=dict)
     paused_dags: set[str] = field(default_factory=set)
+    try_number: int = 1
+    max_tries: int = 0
     id: str = "0190c6f5-0000-7000-8000-000000000000"
+    kept: AirflowKeeps = field(default_factory=lambda: AirflowKeeps())
+    task_id: str = "task"
+    run: str = ""
+
+    def begin(self, task_id: str) -> None:
+        """Let a task of the run begin, for the first time or again: Airflow then empties its XCom."""
+        self.task_id = task_id
+        self.kept.xcoms = {at: value for at, value in self.kept.xcoms.items() if at[:2] != (self.run, task_id)}
+
+    def xcom_push(self, key: str, value: Any) -> None:
+        """Put a value down under the task."""
+        self.kept.xcoms[self.run, self.task_id, key] = json.loads(json.dumps(value))
+
+    def xcom_pull(self, task_ids: list[str], key: str) -> list[Any]:
+        """Return what tasks put down; `None` for one that put nothing."""
+        return [self.kept.xcoms.get((self.run, task_id, key)) for task_id in task_ids]
+
+    @property
+    def xcoms(self) -> dict[str, Any]:
+        """What the task has put down, by key."""
+        return {at[2]: value for at, value in self.kept.xcoms.items() if at[:2] == (self.run, self.task_id)}
 
     def get_dagrun_state(self, dag_id: str, run_id: str) -> DagRunState:
         """Return the state of a run as Airflow's enum; an unknown one is an error, as Airflow answers it."""
@@ -78,6 +130,26 @@ class FakeTaskInstance:
 
 
 @dataclass
+class FakeAnchor:
+    """Keeps the heads of ledgers as Airflow's variables do, for the life of a test."""
+
+    kept: dict[str, Head] = field(default_factory=dict)
+    migration: str = ""
+
+    def of(self, migration: str) -> FakeAnchor:
+        """Return the anchor of one migration."""
+        return replace(self, migration=migration)
+
+    def head(self) -> Head:
+        """Return the head that was kept last."""
+        return self.kept.get(self.migration, Head())
+
+    def keep(self, head: Head) -> None:
+        """Keep a head in place of the one before it."""
+        self.kept[self.migration] = head
+
+
+@dataclass
 class World:
     """Everything that a run touches."""
 
@@ -88,27 +160,52 @@ class World:
     host: FakeMirrorHost
     connections: dict[str, str]
     deploy_mode: str | None = None
+    has_login: bool = False
+    spark: SparkTarget = field(default_factory=lambda: SparkTarget("spark", "local[2]"))
     task_instance: FakeTaskInstance = field(default_factory=FakeTaskInstance)
     dag_run: FakeDagRun = field(default_factory=FakeDagRun)
     params: dict[str, Any] = field(default_factory=lambda: {"mode": "sync", "topics": [], "note": ""})
     outlet_events: OutletEventAccessors = field(default_factory=OutletEventAccessors)
+    anchor: FakeAnchor = field(default_factory=FakeAnchor)
 
     def context(self) -> Mapping[str, Any]:
         """Return the context of a task of the run."""
+        self.task_instance.run = f"{self.dag_run.dag_id} {self.dag_run.run_id}"
         return {
+            "task_state_store": FakeStateStore(self.task_instance),
             "dag_run": self.dag_run.as_airflow_gives_it(),
             "ti": self.task_instance,
             "task_instance": self.task_instance,
             "params": self.params,
-            "dag": None,
+            "dag": self.dag,
             "outlet_events": self.outlet_events,
         }
+
+    def freeze(self, text: str) -> None:
+        """Let the run's file be another one, as if its preflight had found that."""
+        self.context()
+        task_id, self.task_instance.task_id = self.task_instance.task_id, "PreflightOperator"
+        path = self.run.evidence.folder / "migration.yaml"
+        before = digest_of(path.read_bytes()) if path.exists() else ""
+        self.run.evidence.freeze_migration(text)
+        # As if it had always been this file: no task knows of another.
+        kept, digest = self.task_instance.kept, digest_of(text.encode())
+        for values in (kept.xcoms, kept.states) if before and before != digest else ():
+            for at, value in values.items():
+                values[at] = json.loads(json.dumps(value).replace(before, digest))
+        self.task_instance.task_id = task_id
+
+    @property
+    def dag(self) -> SimpleNamespace:
+        """The DAG, as far as its tasks have begun."""
+        begun = {at[1]: None for at in self.task_instance.kept.xcoms if at[0] == self.task_instance.run}
+        tasks = [SimpleNamespace(task_id=task_id, template_fields=("migration",)) for task_id in sorted(begun)]
+        return SimpleNamespace(tasks=tasks)
 
     @property
     def run(self) -> MigrationRun:
         """The run as a task sees it."""
-        identity = RunIdentity(self.dag_run.dag_id, self.dag_run.run_id, self.dag_run.clear_number + 1)
-        return MigrationRun("shop", identity, self.params, nightly_mode_of(self.context()))  # type: ignore[arg-type]
+        return MigrationRun.from_context(self.context(), "shop")  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -148,17 +245,40 @@ def scene(world: World, asked: list[dict[str, Any]]) -> World:
     return world
 
 
+class FakeXCom:
+    """Airflow's XCom as a trigger reaches it, over what the world's task instance put down."""
+
+    def __init__(self, kept: AirflowKeeps) -> None:
+        self._kept = kept
+
+    def set(self, *, key: str, value: Any, dag_id: str, run_id: str, task_id: str) -> None:
+        """Put a value down under a task."""
+        self._kept.xcoms[f"{dag_id} {run_id}", task_id, key] = json.loads(json.dumps(value))
+
+    def get_one(self, *, key: str, dag_id: str, run_id: str, task_id: str, map_index: int) -> Any:
+        """Return what a task put down; `None` where it put nothing."""
+        return self._kept.xcoms.get((f"{dag_id} {run_id}", task_id, key))
+
+
 def _connect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeping_module, "XCom", FakeXCom(world.task_instance.kept))
+    # Nothing else writes here while a task looks again.
+    monkeypatch.setattr(evidence_module, "_LOOK_AGAIN_AFTER_S", (0, 0))
     monkeypatch.setattr(run_module.settings, "evidence_root", lambda: world.root)
     monkeypatch.setattr(run_module.settings, "migrations_folder", lambda: world.migrations)
+    monkeypatch.setattr(run_module, "VariableAnchor", world.anchor.of)
     clusters = {"source": world.source, "target": world.target}
-    monkeypatch.setattr(run_module, "cluster", lambda side, connection_id: clusters[side])
+    monkeypatch.setattr(run_module, "cluster", lambda side, of: clusters[side])
     monkeypatch.setattr(run_module, "SshMirrorHost", lambda migration, connection_id: world.host)
     # A look at the target's ends after a pause, which no other process uses here.
     monkeypatch.setattr(start_module.time, "sleep", lambda seconds: None)
     for module in (start_module, spark_job_module, lineage_module, producers_module):
-        monkeypatch.setattr(module, "connection_config", lambda connection_id: {"bootstrap.servers": "a:1"})
+        monkeypatch.setattr(module, "connection_config", lambda connection_id, allowed: {"bootstrap.servers": "a:1"})
     monkeypatch.setattr(
         preflight_module.AirflowConnections, "connection_type", lambda self, name: world.connections.get(name)
     )
+    monkeypatch.setattr(preflight_module.AirflowConnections, "kafka_findings", lambda self, side: ((), ()))
     monkeypatch.setattr(preflight_module.AirflowConnections, "deploy_mode", lambda self, name: world.deploy_mode)
+    monkeypatch.setattr(preflight_module.AirflowConnections, "has_login", lambda self, name: world.has_login)
+    for module in (preflight_module, spark_job_module):
+        monkeypatch.setattr(module, "spark_target", lambda name: world.spark)

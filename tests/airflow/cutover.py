@@ -74,9 +74,10 @@ def target_offsets(world: World) -> dict[str, dict[TopicPartition, int]]:
 
 
 def configure(world: World, text: str) -> None:
-    """Freeze another cutover section into the running attempt."""
-    folder = world.run.evidence.folder
-    (folder / "migration.yaml").write_text((folder / "migration.yaml").read_text() + f"cutover:\n{text}")
+    """Give the file a cutover section, and freeze it into the running attempt as if it had always had that."""
+    path = world.migrations / "shop.yaml"
+    path.write_text(path.read_text() + f"cutover:\n{text}")
+    world.freeze(path.read_text())
 
 
 def cut_over(world: World) -> dict[str, Any]:

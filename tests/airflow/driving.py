@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -55,7 +56,8 @@ class TriggerLog:
     @property
     def states(self) -> list[str]:
         """Return what the progress lines told as state, each once."""
-        return list(dict.fromkeys(line.partition("State: ")[2].partition("; ETA")[0] for line in self.infos))
+        states = (re.split("; ETA|; Copy", line.partition("State: ")[2])[0] for line in self.infos)
+        return list(dict.fromkeys(states))
 
 
 def let_time_pass(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 from airflow.providers.standard.operators.empty import EmptyOperator
@@ -30,6 +32,8 @@ def do(world: World, *operators: type[BaseOperator]) -> dict[str, Any]:
     """Run operators in order and return the last one's summary."""
     summary: dict[str, Any] = {}
     for operator in operators:
+        world.context()
+        world.task_instance.begin(operator.__name__)
         summary = operator(task_id=operator.__name__, migration="shop").execute(world.context())  # type: ignore[arg-type]
     return summary
 
@@ -53,8 +57,11 @@ def watch_event(world: World, outcome: str, **more: Any) -> dict[str, Any]:
     return {**told, "holder": world.run.identity.holder, **more}
 
 
-def validated(world: World, equal: bool = True) -> None:
-    """Write request and result as `validate_topics` and Spark do, with all windows equal or none."""
+def validated(world: World, equal: bool = True, submitted: Sequence[str] = ()) -> None:
+    """Write request and result as `validate_topics` and Spark do, with all windows equal or none.
+
+    `submitted` are the arguments of a job that `validate_topics` has submitted: then only its result is written.
+    """
     from kafka_migration.orchestration.operators.validate import _request
 
     request = _request(world.run)
@@ -82,8 +89,17 @@ def validated(world: World, equal: bool = True) -> None:
         result["topics"] = [
             _topic_result(*unit, equal=equal) for unit in {(w.generation, w.topic) for w in request.windows}
         ]
+    if submitted:
+        spark_writes(world, submitted, result)
+        return
     world.run.evidence.write(Kind.VALIDATION_REQUEST, request.to_document())
     world.run.evidence.write(Kind.VALIDATION_RESULT, result)
+
+
+def spark_writes(world: World, submitted: Sequence[str], result: Mapping[str, Any]) -> None:
+    """Write the result of a job where its arguments say, however Spark spells the evidence root."""
+    name = submitted[list(submitted).index("--result") + 1].rpartition("/")[2]
+    (world.run.evidence.folder / name).write_text(json.dumps(result))
 
 
 def _topic_result(generation: int, topic: str, *, equal: bool) -> dict[str, Any]:
@@ -101,7 +117,11 @@ def _dag(*task_ids: str) -> DAG:
 def finish(world: World, **states: str | None) -> dict[str, Any]:
     """Run finish after tasks that ended in these states."""
     world.task_instance.task_states = states
-    context = {**world.context(), "dag": _dag(*states, "finish")}
+    world.context()
+    world.task_instance.begin("finish")
+    # What these tasks put down is theirs by other ids.
+    dag = SimpleNamespace(topological_sort=_dag(*states, "finish").topological_sort, tasks=world.dag.tasks)
+    context = {**world.context(), "dag": dag}
     return FinishOperator(task_id="finish", migration="shop").execute(context)  # type: ignore[arg-type]
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
 
 from kafka_migration.adapters import settings
 from kafka_migration.core.errors import TransientError
@@ -16,6 +15,7 @@ from kafka_migration.core.evidence import Kind
 from kafka_migration.orchestration import alerting
 from kafka_migration.orchestration.alerting import deadlines, tell_of_lost_finish, too_long
 from kafka_migration.orchestration.factory import migration_dags
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.finish import FinishOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
@@ -50,7 +50,7 @@ def kinds(sent: list[str]) -> list[str]:
 
 
 def failed(world: World, **states: str) -> None:
-    with pytest.raises(AirflowFailException):
+    with pytest.raises(FailedForGood):
         finish(world, **states)
 
 
@@ -58,14 +58,14 @@ def stalled(world: World) -> None:
     world.source.produce("orders", 0, (b"k", b"v"))
     do(world, *BEFORE_START, StartMirrorOperator)
     event = watch_event(world, "failed", findings=[STALL])
-    with pytest.raises(AirflowFailException):
+    with pytest.raises(FailedForGood):
         MirrorLagSensor(task_id="watch_lag", migration="shop").execute_complete(world.context(), event)  # type: ignore[arg-type]
 
 
 def test_refusal_is_told_with_code_run_and_what_to_do(world: World, sent: list[str]):
     """Who is told of a refusal reads its code, the migration, the run with a link, and the first thing to do."""
     world.connections.pop("spark")
-    with pytest.raises(AirflowFailException):
+    with pytest.raises(FailedForGood):
         do(world, PreflightOperator)
 
     failed(world, preflight="failed", reserve="upstream_failed")
@@ -80,7 +80,7 @@ def test_refusal_is_told_with_code_run_and_what_to_do(world: World, sent: list[s
 def test_run_with_an_unknown_field_is_a_test_of_the_alerts(world: World, sent: list[str]):
     """Whoever wants to see a message arrive triggers a run that cannot do anything."""
     world.params = {"mode": "sync", "test": "alert"}
-    with pytest.raises(AirflowFailException):
+    with pytest.raises(FailedForGood):
         do(world, PreflightOperator)
 
     failed(world, preflight="failed", reserve="upstream_failed")
@@ -124,7 +124,7 @@ def test_wrong_copy_is_told(world: World, sent: list[str]):
     mirror(world, {})
     do(world, StopMirrorOperator)
     validated(world, equal=False)
-    with pytest.raises(AirflowFailException):
+    with pytest.raises(FailedForGood):
         do(world, JudgeOperator)
 
     failed(world, preflight="success", judge="failed")
@@ -191,9 +191,7 @@ def test_notifier_that_cannot_be_made_refuses_the_run(world: World, notifier: st
     """Nothing starts under the eyes of somebody who could not be told."""
     with_alerts(world, f"alerts:\n  notifiers:\n    - notifier: {notifier}\n      arguments: {arguments}\n")
 
-    with pytest.raises(
-        AirflowFailException, match=f"ALERTS_INVALID · alerts.notifiers.0.: {notifier}: found .*{found}"
-    ):
+    with pytest.raises(FailedForGood, match=f"ALERTS_INVALID · alerts.notifiers.0.: {notifier}: found .*{found}"):
         do(world, PreflightOperator)
 
 
@@ -212,7 +210,7 @@ def alerts_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_file_that_cannot_be_read_is_told_to_whom_the_configuration_names(world: World, alerts_file: Path):
     """A migration file that is no migration names nobody; those of the configuration are told of its runs."""
     (world.migrations / "shop.yaml").write_text("nonsense: [")
-    with pytest.raises(AirflowFailException):
+    with pytest.raises(FailedForGood):
         do(world, PreflightOperator)
 
     failed(world, preflight="failed")
@@ -234,7 +232,7 @@ def test_wrong_alerts_file_refuses_the_run_and_leaves_the_dags(world: World, ale
     """A mistake there is a finding that names it; no DAG is lost for it."""
     alerts_file.write_text("notifiers:\n  - notifyer: x\n")
 
-    with pytest.raises(AirflowFailException, match=r"ALERTS_INVALID · alerts.yaml: notifiers.0.notifyer"):
+    with pytest.raises(FailedForGood, match=r"ALERTS_INVALID · alerts.yaml: notifiers.0.notifyer"):
         do(world, PreflightOperator)
 
     assert "kafka_migration__shop" in migration_dags(world.migrations)
@@ -244,7 +242,7 @@ def test_approval_is_told_with_the_way_to_the_question(scene: World):
     """Who may approve is told when the plan waits, with the address of the question."""
     sent = with_alerts(scene)
     # The run's frozen copy is from before; it is what a run reads.
-    scene.run.evidence.freeze_migration((scene.migrations / "shop.yaml").read_text())
+    scene.freeze((scene.migrations / "shop.yaml").read_text())
     do(scene, PlanOffsetsOperator)
 
     ask(scene)

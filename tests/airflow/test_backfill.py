@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
 
 from kafka_migration.adapters.clock import SystemClock
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.validation import ValidationRequest, empty_result
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
@@ -88,8 +89,9 @@ def no_spark() -> Iterator[None]:
 
 
 def entries(world: World, kind: str = "") -> list[str]:
-    """Return the names of the ledger's entries of a kind."""
-    return [name for name in world.run.ledger._names() if kind in name]
+    """Return the kinds of the ledger's entries, or of those of one kind, but for which run reserved the migration."""
+    kinds = [json.loads(path.read_text())["kind"] for path in sorted(world.run.ledger.folder.iterdir())]
+    return [each for each in kinds if each != "reserved" and kind in each]
 
 
 def source_offsets(world: World, day: int) -> dict[str, Any]:
@@ -203,7 +205,7 @@ def test_backfill_outside_the_window_answers_what_is_copied(nightly: World, monk
     now_is(monkeypatch, BY_DAY)
     assert "PASS" == backfill(nightly, 0, clear=1)["verdict"]
 
-    with pytest.raises(AirflowFailException, match=r"INTERVAL_NOT_COPIED · topic orders.*not in window"):
+    with pytest.raises(FailedForGood, match=r"INTERVAL_NOT_COPIED · topic orders.*not in window"):
         backfill(nightly, 1)
     assert ["INTERVAL_NOT_COPIED"] == refusal_codes(nightly)
     assert 0 == nightly.run.evidence.require(Kind.PLAN)["offsets_to_copy"]
@@ -224,7 +226,7 @@ def test_answer_that_was_not_good_is_replaced(nightly: World, monkeypatch: pytes
     """Asked again after the records were copied, the interval is good and the ledger holds the newer answer."""
     produce(nightly, P0, 0.1)
     now_is(monkeypatch, BY_DAY)
-    with pytest.raises(AirflowFailException, match="INTERVAL_NOT_COPIED"):
+    with pytest.raises(FailedForGood, match="INTERVAL_NOT_COPIED"):
         backfill(nightly, 0)
     now_is(monkeypatch, AT_NIGHT)
     begin(nightly, 0, clear=1)
@@ -266,7 +268,7 @@ def test_bad_windows_outside_the_interval_fail_the_run_that_measured_them(nightl
     do(nightly, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
     validated(nightly, equal=False)
 
-    with pytest.raises(AirflowFailException, match="COPY_DIFFERS"):
+    with pytest.raises(FailedForGood, match="COPY_DIFFERS"):
         do(nightly, JudgeOperator)
     assert {} == source_offsets(nightly, 0)
 
@@ -275,12 +277,10 @@ def test_bad_windows_fail_the_backfills_over_them(nightly: World):
     """The run that measured them, and every later one whose interval they hold; for any other they are a warning."""
     produce(nightly, P0, 3.5)
     begin(nightly, 3)
-    with pytest.raises(AirflowFailException, match="COPY_DIFFERS"):
+    with pytest.raises(FailedForGood, match="COPY_DIFFERS"):
         copy(nightly, {P0: 1}, equal=False)
 
-    with pytest.raises(
-        AirflowFailException, match=r"COPY_DIFFERS.*judged at .* by kafka_nightly_sync__shop/backfill__3#1"
-    ):
+    with pytest.raises(FailedForGood, match=r"COPY_DIFFERS.*judged at .* by kafka_nightly_sync__shop/backfill__3#1"):
         backfill(nightly, 3, run="again")
     assert "WARN" == backfill(nightly, 0)["verdict"]
 
@@ -293,7 +293,7 @@ def test_interval_that_the_source_deleted_is_answered_from_the_ledger(nightly: W
 
     assert "PASS" == backfill(nightly, 2, clear=1)["verdict"]
     assert "PASS" == backfill(nightly, 3)["verdict"]
-    with pytest.raises(AirflowFailException, match=r"INTERVAL_NOT_RETAINED · topic orders.*before offset 4"):
+    with pytest.raises(FailedForGood, match=r"INTERVAL_NOT_RETAINED · topic orders.*before offset 4"):
         backfill(nightly, 0)
 
 
@@ -309,7 +309,7 @@ def test_gap_elsewhere_refuses_only_a_run_that_must_mirror(nightly: World):
     assert "PASS" == backfill(nightly, 0, clear=1)["verdict"]
     assert ["GAP"] == [warning["code"] for warning in nightly.run.evidence.require(Kind.PLAN)["warnings"]]
     begin(nightly, 2)
-    with pytest.raises(AirflowFailException, match=r"GAP · orders\[0\]"):
+    with pytest.raises(FailedForGood, match=r"GAP · orders\[0\]"):
         do(nightly, *BEFORE_START)
 
 
@@ -319,7 +319,7 @@ def test_backfill_without_an_interval_is_refused(nightly: World):
     file = nightly.migrations / "shop.yaml"
     file.write_text(file.read_text().replace(NIGHTLY, ""))
 
-    with pytest.raises(AirflowFailException, match="NOT_SCHEDULED · migration shop"):
+    with pytest.raises(FailedForGood, match="NOT_SCHEDULED · migration shop"):
         do(nightly, *BEFORE_START)
 
 
@@ -346,7 +346,7 @@ def test_windows_that_were_not_measured_stay_pending(nightly: World):
     nightly.run.evidence.write(Kind.VALIDATION_REQUEST, request.to_document())
     nightly.run.evidence.write(Kind.VALIDATION_RESULT, empty_result(request, "t").to_document())
 
-    with pytest.raises(AirflowFailException, match="INTERVAL_NOT_VALIDATED · topic orders"):
+    with pytest.raises(FailedForGood, match="INTERVAL_NOT_VALIDATED · topic orders"):
         do(nightly, JudgeOperator)
     assert [1] == [g.number for g in nightly.run.ledger.read().pending_generations]
 

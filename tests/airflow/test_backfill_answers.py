@@ -6,10 +6,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
 
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.evidence import Kind
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
@@ -57,7 +57,7 @@ def test_backfill_that_waited_until_its_window_was_over_only_answers(world: Worl
 
     plan = world.run.evidence.require(Kind.PLAN)
     assert (0, []) == (plan["offsets_to_copy"], plan["create"])
-    with pytest.raises(AirflowFailException, match=r"INTERVAL_NOT_COPIED · topic orders.*not started: the window for"):
+    with pytest.raises(FailedForGood, match=r"INTERVAL_NOT_COPIED · topic orders.*not started: the window for"):
         answer(world)
     assert {} == world.target.topics
 
@@ -73,7 +73,7 @@ def test_backfill_that_did_not_get_through_does_not_say_that_it_did_not_start(wo
     do(world, StopMirrorOperator)
     validated(world)
 
-    with pytest.raises(AirflowFailException, match=r"offsets \[1, 2\) are not copied; expected"):
+    with pytest.raises(FailedForGood, match=r"offsets \[1, 2\) are not copied; expected"):
         do(world, JudgeOperator)
 
 
@@ -98,7 +98,7 @@ def test_answer_is_written_under_the_reservation(world: World, clock: FakeClock)
     world.host.reserve("dag/other#1", take_over_from=world.run.identity.holder)
     validated(world)
 
-    with pytest.raises(AirflowFailException, match="NOT_RESERVED"):
+    with pytest.raises(FailedForGood, match="NOT_RESERVED"):
         do(world, JudgeOperator)
 
     assert {} == world.run.ledger.read().answers
@@ -131,5 +131,5 @@ def test_what_refuses_a_copy_is_a_warning_to_one_that_only_answers(
     assert "PASS" == answer(world)
 
     begin(world, clock, day=3)
-    with pytest.raises(AirflowFailException, match=code):
+    with pytest.raises(FailedForGood, match=code):
         do(world, *BEFORE_START)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
 
-from kafka_migration.adapters.evidence import LedgerStore
+from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.errors import TransientError
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.windows import delta_windows
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.operators.stop import StopMirrorOperator
@@ -43,7 +43,7 @@ def refused(world: World) -> list[str]:
     """Return the codes that the plan of the next run refuses with; none when it goes through to a start."""
     try:
         do(world, *BEFORE_START, StartMirrorOperator)
-    except AirflowFailException:
+    except FailedForGood:
         return refusal_codes(world)
     return []
 
@@ -101,7 +101,7 @@ def test_recreated_source_is_found_out_without_topic_ids(world: World):
     recreate_source(world, 9)
     world.source.topics["orders"].topic_id = ""
 
-    with pytest.raises(AirflowFailException, match=r"SOURCE_TOPIC_RECREATED · orders\[0\].*another record at offset 3"):
+    with pytest.raises(FailedForGood, match=r"SOURCE_TOPIC_RECREATED · orders\[0\].*another record at offset 3"):
         do(world, *BEFORE_START)
 
 
@@ -139,7 +139,7 @@ def test_state_of_an_earlier_migration_is_refused_with_its_reset(world: World):
     store_position(world, 2)
     world.source.produce("orders", 0, *RECORDS)
 
-    with pytest.raises(AirflowFailException, match=r"STALE_MIRROR_STATE · orders\[0\].*stored position 3") as refusal:
+    with pytest.raises(FailedForGood, match=r"STALE_MIRROR_STATE · orders\[0\].*stored position 3") as refusal:
         do(world, *BEFORE_START)
     assert world.run.engine.reset_command() in str(refusal.value)
 
@@ -150,7 +150,7 @@ def test_topic_that_is_gone_from_the_target_is_refused(world: World):
     do(world, *BEFORE_START)
     world.target.delete_topics(["orders"])
 
-    with pytest.raises(AirflowFailException, match="TARGET_TOPIC_MISSING · topic orders"):
+    with pytest.raises(FailedForGood, match="TARGET_TOPIC_MISSING · topic orders"):
         do(world, StartMirrorOperator)
     assert not world.host.status().is_running
 
@@ -202,7 +202,7 @@ def test_refused_start_sets_nothing_back(world: World, engine: LossyEngine):
     do(world, *BEFORE_START)
     engine.positions[P0] = 2
 
-    with pytest.raises(AirflowFailException, match=r"POSITION_CHANGED · orders\[0\].*stored position 2"):
+    with pytest.raises(FailedForGood, match=r"POSITION_CHANGED · orders\[0\].*stored position 2"):
         do(world, StartMirrorOperator)
     assert [] == engine.rewinds
 
@@ -238,13 +238,13 @@ def test_source_topic_that_was_gone_at_the_stop_is_refused_when_it_comes_back(wo
     """Regression: it was left out of the certificate, and its first records were left out when it was made anew."""
     copied_three(world)
     world.source.delete_topics(["orders"])
-    with pytest.raises(AirflowFailException, match="SOURCE_TOPIC_MISSING · topic orders"):
+    with pytest.raises(FailedForGood, match="SOURCE_TOPIC_MISSING · topic orders"):
         do(world, StopMirrorOperator)
     world.source.create_topics([NewTopic("orders", 2, 1, {})])
     world.source.produce("orders", 0, *RECORDS, *RECORDS)
     next_run(world)
 
-    with pytest.raises(AirflowFailException, match="SOURCE_TOPIC_RECREATED · topic orders"):
+    with pytest.raises(FailedForGood, match="SOURCE_TOPIC_RECREATED · topic orders"):
         do(world, *BEFORE_START)
 
 
@@ -257,7 +257,7 @@ def test_source_topic_made_anew_under_a_running_mirrormaker_is_another(world: Wo
     do(world, StopMirrorOperator)
     next_run(world)
 
-    with pytest.raises(AirflowFailException, match="SOURCE_TOPIC_RECREATED · topic orders"):
+    with pytest.raises(FailedForGood, match="SOURCE_TOPIC_RECREATED · topic orders"):
         do(world, *BEFORE_START)
 
 
@@ -265,11 +265,11 @@ def test_target_topic_that_was_gone_at_the_stop_is_refused_when_it_is_made_anew(
     """Regression: its end was certified as 0, and the next run copied the rest into an empty topic."""
     copied_three(world)
     world.target.delete_topics(["orders"])
-    with pytest.raises(AirflowFailException, match="TARGET_TOPIC_MISSING · topic orders"):
+    with pytest.raises(FailedForGood, match="TARGET_TOPIC_MISSING · topic orders"):
         do(world, StopMirrorOperator)
     next_run(world)
 
-    with pytest.raises(AirflowFailException, match="TARGET_WRITTEN_BY_OTHERS"):
+    with pytest.raises(FailedForGood, match="TARGET_WRITTEN_BY_OTHERS"):
         do(world, *BEFORE_START, StartMirrorOperator)
 
 

@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from airflow.sdk.exceptions import AirflowSkipException
 
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.migration import Phase
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.approve import ApproveOperator
 from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
@@ -64,7 +65,7 @@ def test_after_the_cutover_only_validate_is_allowed(scene: World):
     scene.task_instance.run_states["manual__1"] = "success"
     for mode in ("rehearse", "sync", "cutover"):
         scene.params = {"mode": mode}
-        with pytest.raises(AirflowFailException, match="ALREADY_CUT_OVER"):
+        with pytest.raises(FailedForGood, match="ALREADY_CUT_OVER"):
             do(scene, PreflightOperator)
 
     scene.params = {"mode": "validate"}
@@ -114,7 +115,7 @@ def test_finish_forgives_what_the_mode_skips(world: World):
     states = DONE | dict.fromkeys(STEPS[3:], "skipped")
 
     assert finish(world, **states)["outcome"] == "success"
-    with pytest.raises(AirflowFailException, match="task plan_offsets: found skipped"):
+    with pytest.raises(FailedForGood, match="task plan_offsets: found skipped"):
         finish(world, **(states | {"plan_offsets": "skipped"}))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException, TaskAwaitingInput
+from airflow.sdk.exceptions import AirflowSkipException, TaskAwaitingInput
 
 from kafka_migration.adapters.evidence import RunEvidence
 from kafka_migration.core.cluster import CommittedOffset, NewTopic
@@ -16,6 +16,7 @@ from kafka_migration.core.errors import Finding, Refused, TransientError
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.migration import Phase
 from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.group_writing import SOURCE_CSV, TARGET_CSV
 from kafka_migration.orchestration.operators.approve import ApproveOperator
 from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
@@ -61,11 +62,9 @@ def test_asks_with_the_plan_and_without_a_default(scene: World, asked: list[dict
 
     plan = scene.run.evidence.require(Kind.OFFSETS_PLAN)
     (question,) = asked
-    assert (plan["markdown"], None, ["Approve", "Reject"]) == (
-        question["body"],
-        question["defaults"],
-        question["options"],
-    )
+    assert question["body"].endswith(plan["markdown"])
+    assert "## Verdict on the copy: PASS" in question["body"]
+    assert (None, ["Approve", "Reject"]) == (question["defaults"], question["options"])
     assert waiting.value.timeout.total_seconds() == 24 * 3600
     assert plan["digest"] == scene.run.evidence.require(Kind.APPROVE)["digest"]
 
@@ -101,13 +100,13 @@ def test_no_and_no_answer_end_the_run_with_nothing_written(scene: World, option:
     do(scene, PlanOffsetsOperator)
     ask(scene)
 
-    with pytest.raises(AirflowFailException, match=rf"{code} .*Nothing was written") as raised:
+    with pytest.raises(FailedForGood, match=rf"{code} .*Nothing was written") as raised:
         answer(scene, option)
 
     assert raised.value.__suppress_context__
     assert [code] == codes(scene)
     assert option == scene.run.evidence.require(Kind.APPROVE)["chosen"]
-    with pytest.raises(AirflowFailException, match="APPROVAL_STALE"):
+    with pytest.raises(FailedForGood, match="APPROVAL_STALE"):
         do(scene, SyncOffsetsOperator)
     assert {} == target_offsets(scene)
 
@@ -120,7 +119,7 @@ def test_same_plan_is_asked_about_again(scene: World, asked: list[Any]):
     ask(scene)
 
     assert len(asked) == 2
-    with pytest.raises(AirflowFailException, match="a question without an answer"):
+    with pytest.raises(FailedForGood, match="a question without an answer"):
         do(scene, SyncOffsetsOperator)
 
 
@@ -131,11 +130,11 @@ def test_changed_plan_is_not_asked_about(scene: World, asked: list[Any]):
     scene.dag_run.clear_number = 1
     do(scene, PlanOffsetsOperator)
 
-    with pytest.raises(AirflowFailException, match="APPROVAL_STALE"):
+    with pytest.raises(FailedForGood, match="APPROVAL_STALE"):
         do(scene, ApproveOperator)
 
     assert len(asked) == 1
-    with pytest.raises(AirflowFailException, match="APPROVAL_STALE"):
+    with pytest.raises(FailedForGood, match="APPROVAL_STALE"):
         do(scene, SyncOffsetsOperator)
     assert {} == target_offsets(scene)
 
@@ -146,7 +145,7 @@ def test_cutover_that_moves_no_group_is_not_asked_about(scene: World, asked: lis
         scene.target.join(group)
     do(scene, PlanOffsetsOperator)
 
-    with pytest.raises(AirflowFailException, match="none that can be moved"):
+    with pytest.raises(FailedForGood, match="none that can be moved"):
         do(scene, ApproveOperator)
 
     assert [] == asked
@@ -158,9 +157,9 @@ def test_four_eyes(scene: World):
     do(scene, PlanOffsetsOperator)
     ask(scene)
 
-    with pytest.raises(AirflowFailException, match="FOUR_EYES"):
+    with pytest.raises(FailedForGood, match="FOUR_EYES"):
         answer(scene, user="ada")
-    with pytest.raises(AirflowFailException, match="FOUR_EYES"):
+    with pytest.raises(FailedForGood, match="FOUR_EYES"):
         do(scene, SyncOffsetsOperator)
 
     assert {} == target_offsets(scene)
@@ -186,7 +185,7 @@ def test_saves_both_sides_before_the_first_write(scene: World, monkeypatch: pyte
     scene.target.commit("billing", {P0: 0, TopicPartition("elsewhere", 0): 9})
     approved(scene)
     monkeypatch.setattr(scene.target, "alter_offsets", _fails(TransientError("lost")))
-    with pytest.raises(AirflowFailException, match="OUTCOME UNKNOWN"):
+    with pytest.raises(FailedForGood, match="OUTCOME UNKNOWN"):
         do(scene, SyncOffsetsOperator)
 
     document, folder = scene.run.evidence.require(Kind.OFFSETS_BEFORE), scene.run.evidence.folder
@@ -240,7 +239,7 @@ def test_anything_new_after_the_approval_writes_nothing(scene: World, change: Ca
     change(scene)
     before = target_offsets(scene)
 
-    with pytest.raises(AirflowFailException, match=f"EVIDENCE_CHANGED .*{text}.*Nothing was written"):
+    with pytest.raises(FailedForGood, match=f"EVIDENCE_CHANGED .*{text}.*Nothing was written"):
         do(scene, SyncOffsetsOperator)
 
     assert before == target_offsets(scene)
@@ -251,7 +250,7 @@ def test_no_approval_writes_nothing(scene: World):
     """A task set to success by hand is no approval."""
     do(scene, PlanOffsetsOperator)
 
-    with pytest.raises(AirflowFailException, match="APPROVAL_STALE · the approval: found no approval"):
+    with pytest.raises(FailedForGood, match="APPROVAL_STALE · the approval: found no approval"):
         do(scene, SyncOffsetsOperator)
 
 
@@ -264,7 +263,7 @@ def test_another_runs_reservation_stops_every_step(scene: World, operator: Any):
     before = target_offsets(scene)
     scene.host.reserve("dag/other#1", take_over_from=scene.run.identity.holder)
 
-    with pytest.raises(AirflowFailException, match="NOT_RESERVED"):
+    with pytest.raises(FailedForGood, match="NOT_RESERVED"):
         do(scene, operator)
 
     assert before == target_offsets(scene)
@@ -335,7 +334,7 @@ def test_nothing_moved_fails(scene: World, monkeypatch: pytest.MonkeyPatch):
     denied = Refused([Finding(Code.OFFSETS_NOT_WRITTEN, "group", "denied", "written", "Ask the admin.")])
     monkeypatch.setattr(scene.target, "alter_offsets", _fails(denied))
 
-    with pytest.raises(AirflowFailException, match="none moved"):
+    with pytest.raises(FailedForGood, match="none moved"):
         do(scene, SyncOffsetsOperator)
 
     assert ["OFFSETS_NOT_WRITTEN"] * 3 == codes(scene)
@@ -368,7 +367,7 @@ def test_unknown_outcome_stops_for_a_person(scene: World, monkeypatch: pytest.Mo
         write(group, offsets)
 
     monkeypatch.setattr(scene.target, "alter_offsets", loses_one)
-    with pytest.raises(AirflowFailException, match=r"OUTCOME UNKNOWN: whether the offsets of billing"):
+    with pytest.raises(FailedForGood, match=r"OUTCOME UNKNOWN: whether the offsets of billing"):
         do(scene, SyncOffsetsOperator)
 
     outcomes = [g["outcome"] for g in scene.run.evidence.require(Kind.OFFSETS_RESULT)["groups"]]

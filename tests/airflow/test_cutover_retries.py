@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
 
-from kafka_migration.adapters import evidence
+from kafka_migration.adapters import evidence, ledger_store
 from kafka_migration.core.evidence import Kind
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.group_writing import SOURCE_CSV, TARGET_CSV
 from kafka_migration.orchestration.operators.approve import ApproveOperator
 from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
@@ -98,20 +98,20 @@ def test_killed_around_any_document_and_tried_again(
     scene: World, monkeypatch: pytest.MonkeyPatch, document: str, when: str
 ):
     """Wherever the process dies from plan to confirm, the task tried again comes to the same end."""
-    original = evidence.write_whole
-    name = {"ledger": "cut-over"}.get(document, str(document))
+    killed: list[str] = []
+    writing, name = (ledger_store, "create_whole") if document == "ledger" else (evidence, "write_whole")
+    original = getattr(writing, name)
 
-    def dies(path: Any, text: str) -> None:
-        is_here = name in path.name and not killed
+    def dies(path: Any, text: str) -> Any:
+        is_here = not killed and ('"kind": "cut-over"' in text if document == "ledger" else str(document) in path.name)
         if is_here:
             killed.append(path.name)
-        if not is_here or when == "after":
-            original(path, text)
+        written = original(path, text) if not is_here or when == "after" else None
         if is_here:
             raise Killed
+        return written
 
-    killed: list[str] = []
-    monkeypatch.setattr(evidence, "write_whole", dies)
+    monkeypatch.setattr(writing, name, dies)
     for step in (PlanOffsetsOperator, ApproveOperator, SyncOffsetsOperator, ConfirmCutoverOperator):
         try:
             _do_step(scene, step)
@@ -120,7 +120,7 @@ def test_killed_around_any_document_and_tried_again(
 
     assert len(killed) == 1
     assert EXPECTED_END == _end_state(scene)
-    assert len([e for e in scene.run.ledger.folder.iterdir() if "cut-over" in e.name]) == 1
+    assert len(scene.run.ledger.read().cutovers) == 1
 
 
 def _do_step(world: World, step: Any) -> None:
@@ -140,5 +140,5 @@ def test_earlier_try_that_wrote_is_not_denied(scene: World, monkeypatch: pytest.
             do(scene, SyncOffsetsOperator)
     scene.source.produce("orders", 0, (b"late", b"v"))
 
-    with pytest.raises(AirflowFailException, match=r"EVIDENCE_CHANGED .*an earlier one may have moved groups"):
+    with pytest.raises(FailedForGood, match=r"EVIDENCE_CHANGED .*an earlier one may have moved groups"):
         do(scene, SyncOffsetsOperator)

@@ -125,23 +125,35 @@ def test_form_does_nothing_irreversible_by_default(dag: DAG):
     assert ["rehearse", None, None, None, None, None] == fields
 
 
+AFTER_HOOKS = {"start_consumers", "restore_settings"}
+
+
 def test_moving_is_one_line_below_judge(dag: DAG):
-    """Each step that moves consumers waits for the one before it to succeed, and the first for the verdict."""
+    """Each step that moves consumers waits for the one before it to succeed, and the first for the verdict.
+
+    What follows a hook also goes on when that was skipped, but never without the cutover's own success.
+    """
     line = TASKS[TASKS.index("judge") : TASKS.index("finish")]
 
     for before, after in itertools.pairwise(line):
-        assert {before} == dag.get_task(after).upstream_task_ids
-        assert dag.get_task(after).trigger_rule == "all_success"
+        is_free = after in AFTER_HOOKS
+        assert {before, *(["confirm_cutover"] if is_free else [])} == dag.get_task(after).upstream_task_ids
+        rule = "none_failed_min_one_success" if is_free else "all_success"
+        assert rule == dag.get_task(after).trigger_rule
 
 
+@pytest.mark.parametrize("hooks", [(), ("start_consumers",)])
 @pytest.mark.parametrize("mode", Mode)
-def test_expected_skips_are_tasks_and_the_end_of_the_line(dag: DAG, mode: Mode):
-    """What a mode skips is there, and nothing below a skipped task is expected to succeed but finish."""
-    skips = expected_skips(mode)
+def test_expected_skips_are_tasks_and_the_end_of_the_line(dag: DAG, mode: Mode, hooks: tuple[str, ...]):
+    """What a mode skips is there, and a task that is to run has no upstream task whose skip would skip it."""
+    skips = expected_skips(mode, hooks=hooks)
 
     assert skips <= set(TASKS)
-    below = {task for name in skips for task in dag.get_task(name).get_flat_relative_ids(upstream=False)}
-    assert below - {"finish"} <= skips
+    for task_id in set(TASKS) - skips - {"finish"}:
+        task = dag.get_task(task_id)
+        skipped = task.upstream_task_ids & skips
+        assert not skipped or task.trigger_rule == "none_failed_min_one_success"
+        assert not skipped or task.upstream_task_ids - skips
 
 
 def test_rollback_is_one_line(folder: Path):

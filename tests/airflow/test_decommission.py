@@ -147,7 +147,7 @@ def test_unknown_is_no_yes(done: World, monkeypatch: pytest.MonkeyPatch):
 def command(world: World, monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
     """Run the verb over the world's clusters."""
     clusters = {"source": world.source, "target": world.target}
-    monkeypatch.setattr(connections, "cluster_named", lambda side, connection_id: clusters[side])
+    monkeypatch.setattr(connections, "cluster_named", lambda side, connection_id, allowed: clusters[side])
     return main(["decommission", "shop", "--evidence-root", str(world.root), *options])
 
 

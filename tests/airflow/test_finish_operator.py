@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
 
 from kafka_migration.core.errors import TransientError
 from kafka_migration.core.evidence import Kind
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.base import hold_reservation
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
@@ -39,7 +39,7 @@ def test_finish_fails_the_run_when_work_did_not_happen(world: World, state: str 
     """A task that was skipped (as after mark-failed) or never ran fails the run like one that failed."""
     do(world, PreflightOperator, ReserveOperator)
 
-    with pytest.raises(AirflowFailException, match="TASK_NOT_SUCCESSFUL · task judge"):
+    with pytest.raises(FailedForGood, match="TASK_NOT_SUCCESSFUL · task judge"):
         finish(world, preflight="success", judge=state)
 
     assert world.host.status().holder == ""
@@ -48,20 +48,20 @@ def test_finish_fails_the_run_when_work_did_not_happen(world: World, state: str 
 def test_finish_repeats_the_findings_of_the_refusal(world: World):
     """After a refusal the last task's log has the reason, not just the name of the task."""
     world.target.is_down = True
-    with pytest.raises(AirflowFailException):
+    with pytest.raises(FailedForGood):
         do(world, PreflightOperator)
 
-    with pytest.raises(AirflowFailException, match="CLUSTER_UNREACHABLE"):
+    with pytest.raises(FailedForGood, match="CLUSTER_UNREACHABLE"):
         finish(world, preflight="failed", reserve="upstream_failed")
 
 
 def test_finish_after_an_invalid_file_still_writes_the_evidence(world: World):
     """Also a run whose file was never frozen leaves its `run.json`."""
     (world.migrations / "shop.yaml").write_text("nonsense: [")
-    with pytest.raises(AirflowFailException):
+    with pytest.raises(FailedForGood):
         do(world, PreflightOperator)
 
-    with pytest.raises(AirflowFailException, match="MIGRATION_FILE_INVALID"):
+    with pytest.raises(FailedForGood, match="MIGRATION_FILE_INVALID"):
         finish(world, preflight="failed")
 
     run = json.loads((world.run.evidence.folder / "run.json").read_text())
@@ -114,7 +114,7 @@ def test_host_that_does_not_answer_is_told(world: World):
     do(world, PreflightOperator, ReserveOperator)
     world.host.errors = [TransientError("no route to host")]
 
-    with pytest.raises(AirflowFailException, match="The reservation was not freed: no route to host"):
+    with pytest.raises(FailedForGood, match="The reservation was not freed: no route to host"):
         finish(world, preflight="success", reserve="success")
 
 
@@ -124,7 +124,7 @@ def test_finish_of_a_watch_that_was_set_to_success_by_hand(world: World):
     do(world, *BEFORE_START)
     world.run.evidence.write(Kind.WATCH, {"stage": "announced", "announced_at": "then", "lag": 0})
 
-    with pytest.raises(AirflowFailException, match="TASK_NOT_SUCCESSFUL · task judge"):
+    with pytest.raises(FailedForGood, match="TASK_NOT_SUCCESSFUL · task judge"):
         finish(world, preflight="success", watch_lag="success", judge="upstream_failed")
 
     assert json.loads((world.run.evidence.folder / "run.json").read_text())["outcome"] == "failed"
@@ -140,7 +140,7 @@ def test_manual_run_is_late_whatever_the_nights_say(world: World, monkeypatch: p
     do(world, *BEFORE_START)
     world.run.evidence.write(Kind.WATCH, BEHIND)
 
-    with pytest.raises(AirflowFailException, match="BEHIND · migration shop: found 500 offsets left to copy"):
+    with pytest.raises(FailedForGood, match="BEHIND · migration shop: found 500 offsets left to copy"):
         finish(world, preflight="success", watch_lag="success")
 
 
@@ -158,7 +158,7 @@ def test_finish_that_is_cleared_alone_fails_as_before(world: World, monkeypatch:
     states = pending_run(world, monkeypatch, "fail")
     world.dag_run.clear_number = 1
 
-    with pytest.raises(AirflowFailException, match=r"^VALIDATION_PENDING · .*1 windows with 3 source offsets"):
+    with pytest.raises(FailedForGood, match=r"^VALIDATION_PENDING · .*1 windows with 3 source offsets"):
         finish_night(world, **states)
 
 
@@ -176,5 +176,5 @@ def test_cleared_run_marked_failed_is_not_forgiven_what_was_pending(world: World
     world.dag_run.clear_number = 1
     do(world, *BEFORE_START)
 
-    with pytest.raises(AirflowFailException, match="TASK_NOT_SUCCESSFUL"):
+    with pytest.raises(FailedForGood, match="TASK_NOT_SUCCESSFUL"):
         finish_night(world, **states)

@@ -6,13 +6,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
 
 from kafka_migration.cli.main import main
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.stop_request import StopRequest
 from kafka_migration.core.verdict import Verdict
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.operators.stop import StopMirrorOperator
@@ -165,7 +165,10 @@ def test_source_that_does_not_answer_is_waited_for(following: Scene):
     event = watch(following)
 
     assert ("followed", None) == (event["outcome"], event["lag"])
-    assert ["following, waiting, old did not answer within 20 s"] == following.log.states
+    assert [
+        "following, waiting, old did not answer within 20 s",
+        "following, waiting, since 2030-01-01T00:00:00+00:00: old did not answer within 20 s",
+    ] == following.log.states
 
 
 @pytest.mark.parametrize("mode", ["sync", "rehearse"])
@@ -195,7 +198,7 @@ def test_cutover_that_is_asked_to_stop_fails(world: World, monkeypatch: pytest.M
     event = watch(scene)
     sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
 
-    with pytest.raises(AirflowFailException, match=r"STOP_REQUESTED · generation 1 .* by ada .*: not tonight"):
+    with pytest.raises(FailedForGood, match=r"STOP_REQUESTED · generation 1 .* by ada .*: not tonight"):
         sensor.execute_complete(world.context(), event)  # type: ignore[arg-type]
     assert ("failed", {}, ["announced"]) == (event["outcome"], event["goals"], scene.stages())
 
@@ -234,6 +237,6 @@ def test_time_to_follow_must_make_sense(world: World, params: dict[str, Any], fo
     """`follow_until` in the past, or in a mode that does not follow, is refused before anything is started."""
     world.params = params
 
-    with pytest.raises(AirflowFailException, match=f"RUN_CONF_INVALID · run conf field follow_until: found {found}"):
+    with pytest.raises(FailedForGood, match=f"RUN_CONF_INVALID · run conf field follow_until: found {found}"):
         do(world, *BEFORE_START, StartMirrorOperator)
     assert not world.host.status().is_running

@@ -8,15 +8,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException, AirflowSensorTimeout, AirflowSkipException
+from airflow.sdk.exceptions import AirflowSensorTimeout, AirflowSkipException
 
-from kafka_migration.adapters.evidence import RunEvidence
 from kafka_migration.core.cluster import CommittedOffset, NewTopic
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.orchestration import run as run_module
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.sensors import group_lag as sensor_module
 from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
@@ -25,6 +25,8 @@ from kafka_migration.orchestration.triggers import group_lag as trigger_module
 from kafka_migration.orchestration.triggers.group_lag import ConsumerGroupLagTrigger
 from tests.airflow.conftest import World
 from tests.airflow.driving import FakeClock, TriggerLog, deferred_by, event_of, let_time_pass, revived
+from tests.airflow.notifying import with_alerts
+from tests.airflow.running import do
 from tests.contract.fake_cluster import FakeCluster
 
 pytestmark = pytest.mark.airflow
@@ -57,7 +59,7 @@ def scene(monkeypatch: pytest.MonkeyPatch) -> Scene:
 
 
 def _connect(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trigger_module, "cluster_at", lambda connection_id: scene.cluster)
+    monkeypatch.setattr(trigger_module, "cluster_at", lambda connection_id, insecure: scene.cluster)
     monkeypatch.setattr(trigger_module, "SystemClock", lambda: scene.clock)
     monkeypatch.setattr(sensor_module, "SystemClock", lambda: scene.clock)
     monkeypatch.setattr(ConsumerGroupLagTrigger, "log", scene.log)
@@ -89,6 +91,10 @@ def test_sensor_defers_with_an_absolute_deadline_and_no_secret(scene: Scene):
         "freshness_s": 60.0,
         "poll_interval_s": 15.0,
         "deadline": "2030-01-01T00:10:00+00:00",
+        "stall_after_s": 600.0,
+        "unreachable_after_s": 1800.0,
+        "run": None,
+        "insecure": [],
     } == arguments
     assert deferred.timeout is not None
     assert deferred.timeout > timedelta(seconds=600)
@@ -208,7 +214,7 @@ def test_denied_request_fails_without_a_retry(scene: Scene, monkeypatch: pytest.
 
     monkeypatch.setattr(scene.cluster, "committed_offsets", deny)
 
-    with pytest.raises(AirflowFailException, match="CONNECTION_INVALID · old: found not authorised"):
+    with pytest.raises(FailedForGood, match="CONNECTION_INVALID · old: found not authorised"):
         waited(a_sensor())
 
 
@@ -233,7 +239,7 @@ def test_no_groups_is_no_success(scene: Scene):
     sensor = a_sensor()
     sensor.group_ids = []
 
-    with pytest.raises(AirflowFailException, match="group_ids is empty"):
+    with pytest.raises(FailedForGood, match="group_ids is empty"):
         sensor.execute(CONTEXT)
 
 
@@ -242,12 +248,12 @@ def cutover(world: World, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Worl
     """A cutover whose file asks for drained groups, on the cluster of the scene."""
     world.source = scene.cluster
     clusters = {"source": world.source, "target": world.target}
-    monkeypatch.setattr(run_module, "cluster", lambda side, connection_id: clusters[side])
+    monkeypatch.setattr(run_module, "cluster", lambda side, of: clusters[side])
     monkeypatch.setattr(run_module, "SystemClock", lambda: scene.clock)
     path = world.migrations / "shop.yaml"
     path.write_text(path.read_text() + "cutover:\n  groups: [shop-.*]\n  drain_groups: 10m\n")
     world.params["mode"] = "cutover"
-    PreflightOperator(task_id="preflight", migration="shop").execute(world.context())  # type: ignore[arg-type]
+    do(world, PreflightOperator)
     return world
 
 
@@ -292,7 +298,7 @@ def test_drain_refuses_with_every_group_that_is_behind(cutover: World):
     cutover.source.commit("shop-app", {P0: 1, P1: 3})
     cutover.source.commit("shop-slow", {P0: 3})
 
-    with pytest.raises(AirflowFailException, match=r"GROUPS_NOT_DRAINED · group shop-app: found orders\[0\] lag 2"):
+    with pytest.raises(FailedForGood, match=r"GROUPS_NOT_DRAINED · group shop-app: found orders\[0\] lag 2"):
         drain(cutover)
 
     (refusal,) = cutover.run.evidence.of_attempt(Kind.REFUSAL)
@@ -302,15 +308,44 @@ def test_drain_refuses_with_every_group_that_is_behind(cutover: World):
     ] == [(finding["subject"], finding["found"]) for finding in refusal["findings"]]
 
 
+def test_silent_cluster_is_warned_of_and_ends_the_wait(scene: Scene):
+    """After `stall_after_s` the log tells of it, after `unreachable_after_s` the sensor fails, the cause first."""
+    scene.cluster.is_down = True
+    sensor = a_sensor(timeout=3600, stall_after_s=60, unreachable_after_s=120)
+    with pytest.raises(FailedForGood, match="UNREACHABLE · cluster: found no answer since 2030-01-01T00:00:00"):
+        waited(sensor)
+
+    (warning,) = scene.log.warnings
+    assert "old did not answer" in warning
+    assert scene.clock.elapsed_s == 120
+    assert 160 >= max(map(len, scene.log.infos))
+
+
+def test_silent_source_of_a_drain_is_told(cutover: World, scene: Scene):
+    """The run of a cutover sends an alert, once, and is refused after the limit of its file (3 x 60 s)."""
+    sent = with_alerts(cutover)
+    cutover.freeze((cutover.migrations / "shop.yaml").read_text())
+    cutover.source.commit("shop-app", {P0: 3, P1: 3})
+    deferred = deferred_by(DrainGroupsSensor(task_id="drain_groups", migration="shop"), cutover.context())
+    cutover.source.is_down = True
+    event = event_of(revived(deferred.trigger))
+
+    assert (["unreachable"], 180) == ([text.partition(" · ")[0] for text in sent], scene.clock.elapsed_s)
+    assert ["UNREACHABLE"] == [finding["code"] for finding in event["findings"]]
+    assert "source cluster" == event["findings"][0]["subject"]
+
+
 def test_drain_refuses_when_nothing_could_be_read(cutover: World, scene: Scene):
     """A cluster that does not answer until the time is over is a refusal with that reason."""
+    text = cutover.run.evidence.frozen_migration()
+    cutover.freeze(text.replace("  time_limit", "  unreachable_after: 20m\n  time_limit"))
     cutover.source.commit("shop-app", {P0: 3, P1: 3})
     deferred = deferred_by(DrainGroupsSensor(task_id="drain_groups", migration="shop"), cutover.context())
     cutover.source.is_down = True
     event = event_of(deferred.trigger)
     cutover.source.is_down = False
 
-    with pytest.raises(AirflowFailException, match=r"GROUPS_NOT_DRAINED.*waiting, old did not answer"):
+    with pytest.raises(FailedForGood, match=r"GROUPS_NOT_DRAINED.*waiting, old did not answer"):
         DrainGroupsSensor(task_id="drain_groups", migration="shop").execute_complete(cutover.context(), event)  # type: ignore[arg-type]
 
 
@@ -328,8 +363,8 @@ def test_drain_succeeds_at_once_where_it_is_not_asked_for(cutover: World):
     assert {"outcome": "caught_up", "progress": ""} == at_once(cutover)
 
     cutover.params["mode"] = "cutover"
-    frozen = RunEvidence(cutover.root, "shop", cutover.run.identity)
-    frozen.freeze_migration(frozen.frozen_migration().replace("  drain_groups: 10m\n", ""))
+    frozen = cutover.run.evidence
+    cutover.freeze(frozen.frozen_migration().replace("  drain_groups: 10m\n", ""))
     assert {"outcome": "caught_up", "progress": ""} == at_once(cutover)
 
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from airflow.providers.standard.operators.trigger_dagrun import DagIsPaused
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException, DagRunTriggerException, TaskDeferred
+from airflow.sdk.exceptions import AirflowSkipException, DagRunTriggerException, TaskDeferred
 
 from kafka_migration.core.evidence import Kind
 from kafka_migration.orchestration.cutover_guide import Stage
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.hook import HookOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger, was_announced
@@ -119,20 +120,41 @@ def test_paused_dag_is_not_waited_for(hooked: World):
 
 def test_function_that_is_not_there_is_refused(hooked: World):
     """A path that cannot be imported is one clear error."""
-    with pytest.raises(AirflowFailException, match="HOOK_NOT_FOUND"):
+    with pytest.raises(FailedForGood, match="HOOK_NOT_FOUND"):
         hook("start_consumers").execute(hooked.context())  # type: ignore[arg-type]
 
 
-def test_nothing_is_called_where_nothing_is_named(world: World):
-    """Without hooks the tasks do nothing; outside of a cutover what follows the groups' move is skipped."""
+@pytest.mark.parametrize("name", ["switch_clients", "start_consumers"])
+def test_hook_that_is_not_named_is_skipped(world: World, name: str):
+    """A green task means that something was called; without a hook in the file it is skipped."""
     world.params = {"mode": "cutover"}
     do(world, PreflightOperator)
-    nothing = [hook(name).execute(world.context()) for name in ("stop_producers", "switch_clients")]  # type: ignore[arg-type]
-    assert [{"called": None}] * 2 == nothing
-    world.params = {"mode": "sync"}
-    assert {"called": None} == hook("stop_producers").execute(world.context())  # type: ignore[arg-type]
-    with pytest.raises(AirflowSkipException):
-        hook("switch_clients").execute(world.context())  # type: ignore[arg-type]
+
+    with pytest.raises(AirflowSkipException, match=f"names nothing for {name}"):
+        hook(name).execute(world.context())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["stop_producers", "switch_clients", "start_consumers"])
+@pytest.mark.parametrize("mode", ["rehearse", "sync", "follow", "validate"])
+def test_nothing_is_called_outside_of_a_cutover(hooked: World, mode: str, name: str):
+    """In every other mode all three are skipped, whatever the file names."""
+    hooked.params = {"mode": mode}
+
+    with pytest.raises(AirflowSkipException, match="moves no consumer groups"):
+        hook(name).execute(hooked.context())  # type: ignore[arg-type]
+
+
+def test_only_a_dag_that_runs_has_a_link(hooked: World):
+    """Airflow keeps the links of a task for good; one to no run at all would lead nowhere."""
+    without = hook("start_consumers")
+    with pytest.raises(FailedForGood):
+        without.execute(hooked.context())  # type: ignore[arg-type]
+    assert [] == list(without.operator_extra_links)
+
+    with_dag = hook("switch_clients")
+    with pytest.raises(DagRunTriggerException):
+        with_dag.execute(hooked.context())  # type: ignore[arg-type]
+    assert ["Triggered DAG"] == [link.name for link in with_dag.operator_extra_links]
 
 
 def test_calls_are_in_the_report(hooked: World):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.evidence import Kind
@@ -13,6 +12,7 @@ from kafka_migration.core.group_rules import unproved_copy_findings
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.verdict import Verdict
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
@@ -99,7 +99,7 @@ def test_cutover_is_refused_until_pending_topics_are_validated(world: World):
     begin(world, "cutover", "cutover")
     do(world, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
     world.run.evidence.write(Kind.JUDGE, {"verdict": "PASS"})
-    with pytest.raises(AirflowFailException, match=r"RECORDS_NOT_VERIFIABLE · topic audit"):
+    with pytest.raises(FailedForGood, match=r"RECORDS_NOT_VERIFIABLE · topic audit"):
         do(world, PlanOffsetsOperator)
     judge(world)
     assert () == unproved_copy_findings(ledger(world), ("orders", "audit"))
@@ -191,7 +191,7 @@ def test_cleared_judge_writes_nothing_while_another_run_acts(world: World):
     before = world.run.ledger.read()
     clear_first(world)
 
-    with pytest.raises(AirflowFailException, match="NOT_RESERVED"):
+    with pytest.raises(FailedForGood, match="NOT_RESERVED"):
         do(world, JudgeOperator)
 
     assert before == world.run.ledger.read()

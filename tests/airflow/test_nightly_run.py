@@ -6,11 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from airflow.sdk.exceptions import AirflowSkipException
 
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.ledger import CutOver, Ledger
 from kafka_migration.core.verdict import Verdict
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
@@ -64,7 +65,7 @@ def test_skips_of_a_run_in_its_window_are_an_accident(world: World, clock: FakeC
     begin(world, clock)
     do(world, PreflightOperator)
 
-    with pytest.raises(AirflowFailException, match="TASK_NOT_SUCCESSFUL · task reserve"):
+    with pytest.raises(FailedForGood, match="TASK_NOT_SUCCESSFUL · task reserve"):
         finish_night(world, **ALL_SKIPPED)
 
 
@@ -73,7 +74,7 @@ def test_night_after_the_cutover_is_refused(world: World, clock: FakeClock):
     world.run.ledger.append(CutOver("dag/run#1", "then", ("billing",), ("orders", "audit"), partly=False).to_document())
     begin(world, clock)
 
-    with pytest.raises(AirflowFailException, match="ALREADY_CUT_OVER"):
+    with pytest.raises(FailedForGood, match="ALREADY_CUT_OVER"):
         do(world, PreflightOperator)
 
 
@@ -82,7 +83,7 @@ def test_nightly_run_by_hand_is_refused(world: World):
     world.dag_run.other_dag_id = NIGHTLY_DAG_ID
     world.params = {"mirror_outside_window": False, "note": None}
 
-    with pytest.raises(AirflowFailException, match=r"NOT_SCHEDULED · .*Trigger kafka_migration__shop in mode sync"):
+    with pytest.raises(FailedForGood, match=r"NOT_SCHEDULED · .*Trigger kafka_migration__shop in mode sync"):
         do(world, PreflightOperator)
 
     assert ["NOT_SCHEDULED"] == refusal_codes(world)
@@ -94,7 +95,7 @@ def test_nightly_run_without_its_section_is_refused(world: World, run_type: str)
     world.dag_run.run_type = run_type
     world.params = {}
 
-    with pytest.raises(AirflowFailException, match=r"NOT_SCHEDULED · .*no section nightly"):
+    with pytest.raises(FailedForGood, match=r"NOT_SCHEDULED · .*no section nightly"):
         do(world, PreflightOperator)
 
 
@@ -117,7 +118,7 @@ def test_window_that_ends_keeps_what_was_copied(world: World, clock: FakeClock, 
     do(world, StopMirrorOperator)
     validated(world)
     assert "PASS" == do(world, JudgeOperator)["verdict"]
-    with pytest.raises(AirflowFailException, match="BEHIND · migration shop: found 4 offsets left to copy"):
+    with pytest.raises(FailedForGood, match="BEHIND · migration shop: found 4 offsets left to copy"):
         finish_night(world)
 
     begin(world, clock, day=2)
@@ -182,7 +183,7 @@ def test_mirror_is_not_started_when_the_window_is_over(world: World, clock: Fake
     assert (None, 2) == (document["generation"], document["lag"])
     assert "the window for mirroring ended" in document["reason"]
     assert {"generation": None, "stopped": False} == do(world, StopMirrorOperator)
-    with pytest.raises(AirflowFailException, match=r"BEHIND · .*how long they take is not known"):
+    with pytest.raises(FailedForGood, match=r"BEHIND · .*how long they take is not known"):
         finish_night(world)
 
 
@@ -248,7 +249,7 @@ def test_cleared_run_that_mirrors_is_not_idle(world: World, clock: FakeClock, un
     (generation,) = ledger(world).generations
     assert generation.stop is not None
     assert (1, False) == (generation.stop.mirror_positions[P0], world.host.status().is_running)
-    with pytest.raises(AirflowFailException, match=r"BEHIND · migration shop: found 1 offsets left"):
+    with pytest.raises(FailedForGood, match=r"BEHIND · migration shop: found 1 offsets left"):
         finish_night(world)
     assert "" == world.host.status().holder
 
@@ -296,7 +297,7 @@ def test_cutover_never_goes_on_with_a_part(world: World):
         "holder": world.run.identity.holder,
     }
 
-    with pytest.raises(AirflowFailException, match="BEHIND"):
+    with pytest.raises(FailedForGood, match="BEHIND"):
         MirrorLagSensor(task_id="watch_lag", migration="shop").execute_complete(world.context(), event)  # type: ignore[arg-type]
 
 
@@ -307,7 +308,7 @@ def test_watch_that_did_not_end_well_is_not_called_late(world: World, clock: Fak
     world.run.evidence.write(Kind.WATCH, {"outcome": "behind", "progress": "", "lag": 3, "reason": "x"})
     world.dag_run.clear_number = 1
 
-    with pytest.raises(AirflowFailException) as raised:
+    with pytest.raises(FailedForGood) as raised:
         finish(world, preflight="failed", watch_lag="upstream_failed")
 
     assert "BEHIND" not in str(raised.value)
@@ -330,7 +331,5 @@ def test_two_files_with_one_topic_are_refused(world: World, migration_text: str)
     text = migration_text.replace("name: shop", "name: other").replace("[orders, audit]", "[audit, bills]")
     (world.migrations / "other.yaml").write_text(text)
 
-    with pytest.raises(
-        AirflowFailException, match=r"MIGRATIONS_OVERLAP · shop\.yaml: topics: found audit, which other"
-    ):
+    with pytest.raises(FailedForGood, match=r"MIGRATIONS_OVERLAP · shop\.yaml: topics: found audit, which other"):
         do(world, PreflightOperator)

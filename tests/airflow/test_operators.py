@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException, TaskDeferred
+from airflow.sdk.exceptions import TaskDeferred
 
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.errors import TransientError
@@ -14,6 +14,7 @@ from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.validation import POSITION_DIGEST, Window
 from kafka_migration.core.verdict import Verdict
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.base import MigrationOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan import PlanOperator
@@ -44,7 +45,7 @@ def test_reservation_of_a_living_run_is_respected(world: World):
     world.task_instance.run_states["other"] = "running"
     do(world, PreflightOperator)
 
-    with pytest.raises(AirflowFailException, match="RESERVED_BY"):
+    with pytest.raises(FailedForGood, match="RESERVED_BY"):
         do(world, ReserveOperator)
 
 
@@ -136,7 +137,7 @@ def test_watch_result_is_recorded_and_failures_fail(world: World):
         "holder": world.run.identity.holder,
     }
 
-    with pytest.raises(AirflowFailException, match="MIRROR_DEAD"):
+    with pytest.raises(FailedForGood, match="MIRROR_DEAD"):
         sensor.execute_complete(world.context(), event)  # type: ignore[arg-type]
 
     assert world.run.evidence.require(Kind.WATCH)["progress"] == "Copy: 1/2"
@@ -202,7 +203,7 @@ def test_gap_refuses_before_the_start(world: World, operator: type[MigrationOper
         do(world, PlanOperator)
     world.source.purge("orders", 0, 4)
 
-    with pytest.raises(AirflowFailException, match=r"GAP · orders\[0\].*2–3"):
+    with pytest.raises(FailedForGood, match=r"GAP · orders\[0\].*2–3"):
         do(world, operator)
 
 
@@ -212,7 +213,7 @@ def test_position_beyond_the_end_is_refused(world: World):
     world.source.delete_topics(["orders"])
     world.source.create_topics([NewTopic("orders", 2, 1, {})])
 
-    with pytest.raises(AirflowFailException, match=r"POSITION_BEYOND_END · orders\[0\]"):
+    with pytest.raises(FailedForGood, match=r"POSITION_BEYOND_END · orders\[0\]"):
         do(world, PlanOperator)
 
 
@@ -224,7 +225,7 @@ def test_target_written_by_others_is_refused(world: World):
     do(world, StopMirrorOperator)
     world.target.produce("orders", 0, (b"foreign", b"x"))
 
-    with pytest.raises(AirflowFailException, match="TARGET_WRITTEN_BY_OTHERS"):
+    with pytest.raises(FailedForGood, match="TARGET_WRITTEN_BY_OTHERS"):
         do(world, PlanOperator)
 
 
@@ -269,7 +270,7 @@ def test_judge_fails_what_differs_and_still_records_it(world: World):
     _mirrored(world)
     validated(world, equal=False)
 
-    with pytest.raises(AirflowFailException, match="COPY_DIFFERS · topic audit, partition 0"):
+    with pytest.raises(FailedForGood, match="COPY_DIFFERS · topic audit, partition 0"):
         do(world, JudgeOperator)
 
     assert ledger(world).topic_verdict("orders") is Verdict.FAIL
@@ -282,7 +283,7 @@ def test_judge_refuses_a_result_that_leaves_a_window_out(world: World):
     result = world.run.evidence.require(Kind.VALIDATION_RESULT)
     world.run.evidence.write(Kind.VALIDATION_RESULT, {**result, "partitions": result["partitions"][1:]})
 
-    with pytest.raises(AirflowFailException, match="VALIDATION_RESULT_MISSING"):
+    with pytest.raises(FailedForGood, match="VALIDATION_RESULT_MISSING"):
         do(world, JudgeOperator)
 
 
@@ -290,7 +291,7 @@ def test_nothing_new_over_a_bad_copy_is_a_warning(world: World):
     """A run with nothing to judge does not say PASS over a topic whose verdict is FAIL."""
     _mirrored(world)
     validated(world, equal=False)
-    with pytest.raises(AirflowFailException):
+    with pytest.raises(FailedForGood):
         do(world, JudgeOperator)
     world.dag_run.run_id, world.task_instance.run_states = "manual__2", {"manual__1": "failed"}
     do(world, *BEFORE_START)
@@ -318,7 +319,7 @@ def test_validate_fails_when_spark_left_no_result(world: World, monkeypatch: pyt
     monkeypatch.setattr(ValidateTopicsOperator, "submit", lambda *a: None)
     operator = ValidateTopicsOperator(task_id="validate_topics", migration="shop")
 
-    with pytest.raises(AirflowFailException, match="VALIDATION_RESULT_MISSING"):
+    with pytest.raises(FailedForGood, match="VALIDATION_RESULT_MISSING"):
         operator.execute(world.context())  # type: ignore[arg-type]
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
 
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.validation import AUDITED_DIGESTS, KEY_DIGEST, POSITION_DIGEST, ValidationRequest
 from kafka_migration.core.verdict import Verdict
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.operators.stop import StopMirrorOperator
@@ -61,8 +61,15 @@ def test_repartitioned_copy_may_have_other_partition_counts(world: World, monkey
     assert 5 == len([p for p in ends if p.topic == "orders"])
 
 
-def test_timestamps_that_the_target_makes_are_not_compared(world: World):
-    """Of a target topic with LogAppendTime the request says so, and the verdict comes with a warning."""
+@pytest.mark.parametrize(
+    ("setting", "verdict"),
+    [("", "WARN"), ("timestamps: {orders: false}", "PASS")],
+    ids=["unsaid", "said not to matter"],
+)
+def test_timestamps_that_the_target_makes_are_not_compared(world: World, setting: str, verdict: str):
+    """Of a target topic with LogAppendTime the request says so; the verdict is a warning unless the file expects it."""
+    if setting:
+        set_mirror(world, setting, "validation")
     world.target.create_topics([NewTopic("orders", 2, 1, {"message.timestamp.type": "LogAppendTime"})])
     world.source.produce("orders", 0, *RECORDS)
     do(world, *BEFORE_START, StartMirrorOperator)
@@ -72,9 +79,11 @@ def test_timestamps_that_the_target_makes_are_not_compared(world: World):
     validated(world)
 
     assert ("orders",) == request.untimed_topics
-    assert "PASS" == do(world, JudgeOperator)["verdict"]
+    assert verdict == do(world, JudgeOperator)["verdict"]
     (warning,) = world.run.evidence.require(Kind.JUDGE)["warnings"]
     assert ("TIMESTAMPS_NOT_COMPARED", "topic orders") == (warning["code"], warning["subject"])
+    covered = world.run.ledger.read().coverage()["orders"]
+    assert (verdict, True) == (str(covered.verdict), covered.is_proved)
 
 
 @pytest.fixture
@@ -182,5 +191,5 @@ def test_result_of_another_version_is_one_line(copied, world: World):
     newest = world.run.evidence.require(Kind.VALIDATION_RESULT)
     world.run.evidence.write(Kind.VALIDATION_RESULT, {**newest, "digest": "partition-position-xxhash64/1"})
 
-    with pytest.raises(AirflowFailException, match=r"VALIDATION_RESULT_MISSING · .*Clear validate_topics"):
+    with pytest.raises(FailedForGood, match=r"VALIDATION_RESULT_MISSING · .*Clear validate_topics"):
         do(world, JudgeOperator)

@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from airflow.sdk.exceptions import AirflowSkipException
 
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.errors import TransientError
@@ -15,6 +15,7 @@ from kafka_migration.core.evidence import Kind
 from kafka_migration.core.group_offsets import GroupVerdict, OffsetsPlan
 from kafka_migration.core.offsets import TopicPartition, to_document
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.group_planning import make_offsets_plan
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
@@ -185,16 +186,16 @@ def test_records_behind_the_fence_refuse_a_cutover(world: World):
     world.source.commit("billing", {P0: 3})
     world.source.produce("orders", 1, (b"k", b"late"))
 
-    with pytest.raises(AirflowFailException, match=r"FENCE_MOVING · orders\[1\]: found source end 7"):
+    with pytest.raises(FailedForGood, match=r"FENCE_MOVING · orders\[1\]: found source end 7"):
         plan(world)
 
 
 def test_copy_that_differs_refuses_the_plan(world: World):
     """Offsets are never translated over a copy that is not proved, whichever run made it."""
-    with pytest.raises(AirflowFailException, match="COPY_DIFFERS"):
+    with pytest.raises(FailedForGood, match="COPY_DIFFERS"):
         copied(world, equal=False)
 
-    with pytest.raises(AirflowFailException, match=r"COPY_DIFFERS · topic orders: found verdict FAIL"):
+    with pytest.raises(FailedForGood, match=r"COPY_DIFFERS · topic orders: found verdict FAIL"):
         plan(world)
 
     assert world.run.evidence.newest(Kind.OFFSETS_PLAN) is None
@@ -204,7 +205,7 @@ def test_plan_without_a_verdict_is_refused(world: World):
     """A run that judged nothing plans nothing."""
     do(world, *BEFORE_START)
 
-    with pytest.raises(AirflowFailException, match="EVIDENCE_MISSING"):
+    with pytest.raises(FailedForGood, match="EVIDENCE_MISSING"):
         plan(world)
 
 

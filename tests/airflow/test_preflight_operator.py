@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
 
+from kafka_migration.adapters.connections import findings_of_side
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.ledger import CutOver
 from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.orchestration.operators import preflight as preflight_module
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from tests.airflow.conftest import World
-from tests.airflow.running import do, refusal_codes
+from tests.airflow.running import do, finish, refusal_codes
 
 pytestmark = pytest.mark.airflow
 
@@ -32,7 +35,7 @@ def test_preflight_freezes_the_file(world: World):
 def test_preflight_reports_all_refusals_together(world: World):
     """A missing topic and a missing Spark connection are both named, and nothing is started."""
     del world.connections["spark"]
-    with pytest.raises(AirflowFailException) as raised:
+    with pytest.raises(FailedForGood) as raised:
         do(world, PreflightOperator)
     assert "SPARK_CONNECTION_MISSING" in str(raised.value)
     assert "would silently take for YARN" in str(raised.value)
@@ -41,7 +44,7 @@ def test_preflight_reports_all_refusals_together(world: World):
     world.target.brokers = 0
     world.source.delete_topics(["audit"])
     world.target.create_topics([NewTopic("orders", 3, 0, {})])
-    with pytest.raises(AirflowFailException) as raised:
+    with pytest.raises(FailedForGood) as raised:
         do(world, PreflightOperator)
     assert "REPLICATION_FACTOR_TOO_HIGH" in str(raised.value)
 
@@ -51,7 +54,7 @@ def test_preflight_names_every_topic_problem(world: World):
     world.source.delete_topics(["audit"])
     world.target.create_topics([NewTopic("orders", 3, 1, {})])
 
-    with pytest.raises(AirflowFailException, match="SOURCE_TOPIC_MISSING"):
+    with pytest.raises(FailedForGood, match="SOURCE_TOPIC_MISSING"):
         do(world, PreflightOperator)
 
     assert ["SOURCE_TOPIC_MISSING", "TOPIC_PARTITIONS_DIFFER"] == refusal_codes(world)
@@ -61,7 +64,7 @@ def test_preflight_refuses_an_unreachable_cluster(world: World):
     """A cluster that does not answer is one clear error."""
     world.target.is_down = True
 
-    with pytest.raises(AirflowFailException, match=r"CLUSTER_UNREACHABLE · target\.connection: found new did not"):
+    with pytest.raises(FailedForGood, match=r"CLUSTER_UNREACHABLE · target\.connection: found new did not"):
         do(world, PreflightOperator)
 
 
@@ -69,14 +72,14 @@ def test_preflight_refuses_one_cluster_under_two_names(world: World):
     """Source and target must be two clusters."""
     world.target.cluster_id = "old"
 
-    with pytest.raises(AirflowFailException, match="SAME_CLUSTER"):
+    with pytest.raises(FailedForGood, match="SAME_CLUSTER"):
         do(world, PreflightOperator)
 
 
 def test_preflight_refuses_a_driver_that_cannot_see_the_evidence(world: World, monkeypatch: pytest.MonkeyPatch):
     """A local evidence root does not do for a driver on another machine, unless the setting says that it is shared."""
     world.deploy_mode = "cluster"
-    with pytest.raises(AirflowFailException, match="EVIDENCE_ROOT_LOCAL · connection spark"):
+    with pytest.raises(FailedForGood, match="EVIDENCE_ROOT_LOCAL · connection spark"):
         do(world, PreflightOperator)
 
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_EVIDENCE_ROOT", f"file://{world.root}")
@@ -87,7 +90,7 @@ def test_preflight_refuses_two_evidence_roots(world: World, monkeypatch: pytest.
     """A place for Spark that cannot be Airflow's is refused before anything is copied."""
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_EVIDENCE_ROOT", "s3a://bucket/evidence")
 
-    with pytest.raises(AirflowFailException, match=r"EVIDENCE_ROOTS_DIFFER .*found s3a://bucket/evidence"):
+    with pytest.raises(FailedForGood, match=r"EVIDENCE_ROOTS_DIFFER .*found s3a://bucket/evidence"):
         do(world, PreflightOperator)
 
 
@@ -109,7 +112,7 @@ def test_preflight_refuses_unknown_run_conf(world: World, params: dict[str, Any]
     """Airflow merges any conf into the params; a field or value that means nothing is refused."""
     world.params = params
 
-    with pytest.raises(AirflowFailException, match=f"RUN_CONF_INVALID · run conf field {field}"):
+    with pytest.raises(FailedForGood, match=f"RUN_CONF_INVALID · run conf field {field}"):
         do(world, PreflightOperator)
 
 
@@ -117,7 +120,7 @@ def test_preflight_refuses_a_topic_outside_the_migration(world: World):
     """A run can be limited to some topics of the file, not extended beyond it."""
     world.params["topics"] = ["orders", "foreign"]
 
-    with pytest.raises(AirflowFailException, match="'foreign'"):
+    with pytest.raises(FailedForGood, match="'foreign'"):
         do(world, PreflightOperator)
 
 
@@ -128,7 +131,7 @@ def test_preflight_refuses_a_group_that_is_not_the_migrations(world: World, grou
     world.source.commit("console-consumer-1", {P0: 0})
     world.params = {"mode": "rehearse", "groups": ["billing", group]}
 
-    with pytest.raises(AirflowFailException, match=f"RUN_CONF_INVALID · run conf field groups: found '{group}'"):
+    with pytest.raises(FailedForGood, match=f"RUN_CONF_INVALID · run conf field groups: found '{group}'"):
         do(world, PreflightOperator)
 
 
@@ -136,7 +139,7 @@ def test_preflight_takes_a_cutover_of_some_topics_once(world: World):
     """Topics are cut over in waves; what an earlier run cut over is not taken again, and not by itself either."""
     world.run.ledger.append(CutOver("dag/run#1", "then", ("billing",), ("orders",), False, ("audit",)).to_document())
     world.params = {"mode": "cutover", "topics": ["audit", "orders"]}
-    with pytest.raises(AirflowFailException, match=r"ALREADY_CUT_OVER · migration shop, topics orders"):
+    with pytest.raises(FailedForGood, match=r"ALREADY_CUT_OVER · migration shop, topics orders"):
         do(world, PreflightOperator)
 
     world.params["topics"] = None
@@ -156,5 +159,65 @@ def test_preflight_refuses_an_invalid_file(world: World):
     """Every mistake of the file is in the refusal."""
     (world.migrations / "shop.yaml").write_text("version: 1\nname: shop\n")
 
-    with pytest.raises(AirflowFailException, match="source: found nothing"):
+    with pytest.raises(FailedForGood, match="source: found nothing"):
+        do(world, PreflightOperator)
+
+
+@pytest.mark.parametrize("version", ["3.9.0", "3.9.1"])
+def test_login_needs_a_newer_mirrormaker(world: World, version: str):
+    """With a login preflight refuses a Kafka before 3.9.1 on the MirrorMaker host; without one it will do."""
+    world.host.facts = {**world.host.facts, "kafka": version}
+    do(world, PreflightOperator)
+
+    world.has_login = True
+    if version == "3.9.1":
+        do(world, PreflightOperator)
+    else:
+        with pytest.raises(FailedForGood, match=r"MIRROR_KAFKA_TOO_OLD .*Kafka 3\.9\.0 on the MirrorMaker host"):
+            do(world, PreflightOperator)
+
+
+def test_unknown_error_of_a_check_hides_no_finding(world: World, monkeypatch: pytest.MonkeyPatch):
+    """A check that ends in an error of its own has a code, and what the others found is told beside it."""
+    del world.connections["spark"]
+    monkeypatch.setattr(preflight_module.AirflowConnections, "kafka_findings", lambda self, side: [][1])
+
+    with pytest.raises(FailedForGood, match="SPARK_CONNECTION_MISSING") as raised:
+        do(world, PreflightOperator)
+    assert "CHECK_FAILED" not in str(raised.value)
+
+    world.connections["spark"] = "spark"
+    world.migrations.joinpath("other.yaml").write_text(
+        world.migrations.joinpath("shop.yaml").read_text().replace("name: shop", "name: other")
+    )
+    with pytest.raises(FailedForGood) as raised:
+        do(world, PreflightOperator)
+    assert "CHECK_FAILED · check security: found IndexError" in str(raised.value)
+    assert "MIGRATIONS_OVERLAP" in str(raised.value)
+
+
+def test_declared_insecurity_is_a_warning(world: World, monkeypatch: pytest.MonkeyPatch):
+    """What the file allows forbids nothing, and stands in the log, in the evidence and in the report."""
+    path = world.migrations / "shop.yaml"
+    path.write_text(path.read_text().replace("old_kafka", "old_kafka\n  insecure: [no_host_name_check]"))
+    extra = {"bootstrap.servers": "a:1", "ssl.endpoint.identification.algorithm": "none", "security.protocol": "SSL"}
+    monkeypatch.setenv("AIRFLOW_CONN_OLD_KAFKA", json.dumps({"conn_type": "kafka", "extra": extra}))
+    monkeypatch.setenv(
+        "AIRFLOW_CONN_NEW_KAFKA", json.dumps({"conn_type": "kafka", "extra": {"bootstrap.servers": "b:1"}})
+    )
+    monkeypatch.setattr(
+        preflight_module.AirflowConnections, "kafka_findings", lambda self, side: findings_of_side(side)
+    )
+    do(world, PreflightOperator)
+
+    (warning,) = world.run.evidence.require(Kind.PREFLIGHT)["warnings"]
+    assert ("CONNECTION_INSECURE", "connection old_kafka") == (warning["code"], warning["subject"])
+    finish(world, preflight="success")
+    assert "**CONNECTION_INSECURE** · connection old" in (world.run.evidence.folder / "report.md").read_text()
+
+    path.write_text(path.read_text().replace("\n  insecure: [no_host_name_check]", ""))
+    world.dag_run.clear_number = 1
+    with pytest.raises(
+        FailedForGood, match=r"CONNECTION_INSECURE · connection old_kafka: .*insecure: \[no_host_name_check\]"
+    ):
         do(world, PreflightOperator)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
 
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.evidence import Kind
@@ -13,6 +12,7 @@ from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.validation import KEY_DIGEST
 from kafka_migration.core.verdict import Verdict
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
@@ -44,7 +44,7 @@ def judge(world: World, equal: bool = True) -> None:
     if equal:
         do(world, JudgeOperator)
         return
-    with pytest.raises(AirflowFailException, match="COPY_DIFFERS"):
+    with pytest.raises(FailedForGood, match="COPY_DIFFERS"):
         do(world, JudgeOperator)
 
 
@@ -186,7 +186,7 @@ def test_generations_that_cannot_be_read_are_refused(world: World, params: dict[
     next_run(world)
     world.params = {"mode": "validate", **params}
 
-    with pytest.raises(AirflowFailException, match=f"RUN_CONF_INVALID · run conf field generations: found {found}"):
+    with pytest.raises(FailedForGood, match=f"RUN_CONF_INVALID · run conf field generations: found {found}"):
         do(world, PreflightOperator)
 
 
@@ -197,7 +197,7 @@ def test_generation_that_runs_cannot_be_read(world: World):
     next_run(world)
     world.params = {"mode": "validate", "generations": "1"}
 
-    with pytest.raises(AirflowFailException, match="1: generation 1 has no stop certificate yet"):
+    with pytest.raises(FailedForGood, match="1: generation 1 has no stop certificate yet"):
         do(world, PreflightOperator)
 
 
@@ -205,5 +205,5 @@ def test_no_generation_at_all_is_told(world: World):
     """Before the first start there is nothing to read again."""
     world.params = {"mode": "validate", "generations": "1"}
 
-    with pytest.raises(AirflowFailException, match="expected stopped generations; MirrorMaker was never started"):
+    with pytest.raises(FailedForGood, match="expected stopped generations; MirrorMaker was never started"):
         do(world, PreflightOperator)

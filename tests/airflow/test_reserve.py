@@ -6,13 +6,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException, TaskDeferred
+from airflow.sdk.exceptions import TaskDeferred
 
 from kafka_migration.core.errors import Finding, Refused, TransientError
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.host import HostReply
 from kafka_migration.core.ledger import CutOver
 from kafka_migration.core.migration import Phase
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
@@ -82,7 +83,7 @@ def test_waiting_has_an_end(world: World, clock: FakeClock):
     clock.elapsed_s += 2 * 3600
 
     assert timedelta(hours=2, minutes=10) == again.timeout
-    with pytest.raises(AirflowFailException, match=rf"RESERVED_BY · .*{HOLDER}'s, after 4h00m of waiting"):
+    with pytest.raises(FailedForGood, match=rf"RESERVED_BY · .*{HOLDER}'s, after 4h00m of waiting"):
         woken(world)
     assert ["RESERVED_BY"] == refusal_codes(world)
     assert 1 == len(world.run.evidence.of_attempt(Kind.WAIT))
@@ -97,7 +98,7 @@ def test_run_that_waited_for_a_cutover_is_refused(world: World, clock: FakeClock
     world.host.release(HOLDER)
     woken(world)
 
-    with pytest.raises(AirflowFailException, match="ALREADY_CUT_OVER"):
+    with pytest.raises(FailedForGood, match="ALREADY_CUT_OVER"):
         do(world, PlanOperator)
 
     assert ["ALREADY_CUT_OVER"] == refusal_codes(world)
@@ -116,7 +117,7 @@ def test_who_does_not_wait_is_refused_at_once(world: World, monkeypatch: pytest.
         begin(world, clock)
     do(world, PreflightOperator)
 
-    with pytest.raises(AirflowFailException, match="RESERVED_BY"):
+    with pytest.raises(FailedForGood, match="RESERVED_BY"):
         do(world, ReserveOperator)
 
 

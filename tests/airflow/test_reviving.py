@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.evidence import LedgerStore, RunEvidence
+from kafka_migration.adapters.evidence import RunEvidence
+from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import MirrorFailed, Refused, TransientError
 from kafka_migration.core.evidence import Kind

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
-from airflow.sdk.exceptions import AirflowFailException, TaskAwaitingInput
+from airflow.sdk.exceptions import TaskAwaitingInput
 
 from kafka_migration.core.cluster import CommittedOffset, NewTopic
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.migration import Phase
 from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.approve_rollback import ApproveRollbackOperator
 from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
@@ -31,7 +32,7 @@ from kafka_migration.orchestration.operators.translate_offsets import TranslateO
 from tests.airflow.conftest import World
 from tests.airflow.cutover import answer, approved, cut_over, target_offsets
 from tests.airflow.engines import lossy
-from tests.airflow.running import BEFORE_START, do, finish, mirror, next_run, refusal_codes, validated
+from tests.airflow.running import BEFORE_START, do, finish, mirror, next_run, refusal_codes, spark_writes, validated
 
 pytestmark = pytest.mark.airflow
 
@@ -139,7 +140,7 @@ def test_records_on_the_target_only_are_never_lost_silently(moved: World, mode: 
     moved.target.produce("orders", 0, (b"new", b"1"), (b"new", b"2"))
     moved.params = {"mode": mode}
 
-    with pytest.raises(AirflowFailException, match="TARGET_ONLY_RECORDS"):
+    with pytest.raises(FailedForGood, match="TARGET_ONLY_RECORDS"):
         do(moved, *BEFORE_QUESTION)
     (told,) = moved.run.evidence.require(Kind.ROLLBACK_PLAN)["plan"]["target_only"]
     assert {"topic": "orders", "first_offsets": {"orders": {"0": 4}}, "records": 2, "is_exact": True} == told
@@ -148,6 +149,15 @@ def test_records_on_the_target_only_are_never_lost_silently(moved: World, mode: 
     begin_rollback(moved, 3, mode=mode, leave_records_of=["orders"])
     roll_back(moved)
     assert {"orders": 2} == moved.run.ledger.read().rollbacks[0].target_only
+
+
+def test_topic_that_was_never_copied_is_no_topic_to_leave(moved: World):
+    """A misspelt name lets go of nothing; it is refused before anything is planned."""
+    moved.params["leave_records_of"] = ["orders", "ordres"]
+
+    with pytest.raises(FailedForGood, match=r"RUN_CONF_INVALID · run conf field leave_records_of: found 'ordres'"):
+        do(moved, *BEFORE_QUESTION)
+    assert moved.run.evidence.newest(Kind.ROLLBACK_PLAN) is None
 
 
 def test_group_that_has_read_all_goes_on_behind_the_copy(moved: World):
@@ -229,9 +239,7 @@ def test_source_that_is_another_is_no_way_back(moved: World, mode: str, is_made_
         moved.source.create_topics([NewTopic("orders", 2, 1, {})])
     moved.params = {"mode": mode}
 
-    with pytest.raises(
-        AirflowFailException, match="SOURCE_TOPIC_RECREATED" if is_made_anew else "SOURCE_TOPIC_MISSING"
-    ):
+    with pytest.raises(FailedForGood, match="SOURCE_TOPIC_RECREATED" if is_made_anew else "SOURCE_TOPIC_MISSING"):
         do(moved, *BEFORE_QUESTION)
 
 
@@ -285,7 +293,7 @@ def test_nothing_cut_over_is_nothing_to_roll_back(scene: World):
     """Before a cutover, and after one was taken back, a rollback is refused before it does anything."""
     begin_rollback(scene)
 
-    with pytest.raises(AirflowFailException, match="NOTHING_TO_ROLL_BACK"):
+    with pytest.raises(FailedForGood, match="NOTHING_TO_ROLL_BACK"):
         do(scene, PreflightOperator)
 
 
@@ -298,7 +306,7 @@ def test_rollback_twice(moved: World):
     assert done == source_offsets(moved)
     assert 1 == len(moved.run.ledger.read().rollbacks)
     for operator in (PreflightOperator, PlanRollbackOperator):
-        with pytest.raises(AirflowFailException, match="NOTHING_TO_ROLL_BACK"):
+        with pytest.raises(FailedForGood, match="NOTHING_TO_ROLL_BACK"):
             do(moved, operator)
 
 
@@ -309,7 +317,7 @@ def test_change_after_the_approval_writes_nothing(moved: World):
     before = source_offsets(moved)
     moved.target.commit("reporting", {P0: 3})
 
-    with pytest.raises(AirflowFailException, match="EVIDENCE_CHANGED"):
+    with pytest.raises(FailedForGood, match="EVIDENCE_CHANGED"):
         do(moved, RollBackOperator)
     assert before == source_offsets(moved)
 
@@ -318,7 +326,7 @@ def test_unapproved_rollback_writes_nothing(moved: World):
     """Without an answer nothing is written."""
     do(moved, *BEFORE_QUESTION)
 
-    with pytest.raises(AirflowFailException, match="APPROVAL_STALE"):
+    with pytest.raises(FailedForGood, match="APPROVAL_STALE"):
         do(moved, RollBackOperator)
 
 
@@ -432,7 +440,7 @@ class Spark:
             for topic in request["topics"]
         ]
         answer = {"schema": 2, "kind": "translation-result", "id": request["id"], "spark_version": "4"}
-        self.world.run.evidence.write(Kind.TRANSLATION_RESULT, {**answer, "topics": topics})
+        spark_writes(self.world, operator.application_args, {**answer, "topics": topics})
 
     def _found(self, number: int, vector: Mapping[str, int], topic: Mapping[str, Any]) -> dict[str, Any]:
         is_back = self.requests[-1]["is_back"]
@@ -527,6 +535,6 @@ def test_records_that_go_between_approval_and_write_stop_it(
     say_yes(world)
     world.source.purge("orders", 0, 4)
 
-    with pytest.raises(AirflowFailException, match="EVIDENCE_CHANGED"):
+    with pytest.raises(FailedForGood, match="EVIDENCE_CHANGED"):
         do(world, RollBackOperator)
     assert {P0: 1, P1: 1} == source_offsets(world)["billing"]

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from airflow.sdk import BaseOperator
-from airflow.sdk.exceptions import AirflowFailException
 
 from kafka_migration.core.cluster import RecordPrint
 from kafka_migration.core.errors import TransientError
@@ -17,8 +16,11 @@ from kafka_migration.core.host import ProcessState
 from kafka_migration.core.offsets import TopicPartition, ranges_to_document
 from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration import starting as starting_module
+from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
 from tests.airflow.conftest import World
 from tests.airflow.driving import FakeClock
 from tests.airflow.engines import set_mirror
@@ -81,7 +83,7 @@ def test_stop_takes_no_reservation_from_another_run(world: World):
     begin(world)
     world.host.reserve("dag/other#1", take_over_from=world.run.identity.holder)
 
-    with pytest.raises(AirflowFailException, match="NOT_RESERVED"):
+    with pytest.raises(FailedForGood, match="NOT_RESERVED"):
         do(world, StopMirrorOperator)
     assert ProcessState.RUNNING == world.host.status().state
 
@@ -92,7 +94,7 @@ def test_records_lost_while_it_ran_fail_the_stop_when_it_is_certified(world: Wor
     mirror(world, {P0: 1})
     world.source.purge("orders", 0, 3)
 
-    with pytest.raises(AirflowFailException, match=r"GAP_DURING_RUN · orders\[0\].*offsets 1–2"):
+    with pytest.raises(FailedForGood, match=r"GAP_DURING_RUN · orders\[0\].*offsets 1–2"):
         do(world, StopMirrorOperator)
     assert {P0: (1, 3)} == certified(world).gaps
     assert 1 == world.run.evidence.require(Kind.STOP)["certificate"]["generation"]
@@ -106,7 +108,7 @@ def test_gap_that_the_watch_saw_is_certified(world: World):
     world.run.evidence.write(Kind.WATCH, {"outcome": "failed", "generation": 1, "gaps": gaps})
     mirror(world, {P0: 4})
 
-    with pytest.raises(AirflowFailException, match="GAP_DURING_RUN"):
+    with pytest.raises(FailedForGood, match="GAP_DURING_RUN"):
         do(world, StopMirrorOperator)
     assert ({P0: (1, 3)}, 4) == (certified(world).gaps, certified(world).mirror_positions[P0])
 
@@ -142,7 +144,7 @@ def test_partition_added_while_it_ran_begins_at_zero(world: World):
     world.source.produce("orders", 2, *RECORDS)
     world.source.purge("orders", 2, 3)
 
-    with pytest.raises(AirflowFailException, match=r"GAP_DURING_RUN · orders\[2\].*offsets 0–2"):
+    with pytest.raises(FailedForGood, match=r"GAP_DURING_RUN · orders\[2\].*offsets 0–2"):
         do(world, StopMirrorOperator)
     assert {P2: (0, 3)} == certified(world).gaps
 
@@ -191,7 +193,7 @@ def test_source_that_deletes_while_it_is_probed_hides_no_gap(world: World, monke
 
     assert 1 == certified(world).mirror_positions[P0]
     next_run(world)
-    with pytest.raises(AirflowFailException, match=r"GAP · orders\[0\].*offsets 1–2"):
+    with pytest.raises(FailedForGood, match=r"GAP · orders\[0\].*offsets 1–2"):
         do(world, *BEFORE_START)
 
 
@@ -212,7 +214,7 @@ def test_process_that_outlives_the_stop_is_never_certified(world: World, operato
         next_run(world)
         do(world, *BEFORE_START)
 
-    with pytest.raises(AirflowFailException, match="MIRROR_NOT_STOPPED"):
+    with pytest.raises(FailedForGood, match="MIRROR_NOT_STOPPED"):
         do(world, operator)
     assert [None] == [g.stop for g in world.run.ledger.read().generations]
 
@@ -316,3 +318,71 @@ def test_timestamp_of_the_far_future_counts_as_now(
 
     assert "2030-01-01T00:00:01+00:00" == world.run.evidence.require(Kind.STOP)["forecast"]["at"]
     assert [] == refusal_codes(world)
+
+
+def _break_ledger(world: World) -> None:
+    first = min(world.run.ledger.folder.iterdir())
+    first.write_text(first.read_text().replace("manual__1", "manual__2"))
+
+
+def test_broken_ledger_keeps_no_mirrormaker_alive(world: World):
+    """Over a ledger that was changed MirrorMaker is stopped, nothing is certified, and the task fails by name."""
+    begin(world)
+    _break_ledger(world)
+
+    with pytest.raises(FailedForGood, match="LEDGER_BROKEN"):
+        do(world, StopMirrorOperator)
+
+    assert not world.host.status().is_running
+
+
+def test_ledger_that_cannot_be_opened_keeps_no_mirrormaker_alive(world: World):
+    """An entry that leads to itself is a broken ledger like any other."""
+    begin(world)
+    first = min(world.run.ledger.folder.iterdir())
+    first.unlink()
+    first.symlink_to(first)
+
+    with pytest.raises(FailedForGood, match="LEDGER_BROKEN"):
+        do(world, StopMirrorOperator)
+
+    assert not world.host.status().is_running
+
+
+def test_reservation_that_was_cut_short_is_completed(world: World):
+    """A try that died between the host's reservation and the ledger's entry does not forbid the next try to append."""
+    begin(world)
+    first = world.run.identity.holder
+    world.dag_run.clear_number = 1
+    world.host.reserve(world.run.identity.holder, take_over_from=first)
+
+    assert do(world, StopMirrorOperator)["stopped"]
+
+    assert world.run.identity.holder == world.run.ledger.read().reserved_by
+    assert 1 == certified(world).generation
+
+
+def test_broken_ledger_stops_no_mirrormaker_of_another_run(world: World):
+    """A run that does not hold the reservation stops nothing, whatever its ledger looks like."""
+    begin(world)
+    _break_ledger(world)
+    world.dag_run.run_id = "manual__other"
+    world.run.evidence.freeze_migration((world.migrations / "shop.yaml").read_text())
+
+    with pytest.raises(FailedForGood, match="LEDGER_BROKEN"):
+        do(world, StopMirrorOperator)
+
+    assert world.host.status().is_running
+
+
+@pytest.mark.parametrize("operator", [PlanOperator, CreateTopicsOperator, StartMirrorOperator])
+def test_nothing_starts_over_a_broken_ledger(world: World, operator: type[BaseOperator]):
+    """Every step that acts refuses a ledger of which an entry was changed since the step before."""
+    world.source.produce("orders", 0, *RECORDS)
+    do(world, *BEFORE_START)
+    _break_ledger(world)
+
+    with pytest.raises(FailedForGood, match="LEDGER_BROKEN"):
+        do(world, operator)
+
+    assert not world.host.processes

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from airflow.sdk.exceptions import AirflowSkipException
 
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
@@ -24,7 +25,7 @@ from kafka_migration.orchestration.operators.translate_offsets import TranslateO
 from tests.airflow.conftest import World
 from tests.airflow.cutover import answer, approved, ask, judge_cutover, target_offsets
 from tests.airflow.engines import lossy, set_mirror
-from tests.airflow.running import BEFORE_START, do, refusal_codes, validated
+from tests.airflow.running import BEFORE_START, do, refusal_codes, spark_writes, validated
 
 pytestmark = pytest.mark.airflow
 
@@ -48,10 +49,10 @@ class Spark:
         places = dict(zip(operator.application_args[::2], operator.application_args[1::2], strict=True))
         request = json.loads(Path(places["--request"].removeprefix("file://")).read_text())
         self.requests.append(request)
-        self.clients = json.loads(Path(operator.files).read_text())
+        self.clients = json.loads(Path(places["--clients-once"]).read_text())
         assert operator.application.endswith("/spark_jobs/translate_offsets.py")
         if self.target is not None:
-            self.world.run.evidence.write(Kind.TRANSLATION_RESULT, self._answer(request))
+            spark_writes(self.world, operator.application_args, self._answer(request))
 
     def _answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
         target = {str(partition): offset for partition, offset in (self.target or {}).items()}
@@ -131,7 +132,7 @@ def test_group_that_read_on_after_the_approval_is_not_written(world: World, spar
     answer(world)
     world.source.commit("billing", {P0: 4, P1: 4})
 
-    with pytest.raises(AirflowFailException, match="EVIDENCE_CHANGED"):
+    with pytest.raises(FailedForGood, match="EVIDENCE_CHANGED"):
         do(world, SyncOffsetsOperator)
     assert {} == target_offsets(world)
 
@@ -157,9 +158,9 @@ def test_spark_without_an_answer_is_a_failure(world: World, spark: Spark):
     """Silence is no translation; and the plan asks for one."""
     spark.target = None
 
-    with pytest.raises(AirflowFailException, match="no result document"):
+    with pytest.raises(FailedForGood, match="no result document"):
         do(world, TranslateOffsetsOperator)
-    with pytest.raises(AirflowFailException, match="EVIDENCE_MISSING"):
+    with pytest.raises(FailedForGood, match="EVIDENCE_MISSING"):
         do(world, PlanOffsetsOperator)
     assert ["VALIDATION_RESULT_MISSING", "EVIDENCE_MISSING"] == refusal_codes(world)
 
@@ -170,7 +171,7 @@ def test_answer_of_another_version_is_one_line(world: World, spark: Spark):
     newest = world.run.evidence.require(Kind.TRANSLATION_RESULT)
     world.run.evidence.write(Kind.TRANSLATION_RESULT, {**newest, "schema": 7})
 
-    with pytest.raises(AirflowFailException, match=r"schema 2, found .*7.*Clear translate_offsets"):
+    with pytest.raises(FailedForGood, match=r"schema 2, found .*7.*Clear translate_offsets"):
         do(world, PlanOffsetsOperator)
 
 

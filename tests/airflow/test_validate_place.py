@@ -37,8 +37,8 @@ def submitted(world: World, monkeypatch: pytest.MonkeyPatch) -> Submitted:
 
     def submit(operator: Any, context: Any) -> None:
         seen.arguments = operator.application_args
-        seen.clients = json.loads(Path(operator.files).read_text())
-        validated(world)
+        seen.clients = json.loads(Path(option(seen, "--clients-once")).read_text())
+        validated(world, submitted=operator.application_args)
 
     monkeypatch.setattr(SparkSubmitOperator, "execute", submit)
     return seen

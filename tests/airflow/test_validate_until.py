@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+from airflow.sdk.exceptions import AirflowException, AirflowSkipException
 
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.validation import ValidationResult
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.operators.stop import StopMirrorOperator
@@ -48,8 +49,10 @@ class Spark(ValidateTopicsOperator):
 
     work: Callable[[Spark], None]
     is_killed: threading.Event
+    submitted: Sequence[str]
 
     def submit(self, *arguments: Any) -> None:
+        self.submitted = ["--result", arguments[-1]]
         self.work(self)
 
     def on_kill(self) -> None:
@@ -103,7 +106,7 @@ def test_result_that_came_in_time_counts(world: World, clock: FakeClock):
 
     def done_and_killed(spark: Spark) -> None:
         assert spark.is_killed.wait(30)
-        validated(world)
+        validated(world, submitted=spark.submitted)
         raise AirflowException("Error code is: 137.")
 
     run_spark(world, done_and_killed)
@@ -142,7 +145,7 @@ def test_cleared_validation_has_no_end(world: World, clock: FakeClock):
 
     def measure(spark: Spark) -> None:
         runs.append("spark")
-        validated(world)
+        validated(world, submitted=spark.submitted)
 
     run_spark(world, measure)
 
@@ -159,7 +162,7 @@ def pending_night(world: World, clock: FakeClock) -> dict[str, Any]:
 
 def test_pending_validation_fails_the_run_and_the_next_one_does_it(world: World, clock: FakeClock):
     """The run says how much is not validated; the next night measures it with its own, and it counts once."""
-    with pytest.raises(AirflowFailException) as raised:
+    with pytest.raises(FailedForGood) as raised:
         pending_night(world, clock)
     assert "VALIDATION_PENDING · migration shop: found 1 windows with 1 source offsets" in str(raised.value)
     assert "TASK_NOT_SUCCESSFUL" not in str(raised.value)
@@ -190,7 +193,7 @@ def test_pending_validation_may_warn(world: World, monkeypatch: pytest.MonkeyPat
 
 def test_skipped_validation_without_the_reason_is_an_accident(world: World, clock: FakeClock):
     """A run that was marked failed before it validated is not taken for one that was late."""
-    with pytest.raises(AirflowFailException, match="TASK_NOT_SUCCESSFUL · task validate_topics"):
+    with pytest.raises(FailedForGood, match="TASK_NOT_SUCCESSFUL · task validate_topics"):
         finish_night(world, validate_topics="skipped", judge="skipped")
 
 

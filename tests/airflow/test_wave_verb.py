@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowNotFoundException
 
 from kafka_migration.adapters import connections, settings
 from kafka_migration.cli.main import main
@@ -17,6 +16,7 @@ from kafka_migration.cli.wave_files import write_files
 from kafka_migration.core.cluster import GroupKind, NewTopic
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused, TransientError
+from kafka_migration.core.migration import Insecurity
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.overlap import overlap_findings
 from kafka_migration.core.transaction_log import COMMITTED_OFFSETS, TRANSACTION_STATE
@@ -27,6 +27,9 @@ from tests.unit.test_transaction_log import ENDED, KEY, V0, V1
 pytestmark = pytest.mark.airflow
 
 SIZES = {"orders": 3, "audit": 1, "payments": 2, "refunds": 3, "mails": 9, "logs": 6, "_schemas": 1}
+
+
+connections_made = connections.cluster_named
 
 
 @dataclass
@@ -46,12 +49,10 @@ class Shop:
         """Let a group commit on topics."""
         self.source.commit(group, {TopicPartition(topic, 0): 0 for topic in topics})
 
-    def connected(self, side: str, connection_id: str) -> FakeCluster:
+    def connected(self, side: str, connection_id: str, allowed: Sequence[Insecurity]) -> FakeCluster:
         """Return the cluster behind a connection."""
-        if connection_id == "ssh":
-            raise ValueError("bootstrap.servers must be provided")
         if connection_id not in {"old", "new"}:
-            raise AirflowNotFoundException(connection_id)
+            return connections_made(side, connection_id, allowed)  # type: ignore[return-value]
         return self.source if connection_id == "old" else self.target
 
     def waves(self, *options: str) -> int:
@@ -66,6 +67,7 @@ class Shop:
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
     """A source with topics, two groups that share one, a transaction over two topics, and topics that nobody reads."""
+    monkeypatch.setenv("AIRFLOW_CONN_SSH", json.dumps({"conn_type": "ssh"}))
     made = Shop(tmp_path)
     for topic, records in SIZES.items():
         made.add(made.source, topic, records)
@@ -380,8 +382,8 @@ def test_wrong_places_are_named(shop: Shop, capsys: pytest.CaptureFixture[str], 
     [
         (["--write", "."], "--write needs --mirror-host and --spark"),
         (["--write", ".", "--spark", "s"], "--write needs --mirror-host and --spark"),
-        (["--topic", "("], "no regular expression"),
-        (["--ignore-group", "*"], "no regular expression"),
+        (["--topic", "("], "expected a regular expression"),
+        (["--ignore-group", "*"], "expected a regular expression"),
         (["--min-topics", "0"], "a number from 1"),
         (["--prefix", "Shop"], "lower-case letters"),
         (["--prefix", "s" * 58], "at most 57"),
@@ -403,4 +405,4 @@ def test_cluster_that_does_not_answer(shop: Shop, capsys: pytest.CaptureFixture[
     shop.source.is_down = True
 
     assert shop.waves() == 1
-    assert "TransientError: old did not answer" in capsys.readouterr().err
+    assert "CLUSTER_UNREACHABLE · a cluster: found old did not answer" in capsys.readouterr().err

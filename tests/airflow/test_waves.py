@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
 
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.migration import Phase
 from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan import PlanOperator
@@ -88,7 +88,7 @@ def test_last_wave_moves_whoever_is_left(first: World):
     assert Phase.CUT_OVER is first.run.ledger.read().phase
     next_run(first, 3)
     first.params = {"mode": "sync"}
-    with pytest.raises(AirflowFailException, match="ALREADY_CUT_OVER"):
+    with pytest.raises(FailedForGood, match="ALREADY_CUT_OVER"):
         do(first, PreflightOperator)
 
 
@@ -98,7 +98,7 @@ def test_cleared_cutover_mirrors_nothing_again(first: World):
     first.params = {"mode": "cutover", "topics": ["orders"]}
 
     for operator in (PreflightOperator, PlanOperator, StartMirrorOperator):
-        with pytest.raises(AirflowFailException, match="ALREADY_CUT_OVER"):
+        with pytest.raises(FailedForGood, match="ALREADY_CUT_OVER"):
             do(first, operator)
 
 

@@ -20,7 +20,11 @@ from tests.airflow.driving import FakeClock, TriggerLog, deferred_by, event_of, 
 from tests.airflow.running import BEFORE_START, assign, do
 
 CUTOVER = "cutover:\n  near: 5\n  fence_quiet: 60s\n  fence_wait: 10m\n"
-SLOWER = (("poll_interval: 1s", "poll_interval: 15s"), ("stall_after: 60s", "stall_after: 3m"), ("10m", "1h"))
+SLOWER = (
+    ("poll_interval: 1s", "poll_interval: 15s"),
+    ("stall_after: 60s", "stall_after: 3m\n  unreachable_after: 20m"),
+    ("10m", "1h"),
+)
 RECORD = (b"k", b"v")
 EVERYTHING = 1_000_000
 

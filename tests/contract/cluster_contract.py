@@ -121,6 +121,20 @@ class ClusterContract:
         assert finding.code is Code.TOPIC_NOT_CONFIGURED
         assert "contract-none" in finding.subject
 
+    def test_new_topics_can_be_asked_about_at_once(self):
+        """Whoever made topics, or partitions, gets their ends and settings in the same breath, however often."""
+        for number in range(10):
+            name = f"contract-new-{uuid4().hex[:8]}"
+            self.cluster.create_topics([NewTopic(name, 3, 1, {"retention.ms": "12345678"})])
+            partitions = [TopicPartition(name, each) for each in range(3)]
+
+            assert dict.fromkeys(partitions, 0) == self.cluster.log_end_offsets(partitions, "read_committed")
+            assert {name: "12345678"} == self.cluster.effective_configs([name], "retention.ms")
+            if number == 0:
+                self.cluster.create_partitions({name: 4})
+                assert 4 == len(self.cluster.log_start_offsets([*partitions, TopicPartition(name, 3)]))
+            self.cluster.delete_topics([name])
+
     def test_partitions_grow(self, topic: str):
         """Growing to the same count again changes nothing."""
         self.cluster.create_partitions({topic: 3})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from kafka_migration.core.codes import Code
-from kafka_migration.core.host import HostProbe, HostReply, MirrorLaunch, ProcessState
+from kafka_migration.core.host import PROBE_CLASS, HostProbe, HostReply, MirrorLaunch, ProcessState
 from kafka_migration.core.mirrorctl import checked, launch_variables, probe_variables
 
 MAIN_CLASSES = {"org.apache.kafka.connect.mirror.MirrorMaker", "kafka.tools.MirrorMaker"}
@@ -148,8 +148,8 @@ class FakeMirrorHost:
         self._called("probe")
         probe_variables(probe)
         self._must_have_tools("probe")
-        if not probe.main_class.startswith(("org.apache.kafka.tools.", "kafka.admin.")):
-            self._refused("probe", Code.HOST_REFUSED, f"main class {probe.main_class} is none of Kafka's tools")
+        if probe.main_class != PROBE_CLASS:
+            self._refused("probe", Code.HOST_REFUSED, f"main class {probe.main_class} is not the tool of a probe")
         self.probes.append(probe)
         return replace(self._reply("probe"), log=self.probe_output, exit_code=self.probe_exit_code)
 

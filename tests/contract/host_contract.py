@@ -313,10 +313,11 @@ class HostContract(ABC):
         assert (True, 3, OTHER) == (reply.ok, reply.exit_code, reply.holder)
         assert "a tool's complaint\n" in reply.log
 
-    def test_probe_runs_tools_only(self):
-        """Another main class than a tool's is refused by the host."""
+    @pytest.mark.parametrize("main_class", ["kafka.tools.MirrorMaker", "org.apache.kafka.tools.JmxTool"])
+    def test_probe_runs_one_tool_only(self, main_class: str):
+        """Another main class than that of the tool that tells of producers is refused by the host."""
         with pytest.raises(Refused) as error:
-            self.host.probe(replace(self.probe(), main_class="kafka.tools.MirrorMaker"))
+            self.host.probe(replace(self.probe(), main_class=main_class))
         assert {Code.HOST_REFUSED} == codes(error)
 
     def test_clean_keeps_the_newest_generations(self):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.host import HostProbe, MirrorLaunch
+from kafka_migration.core.host import PROBE_CLASS, HostProbe, MirrorLaunch
 from tests.contract.fake_mirror_host import FakeMirrorHost
 from tests.contract.host_contract import HostContract
 
@@ -30,7 +30,7 @@ class TestFakeMirrorHost(HostContract):
 
     def probe(self) -> HostProbe:
         """A tool."""
-        return HostProbe("kafka.admin.ConfigCommand", (), {}, 10, None, None)
+        return HostProbe(PROBE_CLASS, (), {}, 10, None, None)
 
     def log_alarm(self, line: str) -> None:
         """Set it."""

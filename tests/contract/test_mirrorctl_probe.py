@@ -9,6 +9,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import pytest
 
 from kafka_migration.adapters.mirror_host import ScriptMirrorHost, mirrorctl_text
 from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Refused, TransientError
+from kafka_migration.core.errors import MirrorFailed, Refused, TransientError
 from kafka_migration.core.host import HostReply
 from tests.contract.host_contract import ME, codes
 from tests.contract.local_host import MAIN_CLASS, LocalTransport, Machine
@@ -26,8 +27,8 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.live
 
 ECHO_CLASS = """\
-package org.apache.kafka.tools;
-public class Echo {
+package org.apache.kafka.connect.mirror;
+public class MirrorMaker {
     public static void main(String[] words) throws Exception {
         for (String word : words) System.out.write(("<" + word + ">\\n").getBytes("UTF-8"));
         System.out.flush();
@@ -88,8 +89,8 @@ def test_probe_leaves_nothing(any_machine: Machine):
     reply = host_of(any_machine).probe(any_machine.probe())
 
     assert 3 == reply.exit_code
-    assert "argument <--describe>" not in reply.log
-    assert 'argument file <"org.apache.kafka.tools.LogDirsCommand"\n"--describe"\n' in reply.log
+    assert "argument <describe-producers>" not in reply.log
+    assert 'argument file <"org.apache.kafka.tools.TransactionsCommand"\n"--bootstrap-server"\n' in reply.log
     require_nothing_left(any_machine)
 
 
@@ -125,14 +126,22 @@ def test_probe_ends_with_its_call(machine: Machine, hanging: Future[HostReply]):
     wait_until(lambda: ([], []) == (probe_dirs(machine), machine.alive()), what="the end of the tool")
 
 
+def _group_of(pid: int) -> int | None:
+    with suppress(ProcessLookupError):
+        return os.getpgid(pid)
+    return None
+
+
 def test_clean_ends_a_left_over_probe(machine: Machine, host: ScriptMirrorHost, hanging: Future[HostReply]):
     """With call and watcher of a probe killed, clean ends the tool and removes its files, but not a living probe's."""
     host.clean(ME, 1)
     assert 1 == len(probe_dirs(machine))
     owner = int(probe_dirs(machine)[0].name.split("-")[1])
-    tool = [pid for pid in machine.alive() if os.getpgid(pid) == pid]
-    for pid in {*machine.alive()} - {*tool}:
-        os.kill(pid, signal.SIGKILL)
+    leaders = [pid for pid in machine.alive() if _group_of(pid) == pid]
+    for pid in {*machine.alive()} - {*leaders}:
+        # What sleeps for a moment may be gone by now.
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     os.kill(owner, signal.SIGKILL)
     assert isinstance(hanging.exception(), TransientError)
 
@@ -248,8 +257,8 @@ def test_private_arguments_are_in_no_command_line(machine: Machine, host: Script
 @pytest.mark.skipif(shutil.which("javac") is None, reason="needs a Java compiler")
 def test_real_java_reads_the_argument_file(slow_machine: Machine, tmp_path: Path):
     """Every special character in an argument reaches a real Java through its argument file."""
-    (tmp_path / "Echo.java").write_text(ECHO_CLASS)
-    subprocess.run(["javac", "-d", tmp_path, tmp_path / "Echo.java"], check=True)
+    (tmp_path / "MirrorMaker.java").write_text(ECHO_CLASS)
+    subprocess.run(["javac", "-d", tmp_path, tmp_path / "MirrorMaker.java"], check=True)
     jar = slow_machine.kafka_home / "libs" / "echo.jar"
     subprocess.run(["jar", "--create", "--file", jar, "-C", tmp_path, "org"], check=True)
     java = Path(str(shutil.which("java"))).resolve()
@@ -261,11 +270,12 @@ def test_real_java_reads_the_argument_file(slow_machine: Machine, tmp_path: Path
         "two\nlines\tand\rmore",
         HOSTILE.encode("ascii", "ignore").decode(),
     )
-    probe = replace(
-        slow_machine.probe(), main_class="org.apache.kafka.tools.Echo", arguments=words, java_home=str(java.parents[1])
-    )
+    launch = replace(slow_machine.launch(), arguments=words, java_home=str(java.parents[1]), private_arguments=True)
+    host = host_of(slow_machine)
+    host.reserve(ME)
 
-    reply = host_of(slow_machine).probe(probe)
+    with pytest.raises(MirrorFailed):
+        host.start(ME, 1, launch)
 
-    assert 0 == reply.exit_code
-    assert "".join(f"<{word}>\n" for word in words).replace("\r", "") == reply.log
+    console = (generation_dir(slow_machine) / "console.log").read_bytes()
+    assert "".join(f"<{word}>\n" for word in words).encode() in console

@@ -197,7 +197,7 @@ def come_late(machine: Machine) -> None:
     words = (generation_dir(machine) / "supervise", "supervise", "shop", "1", machine.java_home / "bin" / "java")
     marks = {"KAFKA_MIGRATION_ID": "shop/1", "KAFKA_MIGRATION_HOME": str(machine.home)}
     environment = {**machine.environment(), **marks}
-    done = subprocess.run(["sh", *words], env=environment, start_new_session=True, check=False, timeout=30)
+    done = subprocess.run(["sh", *words], env=environment, start_new_session=True, check=False, timeout=180)
 
     assert -signal.SIGKILL == done.returncode
 

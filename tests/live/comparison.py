@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pyarrow.parquet as pq
@@ -84,11 +85,24 @@ def _spot(row: Mapping[str, int | None], side: str) -> Spot | None:
 
 
 def compared(
-    clusters: Clusters, folder: Path, windows: Iterable[Window], digest: str, untimed: Sequence[str] = ()
+    clusters: Clusters,
+    folder: Path,
+    windows: Iterable[Window],
+    digest: str,
+    untimed: Sequence[str] = (),
+    compacted: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Outcome:
     """Compare windows by one submission."""
     request = ValidationRequest(
-        "demo", "run", BLOCK_RECORDS, "read_committed", tuple(windows), (), digest, tuple(untimed)
+        "demo",
+        "run",
+        BLOCK_RECORDS,
+        "read_committed",
+        tuple(windows),
+        (),
+        digest,
+        tuple(untimed),
+        compacted_topics={side: tuple(topics) for side, topics in compacted.items()},
     )
     ended, path = submit(clusters, folder, request.to_document(), clusters.clients, timeout_s=TIMEOUT_S)
     assert ended.returncode == 0, ended.stdout[-4000:] + ended.stderr[-4000:]

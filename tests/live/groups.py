@@ -2,39 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaError, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from sandbox.airflow_api import AirflowApi, AirflowApiError
+from sandbox.data.asking import asked
+from sandbox.data.reading import partitions_of
 from tests.live.migrations import LiveMigration
 from tests.waiting import wait_until
 
 Offsets = dict[int, int]
+STOP_PRODUCERS = "stop_producers"
 
 
 def ends(side: Mapping[str, str], topic: str) -> Offsets:
     """Return the end of each partition."""
     reader = Consumer({**side, "group.id": "test-ends"})
-    places = [TopicPartition(topic, p) for p in reader.list_topics(topic, timeout=30).topics[topic].partitions]
-    found = {place.partition: reader.get_watermark_offsets(place, timeout=30)[1] for place in places}
+    found = {p: end_of(reader, TopicPartition(topic, p)) for p in partitions_of(reader, topic)}
     reader.close()
     return found
+
+
+def end_of(reader: Consumer, place: TopicPartition) -> int:
+    """Return the end of a partition."""
+    return int(asked(lambda: reader.get_watermark_offsets(place, timeout=60), f"the end of {place}")[1])
 
 
 def committed(side: Mapping[str, str], group: str, topic: str) -> Offsets:
     """Return what a group has committed, partitions without a commit left out."""
     admin = AdminClient(dict(side))
-    asked = [ConsumerGroupTopicPartitions(group, [TopicPartition(topic, p) for p in ends(side, topic)])]
-    (future,) = admin.list_consumer_group_offsets(asked).values()
-    return {p.partition: p.offset for p in future.result(30).topic_partitions if p.offset >= 0}
+    wanted = ConsumerGroupTopicPartitions(group, [TopicPartition(topic, p) for p in ends(side, topic)])
+    found = asked(lambda: admin.list_consumer_group_offsets([wanted])[group].result(60), f"the commits of {group}")
+    return {p.partition: p.offset for p in found.topic_partitions if p.offset >= 0}
 
 
 def commit(side: Mapping[str, str], group: str, topic: str, offsets: Offsets) -> None:
     """Commit offsets for a group without members."""
     reader = Consumer({**side, "group.id": group, "enable.auto.commit": False})
-    reader.commit(offsets=[TopicPartition(topic, p, offset) for p, offset in offsets.items()], asynchronous=False)
+    wanted = [TopicPartition(topic, p, offset) for p, offset in offsets.items()]
+    asked(lambda: reader.commit(offsets=wanted, asynchronous=False), f"the commit of {group}")
     reader.close()
 
 
@@ -90,3 +99,47 @@ def wait_for_question(migration: LiveMigration, run_id: str) -> None:
         return seen > 10
 
     wait_until(has_settled, 400, "the question")
+
+
+def decide(api: AirflowApi, migration: LiveMigration, run_id: str, option: str) -> None:
+    """Answer the question for approval, until the task has taken the answer.
+
+    Airflow 3.3 loses an answer given in the moment in which the task parks, and asks again.
+    """
+    api.answer(migration.dag_id, run_id, "approve", option)
+    waits = 0
+
+    def is_taken() -> bool:
+        nonlocal waits
+        state = migration.task_state(run_id, "approve")
+        waits = waits + 1 if state == "awaiting_input" else 0
+        if waits > 20:
+            waits = 0
+            with suppress(AirflowApiError):
+                api.answer(migration.dag_id, run_id, "approve", option)
+        return state in {"success", "failed"}
+
+    wait_until(is_taken, 400, "the answer to be taken")
+
+
+def answer_producers(
+    api: AirflowApi, migration: LiveMigration, run_id: str, option: str, write: Callable[[], object]
+) -> None:
+    """Write on until a cutover asks whether the producers have stopped, and answer that.
+
+    Without that the fence may be proved before anybody has answered, and the question is gone.
+    """
+    seen = 0
+
+    def has_settled() -> bool:
+        nonlocal seen
+        write()
+        try:
+            api.question(migration.dag_id, run_id, STOP_PRODUCERS)
+        except AirflowApiError:
+            return False
+        seen = seen + 1 if migration.task_state(run_id, STOP_PRODUCERS) == "deferred" else 0
+        return seen > 5
+
+    wait_until(has_settled, 400, "the question about the producers")
+    api.answer(migration.dag_id, run_id, STOP_PRODUCERS, option)

@@ -14,17 +14,19 @@ from typing import Any
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from kafka_migration.adapters.evidence import LedgerStore, RunEvidence
+from kafka_migration.adapters.evidence import RunEvidence
+from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.migration import RunIdentity
 from sandbox.airflow_api import FINISHED, AirflowApi, DagRun
 from sandbox.data.reading import read_records
+from sandbox.data.topics import wait_until_led
 from sandbox.sandbox import Sandbox
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 PARTITIONS = 2
-RUN_TIMEOUT_S = 600.0
+RUN_TIMEOUT_S = 1800.0
 
 FILE = """\
 version: 1
@@ -44,7 +46,7 @@ mirror:
 {mirror}
 watch:
   poll_interval: {poll_interval}
-  stall_after: 3m
+  stall_after: {stall_after}
   time_limit: 10m
 validation:
   spark_connection: {spark}
@@ -63,6 +65,7 @@ DEFAULTS = {
     "lease": "3m",
     "more_topics": "",
     "poll_interval": "1s",
+    "stall_after": "3m",
     "fence_wait": "10m",
     "approval_time_limit": "1h",
     "nightly": "",
@@ -103,7 +106,8 @@ class LiveMigration:
         """Create a topic on the source."""
         admin = AdminClient(self.source)
         for future in admin.create_topics([NewTopic(topic, PARTITIONS, 1)]).values():
-            future.result(30)
+            future.result(60)
+        wait_until_led(self.source["bootstrap.servers"], {topic: PARTITIONS})
 
     def produce(self, count: int, first: int = 0, size: int = 0, topic: str | None = None) -> None:
         """Send records to the source, two in a row of each key, of at least so many bytes."""
@@ -181,8 +185,9 @@ class LiveMigration:
         wait_until(is_there, 240, f"{task_id} in {sorted(wanted)}")
 
     def evidence(self, run_id: str, attempt: int = 1) -> RunEvidence:
-        """Return the evidence of a run's attempt; runs of all its DAGs lie beside each other."""
-        identity = RunIdentity(self.dag_id, run_id, attempt)
+        """Return the evidence of a run's attempt; the schedule's and a backfill's runs are of the nightly DAG."""
+        dag_id = self.nightly_dag_id if run_id.startswith(("scheduled__", "backfill__")) else self.dag_id
+        identity = RunIdentity(dag_id, run_id, attempt)
         return RunEvidence(Path(self._sandbox.state.evidence_root), self.name, identity)
 
     def document(self, run_id: str, attempt: int = 1) -> dict[str, Any]:
@@ -215,9 +220,11 @@ class LiveMigration:
         """The migration's ledger."""
         return LedgerStore(Path(self._sandbox.state.evidence_root), self.name).read()
 
-    def ledger_entries(self, kind: str = "*") -> list[Path]:
-        """Return the files of the ledger's entries of one kind, or of all."""
-        return sorted(LedgerStore(Path(self._sandbox.state.evidence_root), self.name).folder.glob(f"*-{kind}.json"))
+    def ledger_entries(self, kind: str = "") -> list[dict[str, Any]]:
+        """Return the ledger's entries of one kind, or all but those that say which run has reserved the migration."""
+        folder = LedgerStore(Path(self._sandbox.state.evidence_root), self.name).folder
+        entries = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+        return [entry for entry in entries if entry["kind"] == kind or (not kind and entry["kind"] != "reserved")]
 
     def target_records(self) -> int:
         """Return how many records the target topic holds; 0 before there is one."""

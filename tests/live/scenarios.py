@@ -12,6 +12,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from sandbox.airflow_api import AirflowApi, DagRun
 from tests.live.faults import Faults
+from tests.live.groups import end_of
 from tests.live.invariants import HostSampler, require_complete_copy, require_never_two, require_nothing_alive
 from tests.live.migrations import PARTITIONS, LiveMigration
 from tests.live.reliability_table import MEASURED, SCENARIOS, Measured
@@ -80,10 +81,9 @@ class Scenario:
         """Return the sum of the target's ends; 0 before there is a topic."""
         reader = Consumer({**self.migration.target, "group.id": "test-ends"})
         try:
-            if reader.list_topics(self.migration.name, timeout=30).topics[self.migration.name].error:
+            if reader.list_topics(self.migration.name, timeout=60).topics[self.migration.name].error:
                 return 0
-            places = [TopicPartition(self.migration.name, p) for p in range(PARTITIONS)]
-            return sum(reader.get_watermark_offsets(place, timeout=30)[1] for place in places)
+            return sum(end_of(reader, TopicPartition(self.migration.name, p)) for p in range(PARTITIONS))
         finally:
             reader.close()
 

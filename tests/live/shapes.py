@@ -14,7 +14,7 @@ from tests.waiting import wait_until
 
 PARTITIONS = 2
 RECORDS = 90
-COMPACTION_TIMEOUT_S = 120
+COMPACTION_TIMEOUT_S = 300
 MEGABYTE = 1_000_000
 Logs = Sequence[Sequence[Sent]]
 
@@ -148,7 +148,7 @@ def _transact(side: Side, placed: Mapping[Place, Sequence[Sent]]) -> None:
             ):
                 producer.begin_transaction()
                 side.produce(producer, *place, piece)
-                assert producer.flush(30) == 0
+                assert producer.flush(60) == 0
                 end(30)
 
 

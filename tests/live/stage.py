@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,8 +22,8 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 from kafka_migration.adapters.kafka import ConfluentCluster
 from kafka_migration.adapters.mirror_host import SshMirrorHost
 from kafka_migration.core.errors import TransientError
-from kafka_migration.core.migration import RunIdentity
 from kafka_migration.core.offsets import Offsets, TopicPartition
+from kafka_migration.orchestration import keeping as keeping_module
 from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
@@ -34,13 +35,14 @@ from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
 from sandbox.data.clients import client_config
 from sandbox.data.reading import read_records
+from sandbox.data.topics import wait_until_led
 from sandbox.sandbox import Sandbox
-from tests.airflow.conftest import FakeDagRun, FakeTaskInstance
+from tests.airflow.conftest import AirflowKeeps, FakeAnchor, FakeDagRun, FakeStateStore, FakeTaskInstance, FakeXCom
 from tests.airflow.driving import deferred_by, revived
 from tests.waiting import wait_until
 
-CALL_TIMEOUT_S = 30
-START_TIMEOUT_S = 60
+CALL_TIMEOUT_S = 60
+START_TIMEOUT_S = 180
 WATCH_TIMEOUT_S = 300
 BEFORE_START = (PreflightOperator, ReserveOperator, PlanOperator, CreateTopicsOperator)
 FILE = """\
@@ -89,6 +91,7 @@ class Stage:
         self._admins = {
             id(side): AdminClient(client_config(side["bootstrap.servers"])) for side in (self.source, self.target)
         }
+        keeping_module.XCom = FakeXCom(self.task_instance.kept)
         self.write_file()
 
     def write_file(self, topics: Sequence[str] | None = None) -> None:
@@ -102,8 +105,7 @@ class Stage:
     @property
     def run(self) -> MigrationRun:
         """The run as a task sees it."""
-        identity = RunIdentity(f"kafka_migration__{self.name}", f"manual__{self.runs}", 1)
-        return MigrationRun(self.name, identity, {"mode": "sync"})
+        return MigrationRun.from_context(self._context(), self.name)
 
     def next_run(self) -> None:
         """End the present run, whatever became of it, and begin another."""
@@ -168,11 +170,13 @@ class Stage:
 
     def _context(self) -> Any:
         dag_run = FakeDagRun(run_id=f"manual__{self.runs}", other_dag_id=f"kafka_migration__{self.name}")
+        self.task_instance.run = f"{dag_run.dag_id} {dag_run.run_id}"
         return {
             "dag_run": dag_run.as_airflow_gives_it(),
             "ti": self.task_instance,
+            "task_state_store": FakeStateStore(self.task_instance),
             "params": {"mode": "sync"},
-            "dag": None,
+            "dag": SimpleNamespace(tasks=[]),
         }
 
     def create(self, topic: str, partitions: int = 1, **configs: str) -> None:
@@ -180,6 +184,7 @@ class Stage:
         config = {name.replace("_", "."): value for name, value in configs.items()}
         futures = self._admins[id(self.source)].create_topics([NewTopic(topic, partitions, 1, config=config)])
         futures[topic].result(CALL_TIMEOUT_S)
+        wait_until_led(self.source["bootstrap.servers"], {topic: partitions})
 
     def produce(self, topic: str, *values: bytes, partition: int = 0, key: bytes | None = None) -> None:
         """Append records to the source, in one batch as far as they fit."""
@@ -237,5 +242,8 @@ def set_the_stage(sandbox: Sandbox, root: Path, patch: pytest.MonkeyPatch) -> No
     for name, value in sandbox.state.environment.items():
         if name.startswith("AIRFLOW_CONN_"):
             patch.setenv(name, value)
+    # Each stage puts its own in its place.
+    patch.setattr(keeping_module, "XCom", FakeXCom(AirflowKeeps()))
+    patch.setattr(run_module, "VariableAnchor", FakeAnchor().of)
     patch.setattr(run_module.settings, "evidence_root", lambda: root / "evidence")
     patch.setattr(run_module.settings, "migrations_folder", lambda: root / "migrations")

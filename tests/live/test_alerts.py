@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from kafka_migration.adapters.evidence import StopRequestStore
+from kafka_migration.adapters.stop_requests import StopRequestStore
 from kafka_migration.core.stop_request import StopRequest
 from tests.live.conftest import LiveWorld
 from tests.live.faults import Faults
-from tests.live.groups import awaiting, commit, ends
+from tests.live.groups import awaiting, commit, decide, ends
 from tests.live.listening import Mailbox, StatsD, alerts_section
 from tests.live.migrations import LiveMigration
 
@@ -32,7 +32,7 @@ def test_cutover_tells_whoever_must_act(live: LiveWorld, mailbox: Mailbox, stats
 
     run_id = awaiting(migration)
     told = {kind: mailbox.wait_for(migration.name, kind) for kind in ("producers", "approval", "too_long")}
-    live.api.answer(migration.dag_id, run_id, "approve", "Reject")
+    decide(live.api, migration, run_id, "Reject")
     assert "failed" == migration.finished(run_id).state
     told["refused"] = mailbox.wait_for(migration.name, "refused")
 

@@ -36,16 +36,16 @@ class TestConfluentCluster(ClusterContract):
         for key, value in records:
             # 0 is the client's word for now.
             producer.produce(topic, key=key, value=value, partition=partition, timestamp=timestamp_ms or 0)
-        assert producer.flush(30) == 0
+        assert producer.flush(60) == 0
 
     def purge(self, topic: str, partition: int, log_start: int) -> None:
         """Delete everything before an offset."""
         admin = AdminClient(self.config)
         futures = admin.delete_records(
-            [TopicPartition(topic, partition, log_start)], request_timeout=20, operation_timeout=20
+            [TopicPartition(topic, partition, log_start)], request_timeout=60, operation_timeout=60
         )
         for future in futures.values():
-            future.result(30)
+            future.result(60)
 
     @contextmanager
     def member(self, group: str, topic: str) -> Iterator[None]:
@@ -64,7 +64,7 @@ class TestConfluentCluster(ClusterContract):
             producer.begin_transaction()
             producer.produce(topic, value=value, partition=0)
             # An abort drops what was not sent yet.
-            producer.flush(30)
+            producer.flush(60)
             end(30)
         partition = Partition(topic, 0)
         wait_until(lambda: self.cluster.log_end_offsets([partition], "read_committed") == {partition: 8})
@@ -90,7 +90,7 @@ class TestConfluentCluster(ClusterContract):
         producer = Producer(self.config)
         for record in (alike, alike, *({**alike, **other} for other in others)):
             producer.produce(topic, partition=0, **record)
-        assert producer.flush(30) == 0
+        assert producer.flush(60) == 0
         partition = Partition(topic, 0)
 
         prints = [self.cluster.records_at({partition: n}, "read_committed")[partition] for n in range(2 + len(others))]
@@ -109,7 +109,7 @@ class TestConfluentCluster(ClusterContract):
         producer.begin_transaction()
         producer.produce(topic, value=b"aborted", partition=0)
         # An abort drops what was not sent yet.
-        producer.flush(30)
+        producer.flush(60)
         producer.abort_transaction(30)
         partition = Partition(topic, 0)
 
@@ -125,7 +125,7 @@ class TestConfluentCluster(ClusterContract):
         producer.init_transactions(30)
         producer.begin_transaction()
         producer.produce(topic, value=b"1", partition=0)
-        producer.flush(30)
+        producer.flush(60)
         partition = Partition(topic, 0)
 
         assert {partition: 0} == self.cluster.log_end_offsets([partition], "read_committed")
@@ -146,7 +146,7 @@ class TestConfluentCluster(ClusterContract):
                 return {partition: 0} == self.cluster.log_end_offsets([partition], "read_committed")
             return False
 
-        wait_until(is_found, 20)
+        wait_until(is_found)
 
     @pytest.mark.campaign
     def test_first_records_of_600_partitions_of_large_batches(self):

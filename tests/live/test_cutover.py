@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import os
 import signal
 import time
@@ -10,9 +12,22 @@ from collections.abc import Callable
 import pytest
 from confluent_kafka import Producer
 
-from kafka_migration.core.evidence import Kind
+from kafka_migration.adapters.evidence import MIGRATION_FILE
+from kafka_migration.core.evidence import Kind, document_name
+from kafka_migration.core.producers_question import ABORT, STOPPED
 from tests.live.conftest import LiveWorld
-from tests.live.groups import Offsets, awaiting, commit, committed, ends, member, read_on, wait_for_question
+from tests.live.groups import (
+    Offsets,
+    answer_producers,
+    awaiting,
+    commit,
+    committed,
+    decide,
+    ends,
+    member,
+    read_on,
+    wait_for_question,
+)
 from tests.live.listening import Mailbox, StatsD, alerts_section
 from tests.live.migrations import LiveMigration
 
@@ -44,7 +59,8 @@ def target_offsets(migration: LiveMigration) -> list[Offsets]:
 def test_groups_move_and_read_on(live: LiveWorld, mirrored: LiveMigration, mailbox: Mailbox, statsd: StatsD):
     """A rehearsal touches no group; after the approved cutover each group reads on at its next record.
 
-    Whoever must act on the way is told by mail, and what was measured arrives.
+    Whoever must act on the way is told by mail, and what was measured arrives. Asked whether the producers have
+    stopped, a person answers; the hooks that nobody named are skipped.
     """
     name = mirrored.name
     end, middle = groups_of(mirrored)
@@ -57,20 +73,28 @@ def test_groups_move_and_read_on(live: LiveWorld, mirrored: LiveMigration, mailb
     assert [{}, {}] == target_offsets(mirrored)
 
     mirrored.produce(30, first=400)
-    run_id = awaiting(mirrored)
+    numbers = itertools.count(430)
+    run_id = mirrored.trigger("cutover")
+    answer_producers(live.api, mirrored, run_id, STOPPED, lambda: mirrored.produce(1, first=next(numbers)))
+    wait_for_question(mirrored, run_id)
     question = live.api.question(mirrored.dag_id, run_id, "approve")
     assert end in question
     assert middle in question
-    live.api.answer(mirrored.dag_id, run_id, "approve", "Approve")
+    decide(live.api, mirrored, run_id, "Approve")
 
     assert mirrored.finished(run_id).state == "success"
+    document = mirrored.document(run_id)
+    assert STOPPED == document["steps"]["producers"]["chosen"]
+    assert ["skipped", "skipped", "success"] == [
+        document["tasks"][task] for task in ("switch_clients", "start_consumers", "restore_settings")
+    ]
     assert before == target_offsets(mirrored)
     until = ends(mirrored.source, name)
     for group, first in ((end, 400), (middle, None)):
         values = read_on(mirrored.target, group, name, until)
         expected = read_on(mirrored.source, group, name, until)
         assert sorted(expected) == sorted(values)
-        assert first is None or sorted(values) == sorted(f"value {n}".encode() for n in range(first, 430))
+        assert first is None or sorted(values) == sorted(f"value {n}".encode() for n in range(first, next(numbers)))
     assert ["ALREADY_CUT_OVER"] == [f["code"] for f in mirrored.run("sync")["findings"]]
     assert all(name in mailbox.wait_for(name, kind) for kind in ("producers", "approval", "too_long", "refused"))
     assert "1|c" == statsd.wait_for(f"alert.producers.{name}")
@@ -81,7 +105,7 @@ def test_groups_move_and_read_on(live: LiveWorld, mirrored: LiveMigration, mailb
 def test_refused_approval_writes_nothing(live: LiveWorld, mirrored: LiveMigration):
     """A rejected plan ends the run with its code, and no group exists on the target."""
     run_id = awaiting(mirrored)
-    live.api.answer(mirrored.dag_id, run_id, "approve", "Reject")
+    decide(live.api, mirrored, run_id, "Reject")
 
     assert_nothing_written(mirrored, run_id, "APPROVAL_REFUSED")
 
@@ -101,7 +125,7 @@ def test_commit_after_the_plan_outdates_the_approval(live: LiveWorld, mirrored: 
     run_id = awaiting(mirrored)
     _, middle = groups_of(mirrored)
     commit(mirrored.source, middle, mirrored.name, {0: 1})
-    live.api.answer(mirrored.dag_id, run_id, "approve", "Approve")
+    decide(live.api, mirrored, run_id, "Approve")
     assert_nothing_written(mirrored, run_id, "EVIDENCE_CHANGED")
 
     live.api.clear(mirrored.dag_id, run_id, ["plan_offsets"])
@@ -110,11 +134,30 @@ def test_commit_after_the_plan_outdates_the_approval(live: LiveWorld, mirrored: 
 
 
 @pytest.mark.campaign
+def test_evidence_that_was_tampered_with_moves_nobody(live: LiveWorld, mirrored: LiveMigration):
+    """A forged answer beside the question, and another frozen file, each end a cutover that a person approved."""
+    run_id = awaiting(mirrored)
+    folder = mirrored.evidence(run_id).folder
+    question = json.loads((folder / document_name(Kind.APPROVE, 1)).read_text())
+    forged = {**question, "answered_at": "now", "chosen": "Approve", "responded_by": {"id": "mallory", "name": ""}}
+    (folder / document_name(Kind.APPROVE, 2)).write_text(json.dumps(forged))
+    decide(live.api, mirrored, run_id, "Approve")
+    assert_nothing_written(mirrored, run_id, "EVIDENCE_CHANGED")
+
+    run_id = awaiting(mirrored)
+    frozen = mirrored.evidence(run_id).folder / MIGRATION_FILE
+    frozen.write_text(frozen.read_text().replace("demo_mirror_host", "demo_other_host"))
+    decide(live.api, mirrored, run_id, "Approve")
+    assert_nothing_written(mirrored, run_id, "EVIDENCE_CHANGED")
+    assert mirrored.reservation is None
+
+
+@pytest.mark.campaign
 def test_record_after_the_approval_outdates_it(live: LiveWorld, mirrored: LiveMigration):
     """A record that arrives after the fence was proved stops the run: its consumers would never get it."""
     run_id = awaiting(mirrored)
     mirrored.produce(1, first=400)
-    live.api.answer(mirrored.dag_id, run_id, "approve", "Approve")
+    decide(live.api, mirrored, run_id, "Approve")
 
     assert_nothing_written(mirrored, run_id, "EVIDENCE_CHANGED")
 
@@ -127,12 +170,25 @@ def test_producer_that_goes_on_is_named(mirrored: LiveMigration):
     producer = Producer({**mirrored.source, "enable.idempotence": True})
     while mirrored.state(run_id) not in {"success", "failed"}:
         producer.produce(mirrored.name, b"still there", partition=0)
-        assert producer.flush(30) == 0
+        assert producer.flush(60) == 0
 
     assert_nothing_written(mirrored, run_id, "FENCE_MOVING")
     (finding,) = mirrored.document(run_id)["findings"]
     assert mirrored.name in finding["subject"]
     assert "producer id" in finding["found"]
+
+
+@pytest.mark.campaign
+def test_cutover_that_a_person_aborts(live: LiveWorld, mirrored: LiveMigration):
+    """Asked whether the producers have stopped, a person can end the cutover: MirrorMaker stops, no group moves."""
+    run_id = mirrored.trigger("cutover")
+    answer_producers(live.api, mirrored, run_id, ABORT, lambda: mirrored.produce(1))
+
+    assert "failed" == mirrored.finished(run_id).state
+    assert {"CUTOVER_ABORTED", "STOP_REQUESTED"} == set(mirrored.codes(run_id))
+    assert [{}, {}] == target_offsets(mirrored)
+    assert ([], None) == (mirrored.mirror_pids(), mirrored.reservation)
+    assert "PASS" == mirrored.run("sync")["verdict"]
 
 
 HOOKS = """1h
@@ -147,7 +203,7 @@ def test_hooks_are_called(live: LiveWorld, mirrored: LiveMigration):
     """A function is called when the producers are to stop, a DAG is run and waited for after the groups have moved."""
     live.api.wait_for_dag("of_a_user")
     run_id = awaiting(mirrored)
-    live.api.answer(mirrored.dag_id, run_id, "approve", "Approve")
+    decide(live.api, mirrored, run_id, "Approve")
 
     assert "success" == mirrored.finished(run_id).state
     stopped, started = mirrored.document(run_id)["hooks"]
@@ -164,7 +220,7 @@ def test_group_active_on_the_target_is_left_out(live: LiveWorld, mirrored: LiveM
     with member(mirrored.target, end, mirrored.name):
         run_id = awaiting(mirrored)
         assert "someone" in live.api.question(mirrored.dag_id, run_id, "approve")
-        live.api.answer(mirrored.dag_id, run_id, "approve", "Approve")
+        decide(live.api, mirrored, run_id, "Approve")
         run = mirrored.finished(run_id)
 
     assert ("success", "partly done") == (run.state, mirrored.document(run_id)["outcome"])
@@ -183,7 +239,7 @@ def test_tasks_killed_between_any_two_steps_come_to_the_same_end(live: LiveWorld
     kill_after(mirrored, run_id, "plan_offsets", lambda: evidence.of_attempt(Kind.OFFSETS_PLAN))
     kill_after(mirrored, run_id, "approve", lambda: evidence.of_attempt(Kind.APPROVE))
     wait_for_question(mirrored, run_id)
-    live.api.answer(mirrored.dag_id, run_id, "approve", "Approve")
+    decide(live.api, mirrored, run_id, "Approve")
     kill_after(mirrored, run_id, "sync_offsets", lambda: evidence.of_attempt(Kind.OFFSETS_BEFORE))
     kill_after(mirrored, run_id, "confirm_cutover", lambda: mirrored.ledger.cutovers)
 

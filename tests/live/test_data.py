@@ -13,7 +13,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource
 from sandbox.data.clicks import CLICKS, are_clicks_whole
 from sandbox.data.damage import Damage, damaged, remake_topic
 from sandbox.data.groups import GROUPS, Group, have_committed
-from sandbox.data.reading import read_contents, read_records
+from sandbox.data.reading import partitions_of, read_contents, read_records
 from sandbox.data.records import SPAN_MS, Record, orders, spread
 from sandbox.data.seeding import Volumes, seed
 from sandbox.data.sending import Sender
@@ -21,6 +21,7 @@ from sandbox.data.topics import ORDERS, TOPICS, Topic, create_topics
 from sandbox.data.traffic import LiveTraffic
 from sandbox.errors import SandboxError
 from sandbox.sandbox import Sandbox
+from tests.live.groups import end_of
 
 pytestmark = pytest.mark.live
 
@@ -53,8 +54,7 @@ def _ends(bootstrap: str, topic: str) -> dict[int, int]:
     """Return the high watermark of each partition."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "ends"})
     try:
-        partitions = consumer.list_topics(topic, timeout=TIMEOUT_S).topics[topic].partitions
-        return {p: consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=TIMEOUT_S)[1] for p in partitions}
+        return {p: end_of(consumer, TopicPartition(topic, p)) for p in partitions_of(consumer, topic)}
     finally:
         consumer.close()
 

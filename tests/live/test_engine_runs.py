@@ -10,6 +10,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from sandbox.data.reading import read_records
 from sandbox.data.records import Record
+from sandbox.data.topics import wait_until_led
 from tests.live.conftest import LiveWorld
 from tests.live.invariants import require_complete_copy
 from tests.live.migrations import LiveMigration
@@ -77,7 +78,8 @@ def test_mirrormaker1_copies_are_proved_over_other_partitions(live: LiveWorld):
     """MirrorMaker 1 copies each record once, over two runs, into more partitions; compared by key the copy passes."""
     migration = live.migration("mm1", mirror="  engine: mirrormaker1")
     admin = AdminClient(migration.target)
-    admin.create_topics([NewTopic("mm1", 5, 1)])["mm1"].result(30)
+    admin.create_topics([NewTopic("mm1", 5, 1)])["mm1"].result(60)
+    wait_until_led(migration.target["bootstrap.servers"], {"mm1": 5})
     documents = _two_syncs(migration)
     source, target = (_all(side["bootstrap.servers"], "mm1") for side in (migration.source, migration.target))
 

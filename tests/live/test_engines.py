@@ -99,7 +99,7 @@ class LiveWorld(EngineWorld):
         resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[limit])
         admin = AdminClient(self._target)
         for future in admin.incremental_alter_configs([resource]).values():
-            future.result(30)
+            future.result(60)
 
     def close(self) -> None:
         """Leave no MirrorMaker behind."""
@@ -110,7 +110,7 @@ class LiveWorld(EngineWorld):
     def _send(producer: Producer, topic: str, partition: int, values: tuple[bytes, ...]) -> None:
         for value in values:
             producer.produce(topic, key=value, value=value, partition=partition)
-        assert producer.flush(30) == 0
+        assert producer.flush(60) == 0
 
 
 def _answer(condition: Callable[[], object]) -> object:

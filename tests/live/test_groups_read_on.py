@@ -15,7 +15,7 @@ from kafka_migration.core.evidence import Kind
 from kafka_migration.core.migration import Phase, RunIdentity
 from sandbox.data.reading import read_records
 from tests.live.conftest import LiveWorld
-from tests.live.groups import awaiting, committed, ends, read_on
+from tests.live.groups import awaiting, committed, decide, ends, read_on
 from tests.live.migrations import LiveMigration
 from tests.live.scenarios import Scenario
 from tests.waiting import wait_until
@@ -49,8 +49,8 @@ def read_some(side: Mapping[str, str], topic: str, group: str, count: int) -> li
 def give_partitions(migration: LiveMigration, on_target: int) -> None:
     """Let the topic have more partitions on the source, and so many on the target."""
     source, target = AdminClient(migration.source), AdminClient(migration.target)
-    source.create_partitions([NewPartitions(migration.name, SOURCE_PARTITIONS)])[migration.name].result(30)
-    target.create_topics([NewTopic(migration.name, on_target, 1)])[migration.name].result(30)
+    source.create_partitions([NewPartitions(migration.name, SOURCE_PARTITIONS)])[migration.name].result(60)
+    target.create_topics([NewTopic(migration.name, on_target, 1)])[migration.name].result(60)
 
 
 def read_all(side: Mapping[str, str], topic: str) -> list[bytes]:
@@ -139,7 +139,7 @@ def checkpoints_of(migration: LiveMigration) -> list[dict[str, Any]]:
 
 def approve(live: LiveWorld, migration: LiveMigration, run_id: str) -> None:
     """Say yes, and wait for the run's good end."""
-    live.api.answer(migration.dag_id, run_id, "approve", "Approve")
+    decide(live.api, migration, run_id, "Approve")
     assert "success" == migration.finished(run_id).state
 
 
@@ -180,7 +180,7 @@ def require_the_way_back(
     producer = Producer(target)
     for number in range(3):
         producer.produce(topic, b"only on the target", key=b"k%d" % number)
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
     refused = back.finished(back.trigger("fail_back"))
     assert ("failed", ["TARGET_ONLY_RECORDS"]) == (refused.state, back.codes(refused.run_id))
 

@@ -30,7 +30,7 @@ def _source_state(migration: LiveMigration) -> tuple[set[str], set[str]]:
     """Return the source's topics and groups; Kafka's own topics come and go with any reader."""
     admin = AdminClient(migration.source)
     topics = {name for name in admin.list_topics(timeout=30).topics if not name.startswith("__")}
-    return topics, {group.group_id for group in admin.list_consumer_groups().result(30).valid}
+    return topics, {group.group_id for group in admin.list_consumer_groups().result(60).valid}
 
 
 def test_only_the_delta_is_copied_and_validated(live: LiveWorld):

@@ -9,10 +9,10 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
 from confluent_kafka import Producer
 
 from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
@@ -66,7 +66,7 @@ def test_real_retention_that_overtakes_the_copy_is_refused_with_its_range(new_st
     stage.do(PreflightOperator, ReserveOperator)
     log_start, _ = stage.source_offsets(topic)
 
-    with pytest.raises(AirflowFailException, match=rf"GAP · {topic}\[0\].*offsets 5–{log_start - 1:,} before"):
+    with pytest.raises(FailedForGood, match=rf"GAP · {topic}\[0\].*offsets 5–{log_start - 1:,} before"):
         stage.do(PlanOperator)
 
     assert stage.run.host.status().generation == 1
@@ -152,7 +152,7 @@ def test_source_topic_made_anew_is_refused(new_stage: Callable[..., Stage]):
     stage.create(topic)
     stage.produce(topic, *numbered(100, 9))
 
-    with pytest.raises(AirflowFailException, match=rf"SOURCE_TOPIC_RECREATED · topic {topic}"):
+    with pytest.raises(FailedForGood, match=rf"SOURCE_TOPIC_RECREATED · topic {topic}"):
         stage.do(*BEFORE_START)
 
 
@@ -212,7 +212,7 @@ def test_large_record_in_a_shared_batch_ends_the_run_and_loses_nothing(new_stage
     stage.do(PlanOperator)
 
     event = stage.watch()
-    with pytest.raises(AirflowFailException):
+    with pytest.raises(FailedForGood):
         stage.complete(event)
     stage.stop()
     stage.next_run()

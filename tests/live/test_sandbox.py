@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -22,7 +23,7 @@ from sandbox.folder import Folder
 from sandbox.jars import PROJECT
 from sandbox.kafka import KafkaCluster
 from sandbox.parts import HOST, Part, free_ports, wait_ready
-from sandbox.processes import belonging
+from sandbox.processes import belonging, identify
 from sandbox.sandbox import Sandbox
 from sandbox.state import SandboxState
 from tests.waiting import wait_until
@@ -56,7 +57,7 @@ def supervisor(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
         )
     yield process
     process.terminate()
-    process.wait(60)
+    process.wait(240)
 
 
 def _hear_interrupts() -> None:
@@ -161,7 +162,7 @@ def test_the_death_of_the_sandbox_process_leaves_nothing(
 ):
     """kill -9, SIGTERM and Ctrl-C of the owning process end every part and every daemon on the host."""
     state_file = tmp_path / "root" / "state.json"
-    wait_until(state_file.exists, 120, "the start")
+    wait_until(state_file.exists, 400, "the start")
     state = SandboxState.load(state_file)
     _ssh(state, DAEMON)
     # sshd hides the marker behind its process title, so it counts by the pid that the watchdog was told.
@@ -169,20 +170,36 @@ def test_the_death_of_the_sandbox_process_leaves_nothing(
 
     supervisor.send_signal(number)
 
-    wait_until(lambda: not belonging(state.sandbox_id) and not sshd.exists(), 60, "the end of every process")
-    wait_until(lambda: not state_file.exists(), 60, "the removal of the state file")
+    wait_until(lambda: not belonging(state.sandbox_id) and not sshd.exists(), what="the end of every process")
+    wait_until(lambda: not state_file.exists(), what="the removal of the state file")
+
+
+def test_a_dead_part_is_named_and_started_again(supervisor: subprocess.Popen[bytes], tmp_path: Path):
+    """`status` names what was killed and ends with 1; `up` starts it where it was, and then `status` ends with 0."""
+    state_file = tmp_path / "root" / "state.json"
+    wait_until(state_file.exists, 400, "the start")
+    state = SandboxState.load(state_file)
+    os.kill(state.pids["target"], signal.SIGKILL)
+    wait_until(lambda: identify(state.pids["target"]) is None, what="the end of the broker")
+
+    dead, up, well = (_command(tmp_path / "root", name) for name in ("status", "up", "status"))
+
+    assert (1, 0, 0) == (dead.returncode, up.returncode, well.returncode), up.stdout
+    assert re.search(r"^ +target +NOT RUNNING", dead.stdout, re.MULTILINE)
+    assert "NOT RUNNING" not in well.stdout
+    assert _cluster_id(state.target_bootstrap)
 
 
 def test_sigterm_while_starting_leaves_nothing(supervisor: subprocess.Popen[bytes], tmp_path: Path):
     """A stop during the start is a stop: the half-started parts are ended and no state file appears."""
     folder = Folder(tmp_path / "root")
-    wait_until(lambda: (owner := folder.owner()) and belonging(owner.sandbox_id), 60, "the first part")
+    wait_until(lambda: (owner := folder.owner()) and belonging(owner.sandbox_id), what="the first part")
     owner = folder.owner()
     assert owner is not None
 
     supervisor.terminate()
 
-    assert supervisor.wait(60) == 128 + signal.SIGTERM
+    assert supervisor.wait(240) == 128 + signal.SIGTERM
     assert belonging(owner.sandbox_id) == set()
     assert not folder.state_file.exists()
 
@@ -198,20 +215,20 @@ def test_leftovers_of_a_predecessor_whose_watchdog_was_killed_too_are_ended(tmp_
     survivors = Folder(tmp_path / "root").end_leftovers()
 
     assert survivors == set()
-    assert leftover.wait(10) == -signal.SIGTERM
+    assert leftover.wait(240) == -signal.SIGTERM
 
 
 def test_airflow_is_healthy_and_lets_the_demo_user_in(sandbox: Sandbox):
     """All components call themselves healthy, and the user of the state gets a token."""
     state = sandbox.state
-    health = json.load(urllib.request.urlopen(f"{state.airflow_url}/api/v2/monitor/health", timeout=10))
+    health = json.load(urllib.request.urlopen(f"{state.airflow_url}/api/v2/monitor/health", timeout=60))
     login = {"username": state.airflow_user, "password": state.airflow_password}
     request = urllib.request.Request(
         f"{state.airflow_url}/auth/token", json.dumps(login).encode(), {"Content-Type": "application/json"}
     )
 
     assert {health[component]["status"] for component in HEALTH_COMPONENTS} == {"healthy"}
-    assert json.load(urllib.request.urlopen(request, timeout=10))["access_token"]
+    assert json.load(urllib.request.urlopen(request, timeout=60))["access_token"]
 
 
 def test_every_port_listens_on_loopback_only(sandbox: Sandbox):
@@ -224,8 +241,13 @@ def test_every_port_listens_on_loopback_only(sandbox: Sandbox):
     assert addresses
 
 
+def _command(root: Path, name: str) -> subprocess.CompletedProcess[str]:
+    words = (sys.executable, "-m", "sandbox", name, "--root", str(root))
+    return subprocess.run(words, cwd=PROJECT, capture_output=True, text=True, check=False)
+
+
 def _cluster_id(address: str) -> str:
-    metadata = AdminClient({"bootstrap.servers": address}).list_topics(timeout=10)
+    metadata = AdminClient({"bootstrap.servers": address}).list_topics(timeout=60)
     return str(metadata.cluster_id)
 
 

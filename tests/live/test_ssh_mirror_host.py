@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
 import signal
 import socket
 import subprocess
+import tracemalloc
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -17,11 +19,13 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.adapters.mirror_host import SshMirrorHost, mirrorctl_text
-from kafka_migration.adapters.ssh import SshTransport
+from kafka_migration.adapters.ssh import MAX_OUTPUT_BYTES, SshTransport
+from kafka_migration.adapters.transport import ReplyLost
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Refused, TransientError
 from kafka_migration.core.host import HostProbe, MirrorLaunch
 from kafka_migration.core.mirrorctl import HostRequest, parse_reply, render_request
+from sandbox.parts import free_ports
 from tests.contract.host_contract import GRACE_S, ME, HostContract, codes
 from tests.contract.local_host import SCRIPT, Machine
 from tests.waiting import wait_until
@@ -104,9 +108,8 @@ def _children(pid: int) -> list[int]:
 @pytest.fixture
 def sshd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sshd]:
     """A running sshd, and the Airflow connection to it."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    # Of a port that the system gives, another process may make its own before sshd does.
+    (port,) = free_ports(1)
     sshd = Sshd(tmp_path / "sshd", port)
     sshd.folder.mkdir()
     sshd.make_keys()
@@ -233,6 +236,23 @@ def test_login_that_ends_at_once_says_why(sshd: Sshd):
         SshMirrorHost("shop", CONNECTION).status()
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["yes", "yes >&2", "while :; do printf x; sleep 1; done", "printf '@@mirrorctl {'; kill -9 $PPID"],
+    ids=["flood", "flood of complaints", "a byte a second", "closes in the middle"],
+)
+def test_hostile_command_is_cut_off(sshd: Sshd, command: str):
+    """A host that prints for ever, or a byte a second, or breaks off, has its time and 8 MiB, and not our memory."""
+    sshd.force(command)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ReplyLost):
+            SshTransport(CONNECTION)("true", "", 3)
+        assert tracemalloc.get_traced_memory()[1] < 6 * MAX_OUTPUT_BYTES
+    finally:
+        tracemalloc.stop()
+
+
 def test_reading_call_survives_a_broken_connection(sshd: Sshd, machine: Machine):
     """A connection that breaks while a tool runs is opened again, and the tool is run again."""
     with SshMirrorHost("shop", CONNECTION, str(machine.home)) as host, ThreadPoolExecutor(1) as pool:
@@ -247,6 +267,15 @@ def test_reading_call_survives_a_broken_connection(sshd: Sshd, machine: Machine)
             late.result()
     assert 2 == (sshd.folder / "log").read_text().count("Accepted publickey")
     wait_until(lambda: not machine.alive(), what="the end of the first tool")
+
+
+def test_a_connection_that_works_is_no_news(sshd: Sshd, machine: Machine, caplog: pytest.LogCaptureFixture):
+    """Connecting and logging in leave no line in the log of a task; Paramiko writes two for each."""
+    with caplog.at_level(logging.INFO), SshMirrorHost("shop", CONNECTION, str(machine.home)) as host:
+        host.status()
+
+    assert "Accepted publickey" in (sshd.folder / "log").read_text()
+    assert [] == [record.getMessage() for record in caplog.records if "paramiko" in record.name]
 
 
 def test_process_outlives_the_connection_and_sshd(sshd: Sshd, machine: Machine):

@@ -70,6 +70,13 @@ class Scene(Clusters):
             source, target = (end.get(partition, 0) for end in ends)
             self.windows.append(Window(1, topic, topic, partition, 0, source, 0, target))
 
+    def leave_holes(self, topic: str, count: int) -> None:
+        """Leave so many offsets of the source without a record, and one for a marker, as a cleaner would leave them."""
+        self.source.transaction(topic, [RECORDS[0]] * count, "abort")
+        number = next(n for n, window in enumerate(self.windows) if (window.topic, window.partition) == (topic, 0))
+        first = self.windows[number]
+        self.windows[number] = replace(first, source_end=first.source_end + count + 1)
+
 
 def _send(side: Side, topic: str, records: Sequence[Sent], partitions: int) -> dict[int, int]:
     """Send records; those without a key go round. Returns how many each partition got."""
@@ -94,6 +101,7 @@ def scene(tmp_path_factory) -> Iterator[Scene]:
         scene.copied("purged", RECORDS, RECORDS)
         scene.source.purge("purged", 5)
         scene.copied("compacted", RECORDS[20:], RECORDS)
+        scene.leave_holes("compacted", 20)
         _producer = fill_transactions(scene)
         yield scene
 

@@ -27,7 +27,7 @@ from sandbox.jars import kafka_home
 from sandbox.processes import belonging, end_all
 from sandbox.sandbox import Sandbox
 from tests.conftest import MIGRATION_TEXT
-from tests.live.spark_cluster import EXECUTOR, SparkCluster, spark_cluster
+from tests.live.spark_cluster import SparkCluster, spark_cluster
 from tests.live.validating_task import NAME
 from tests.live.validation_scene import START_MS, Clusters, Sent, Side, plain, submit
 from tests.waiting import wait_until
@@ -115,7 +115,12 @@ def test_standalone_cluster_validates(clusters: Clusters, spark: SparkCluster, t
     """Executors that are processes of their own find what the driver alone would: PASS, and the damage in its place."""
     request = request_of(["orders", "bad"], digest=digest)
     ended, path = submit(
-        clusters, tmp_path, request.to_document(), clients_of(clusters, request), spark.master, EXECUTOR
+        clusters,
+        tmp_path,
+        request.to_document(),
+        clients_of(clusters, request),
+        spark.master,
+        spark.conf,
     )
 
     assert ended.returncode == 0, ended.stdout[-4000:] + ended.stderr[-4000:]
@@ -167,7 +172,7 @@ def task_settings(clusters: Clusters, spark: SparkCluster, folder: Path) -> dict
     connections = {
         "OLD_KAFKA": {"conn_type": "kafka", "extra": {"bootstrap.servers": clusters.source.bootstrap}},
         "NEW_KAFKA": {"conn_type": "kafka", "extra": {"bootstrap.servers": clusters.target.bootstrap}},
-        "SPARK": {"conn_type": "spark", "host": spark.master, "extra": {"deploy-mode": "client"}},
+        "SPARK": {"conn_type": "spark", "host": spark.master, "extra": {"deploy-mode": "client", **spark.settings}},
     }
     return {
         **{f"AIRFLOW_CONN_{name}": json.dumps(value) for name, value in connections.items()},
@@ -190,7 +195,7 @@ def test_limit_holds_while_reading_only(clusters: Clusters, spark: SparkCluster,
     clients = clients_of(clusters, request)
     sides = (clusters.source, clusters.target)
     with ThreadPoolExecutor() as pool:
-        job = pool.submit(submit, clusters, tmp_path, request.to_document(), clients, spark.master, EXECUTOR)
+        job = pool.submit(submit, clusters, tmp_path, request.to_document(), clients, spark.master, spark.conf)
         wait_until(lambda: all(quota(s, request.client_id) == LIMIT for s in sides), 200, "the quotas")
         assert not job.done()
         ended, path = job.result()

@@ -11,7 +11,7 @@ from confluent_kafka import Producer
 
 from kafka_migration.core.migration import Phase
 from tests.live.conftest import LiveWorld
-from tests.live.groups import Offsets, awaiting, commit, committed, ends, read_on
+from tests.live.groups import Offsets, awaiting, commit, committed, decide, ends, read_on
 from tests.live.migrations import LiveMigration
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign]
@@ -34,7 +34,7 @@ def cut_over(live: LiveWorld, migration: LiveMigration, **conf: object) -> str:
     """Do a whole cutover or rollback; return its question."""
     run_id = awaiting(migration, **conf)
     question = live.api.question(migration.dag_id, run_id, "approve")
-    live.api.answer(migration.dag_id, run_id, "approve", "Approve")
+    decide(live.api, migration, run_id, "Approve")
     assert "success" == migration.finished(run_id).state
     assert_files_restore(migration, run_id)
     return question
@@ -85,7 +85,7 @@ def test_two_waves(live: LiveWorld):
 
     producer = Producer(migration.target)
     producer.produce(migration.name, b"written on the target")
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
     migration.produce(60, first=200, topic=LATER)
     between = migration.run("sync")
     assert ("success", "PASS") == (between["state"], between["verdict"])

@@ -1,7 +1,7 @@
 """One task `validate_topics` in a process of its own. As in Airflow, SIGTERM calls `on_kill`, and the task goes on.
 
 `python -m tests.live.validating_task FOLDER`, where FOLDER holds `request.json` and `shop.yaml`; settings and
-connections come from the environment.
+connections come from the environment. A login in `login.json` is added to both connections.
 """
 
 from __future__ import annotations
@@ -14,20 +14,28 @@ from types import SimpleNamespace
 
 from airflow.sdk.api.datamodels._generated import DagRunType
 
+from kafka_migration.adapters.connections import connection_config
 from kafka_migration.core.validation import ValidationRequest
-from kafka_migration.orchestration.operators import validate
+from kafka_migration.orchestration.operators import spark_job, validate
 from kafka_migration.orchestration.run import MigrationRun
+from tests.airflow.conftest import FakeTaskInstance
 from tests.live.spark_cluster import EXECUTOR
 
 NAME = "shop"
+LOGIN = "login.json"
 
 
 def main(folder: Path) -> None:
     """Validate what the request says; the task ends as Spark does."""
     request = ValidationRequest.from_document(json.loads((folder / "request.json").read_text()))
     validate._request = lambda run: request
+    if (folder / LOGIN).exists():
+        login = json.loads((folder / LOGIN).read_text())
+        (folder / LOGIN).unlink()
+        spark_job.connection_config = lambda *of: {**connection_config(*of), **login}
     dag_run = SimpleNamespace(dag_id="dag", run_id="run", clear_number=0, run_type=DagRunType.MANUAL)
-    context = {"dag_run": dag_run, "params": {"mode": "sync"}}
+    dag = SimpleNamespace(tasks=[])
+    context = {"dag_run": dag_run, "params": {"mode": "sync"}, "ti": FakeTaskInstance(), "dag": dag}
     run = MigrationRun.from_context(context, NAME)  # type: ignore[arg-type]
     run.evidence.freeze_migration((folder / f"{NAME}.yaml").read_text())
     operator = validate.ValidateTopicsOperator(task_id="validate_topics", migration=NAME, conf=EXECUTOR)

@@ -11,6 +11,8 @@ from confluent_kafka import Consumer, IsolationLevel, KafkaError, Message, Produ
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
 from kafka_migration.orchestration.operators.spark_job import zip_package
+from sandbox.data.asking import asked
+from sandbox.data.topics import wait_until_led
 from sandbox.spark import JOB, submit_job
 from tests.waiting import wait_until
 
@@ -78,12 +80,13 @@ class Side:
         for start in range(0, len(new), TOPICS_A_CALL):
             for future in admin.create_topics(new[start : start + TOPICS_A_CALL]).values():
                 future.result(60)
+        wait_until_led(self.bootstrap, partitions)
 
     def purge(self, topic: str, log_start: int) -> None:
         """Delete the records of partition 0 below an offset."""
         admin = self.admin
         for future in admin.delete_records([TopicPartition(topic, 0, log_start)]).values():
-            future.result(30)
+            future.result(60)
 
     def send(self, topic: str, partition: int, records: Sequence[Sent]) -> None:
         """Send records in order and wait until they are stored."""
@@ -124,8 +127,12 @@ class Side:
         admin = self.admin
         topics = [topic for name, topic in admin.list_topics(timeout=30).topics.items() if not name.startswith("_")]
         wanted = {TopicPartition(topic.topic, number): what for topic in topics for number in topic.partitions}
-        answers = admin.list_offsets(wanted, isolation_level=level, request_timeout=60)
-        return {(place.topic, place.partition): answer.result(60).offset for place, answer in answers.items()}
+
+        def offsets() -> dict[Place, int]:
+            answers = admin.list_offsets(wanted, isolation_level=level, request_timeout=60)
+            return {(place.topic, place.partition): answer.result(60).offset for place, answer in answers.items()}
+
+        return asked(offsets, "the offsets of every topic")
 
     def records(self, starts: Mapping[Place, int]) -> dict[Place, list[tuple[int, Sent]]]:
         """Return the committed records of partitions with their offsets, from these offsets to the end."""
@@ -154,7 +161,7 @@ class Side:
         producer.init_transactions(30)
         producer.begin_transaction()
         self.produce(producer, topic, 0, records)
-        assert producer.flush(30) == 0
+        assert producer.flush(60) == 0
         if how == "commit":
             producer.commit_transaction(30)
         elif how == "abort":

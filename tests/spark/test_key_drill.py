@@ -8,7 +8,14 @@ from functools import reduce
 
 import pytest
 
-from kafka_digest.align_tasks import NO_CIRCUMSTANCES, TARGET_BEFORE, TARGET_BEHIND, UNCOMMITTED, Circumstances
+from kafka_digest.align_tasks import (
+    NO_CIRCUMSTANCES,
+    SOURCE_BEHIND,
+    TARGET_BEFORE,
+    TARGET_BEHIND,
+    UNCOMMITTED,
+    Circumstances,
+)
 from kafka_digest.key_drill import Suspects, aligned_keys, reconciled
 from kafka_digest.key_frames import KeyedSide, compared_rows
 from kafka_digest.key_tasks import DIFFERING
@@ -128,6 +135,7 @@ def test_what_else_the_logs_hold_explains_differences(drilled):
     explaining = {
         UNCOMMITTED: {0: [*keyed, OTHER], 5: [*KEYLESS, KEYLESS[0]]},
         TARGET_BEFORE: {3: [SOURCE[0], SOURCE[5]]},
+        SOURCE_BEHIND: {1: [SOURCE[0], SOURCE[5]]},
         TARGET_BEHIND: {1: [SOURCE[0], SOURCE[5]]},
     }
     circumstances = Circumstances((frozenset(), frozenset({1, 2, 3})), (frozenset({4}), frozenset()))

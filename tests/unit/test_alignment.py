@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_digest import alignment
+from kafka_digest import subsequences
 from kafka_digest.alignment import (
     ABORTED,
     ALTERED,
@@ -25,13 +25,14 @@ from kafka_digest.alignment import (
     MOVED,
     REORDERED,
     STALE,
+    UNPROVED,
     Difference,
     Known,
     Records,
     align,
-    common_subsequence,
     surplus,
 )
+from kafka_digest.subsequences import common_subsequence
 
 pytestmark = pytest.mark.unit
 
@@ -191,7 +192,7 @@ def test_differences_account_for_every_record(source, target, split):
 
 def test_many_identical_records_do_not_cost_their_square(monkeypatch):
     """Beyond a bound identical records are paired by their number; a clean end stays clean."""
-    monkeypatch.setattr(alignment, "_MAX_PAIRS", 10)
+    monkeypatch.setattr(subsequences, "_MAX_PAIRS", 10)
     same = [Sent(1, 1)] * 20
     found = align(records([SOURCE[0], *same, SOURCE[2]]), records([SOURCE[3], *same, *same[:3], SOURCE[4]]))
 
@@ -200,7 +201,7 @@ def test_many_identical_records_do_not_cost_their_square(monkeypatch):
 
 def test_replay_of_very_many_identical_records_is_no_reordering(monkeypatch):
     """Regression: paired by their number, identical records crossed the others between them."""
-    monkeypatch.setattr(alignment, "_MAX_PAIRS", 10)
+    monkeypatch.setattr(subsequences, "_MAX_PAIRS", 10)
     source = [sent for n in range(50) for sent in (Sent(7, 7), Sent(100 + n, 0))]
     target = [*source[:30], *source[10:60], *source[40:]]
 
@@ -287,9 +288,75 @@ GOES_ON = Known(compacted=BOTH, behind=BOTH)
         pytest.param(
             [],
             SOURCE[:1],
-            Known(compacted=BOTH, behind=(False, True), deleted_behind=(False, True)),
+            Known(compacted=BOTH, behind=(False, True), deleted_behind=(False, True), goes_on=BOTH),
             [(COMPACTED, None, 0)],
             id="deleted behind the range",
+        ),
+        pytest.param(
+            [],
+            SOURCE[:1],
+            Known(compacted=BOTH, behind=(False, True), deleted_behind=(False, True)),
+            [(EXTRA, None, 0)],
+            id="deleted behind the range, of a source that ends with it",
+        ),
+        pytest.param(
+            [], SOURCE[:1], Known(compacted=BOTH, goes_on=BOTH), [(UNPROVED, None, 0)], id="source may have forgotten"
+        ),
+        pytest.param(
+            [],
+            SOURCE[:1],
+            Known(compacted=BOTH, before=(True, False), goes_on=BOTH),
+            [(EXTRA, None, 0)],
+            id="source has not forgotten what came before",
+        ),
+        pytest.param(
+            SOURCE[:2],
+            [],
+            Known(compacted=BOTH, behind=(True, False), deleted_behind=(True, False), goes_on=(True, False)),
+            [(MISSING, n, None) for n in (0, 1)],
+            id="tombstone behind the source's range was never copied",
+        ),
+        pytest.param(
+            SOURCE[:2],
+            [],
+            Known(compacted=BOTH, behind=(True, False), deleted_behind=(True, False), goes_on=BOTH),
+            [(UNPROVED, n, None) for n in (0, 1)],
+            id="tombstone behind the source's range may have been copied",
+        ),
+        pytest.param(
+            SOURCE[:2],
+            [],
+            Known(compacted=BOTH, behind=(True, False), goes_on=BOTH),
+            [(MISSING, n, None) for n in (0, 1)],
+            id="nothing deleted the key",
+        ),
+        pytest.param(
+            SOURCE[:2],
+            [],
+            Known(compacted=BOTH, behind=(False, True), goes_on=BOTH),
+            [(MISSING, n, None) for n in (0, 1)],
+            id="what the target has behind the range is not the source's",
+        ),
+        pytest.param(
+            [SOURCE[0], TOMBSTONE],
+            [],
+            Known(compacted=BOTH, behind=(True, False), goes_on=(True, False)),
+            [(COMPACTED, n, None) for n in (0, 1)],
+            id="deleted, cleaned, and created again after the copy",
+        ),
+        pytest.param(
+            SOURCE[:2],
+            [OTHER],
+            Known(compacted=BOTH, behind=(True, False), goes_on=(True, False), has_tail=True),
+            [*((COMPACTED, n, None) for n in (0, 1)), (EXTRA, None, 0)],
+            id="nothing but what came behind the source's range",
+        ),
+        pytest.param(
+            SOURCE[:3],
+            SOURCE[1:3],
+            Known(compacted=BOTH, before=(False, True)),
+            [(MISSING, 0, None)],
+            id="what came before the range is still there",
         ),
         pytest.param(
             [], SOURCE[:1], Known(compacted=BOTH, behind=(False, True)), [(EXTRA, None, 0)], id="alive behind the range"
@@ -354,13 +421,59 @@ def test_identical_records_without_a_key_are_explained_by_number(source, target,
     assert expected == [d.label for d in surplus(source, target, known)]
 
 
+def test_identical_records_do_not_hide_what_a_replay_and_a_cleaner_left():
+    """Regression: a longer run that looks alike was taken for the copy, and a good copy then lacked a record."""
+    again, (a, b, c, d, e) = Sent(7, 7), SOURCE[:5]
+    source = [again, again, a, b, again, c, d, e]
+    target = [b, again, c, b, again, c, d, e]
+
+    assert {COMPACTED: 3, DUPLICATE: 3} == Counter(d.label for d in align(records(source), records(target), COMPACTS))
+
+
 @pytest.mark.parametrize("partition", [0, 1])
 def test_compaction_explains_nothing_of_a_key_in_several_source_partitions(partition):
-    """Between partitions nobody knows which record is newer, so what is missing there is missing."""
+    """Between partitions it is not known which record is newer: what a beginning lacks is neither lost nor proved."""
     source = [*SOURCE[:2], *(moved_to(sent, 1) for sent in SOURCE[2:4])]
     target = [record for record in SOURCE[:4] if record != SOURCE[2 * partition]]
 
-    assert MISSING in {d.label for d in align(records(source), records(target), COMPACTS)}
+    assert {UNPROVED, INTERLEAVED} == {d.label for d in align(records(source), records(target), COMPACTS)}
+    assert MISSING in {d.label for d in align(records(source), records(target))}
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        pytest.param([SOURCE[0], SOURCE[2], OTHER, SOURCE[1], SOURCE[3]], {UNPROVED}, id="source may have had it"),
+        pytest.param([SOURCE[0], SOURCE[2], SOURCE[3]], {MISSING}, id="not the first of its partition"),
+        pytest.param([], {MISSING}, id="nothing newer is there"),
+    ],
+)
+def test_of_a_key_in_several_source_partitions_only_beginnings_are_unproved(target, expected):
+    """What cannot have been compacted of such a key is damage."""
+    source = [*SOURCE[:2], *(moved_to(sent, 1) for sent in SOURCE[2:4])]
+    found = {d.label for d in align(records(source), records(target), COMPACTS)}
+
+    assert expected == found - {INTERLEAVED}
+
+
+def test_altered_record_of_a_key_in_several_source_partitions_is_altered():
+    """Regression: it was told as one record missing and another extra, for there are no gaps between partitions."""
+    source = [*SOURCE[:3], *(moved_to(sent, 1) for sent in SOURCE[3:6])]
+    target = [SOURCE[3], SOURCE[0], SOURCE[1]._replace(value=77), SOURCE[4], SOURCE[2], SOURCE[5]]
+
+    found = align(records(source), records(target))
+
+    assert [INTERLEAVED, ALTERED] == [d.label for d in found]
+    assert (1, 2, ("value",)) == found[1][1:4]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [(2, 0, [(COMPACTED, MISSING)] * 2), (0, 2, [(COMPACTED, EXTRA), (COMPACTED, DUPLICATE)]), (1, 1, [])],
+)
+def test_a_cleaner_keeps_no_record_without_a_key(source, target, expected):
+    """Regression: records without a key that a cleaner had removed failed the copy."""
+    assert expected == [(d.label, d.otherwise) for d in surplus(source, target, COMPACTS)]
 
 
 def test_record_that_comes_too_early_is_no_replay():

@@ -6,7 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_migration.core.approval import Ask, evidence_changed, four_eyes, plan_changes, stale_asks, unapproved
+from kafka_migration.core.approval import (
+    Ask,
+    evidence_changed,
+    four_eyes,
+    not_an_approver,
+    plan_changes,
+    stale_asks,
+    unapproved,
+)
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.group_offsets import GroupPlan, OffsetsPlan, PlannedOffset, Proof
@@ -32,12 +40,12 @@ def test_ask_comes_back_from_its_document():
 
 def test_same_plan_may_be_asked_about_again():
     """A retried question about the same plan shows the same text."""
-    assert () == stale_asks([ASKED, APPROVED], "plan-a")
+    assert () == stale_asks([ASKED, APPROVED], "plan-a", ())
 
 
 def test_another_plan_is_never_asked_about_in_the_same_run():
     """Airflow would show the first plan's text, so one earlier ask about another plan refuses."""
-    assert ["APPROVAL_STALE"] == codes(stale_asks([ASKED, replace(ASKED, digest="plan-b")], "plan-b"))
+    assert ["APPROVAL_STALE"] == codes(stale_asks([ASKED, replace(ASKED, digest="plan-b")], "plan-b", ()))
 
 
 @pytest.mark.parametrize(
@@ -61,15 +69,45 @@ def test_approval_of_the_plan_counts():
     assert () == unapproved(APPROVED, "plan-a")
 
 
-@pytest.mark.parametrize("triggered_by", ["ada", "7", None, ""])
+@pytest.mark.parametrize("triggered_by", ["ada", "7", None, "", "airflow"])
 def test_four_eyes_need_two_known_people(triggered_by: str | None):
-    """The one who triggered, by id or name, cannot approve; nor can anybody when it is not known who triggered."""
-    assert ["FOUR_EYES"] == codes(four_eyes(APPROVED, triggered_by))
+    """The one who triggered cannot approve; nor can anybody when that is not known, or was Airflow's own login."""
+    assert ["FOUR_EYES"] == codes(four_eyes(APPROVED, triggered_by, "airflow"))
+
+
+def test_other_people_are_never_asked_in_the_same_run():
+    """Airflow lets only those answer to whom the run's first question was put."""
+    asked = replace(ASKED, approvers=("ada", "bob"))
+
+    assert () == stale_asks([asked], "plan-a", ("bob", "ada"))
+    assert ["APPROVAL_STALE"] == codes(stale_asks([asked], "plan-a", ("bob",)))
+    assert ["APPROVAL_STALE"] == codes(stale_asks([ASKED], "plan-a", ("bob",)))
+
+
+@pytest.mark.parametrize(
+    ("when_begun", "now", "is_entitled"),
+    [
+        ((), (), True),
+        (("7",), ("7", "8"), True),
+        ((), ("7",), True),
+        ((), ("8",), False),
+        (("8",), (), False),
+        (("7",), ("8",), False),
+        (("8",), ("7",), False),
+        # By the id that Airflow goes by, not by a name that people may give themselves.
+        (("ada",), ("ada",), False),
+    ],
+)
+def test_only_approvers_may_approve(when_begun: tuple[str, ...], now: tuple[str, ...], is_entitled: bool):
+    """Who approves must be named by the list when the run began and by the list now; an empty one names everybody."""
+    findings = not_an_approver(APPROVED, when_begun, now)
+
+    assert ([] if is_entitled else ["NOT_AN_APPROVER"]) == codes(findings)
 
 
 def test_four_eyes_are_two_people():
     """Another person may approve."""
-    assert () == four_eyes(APPROVED, "grace")
+    assert () == four_eyes(APPROVED, "grace", "airflow")
 
 
 @pytest.mark.parametrize(

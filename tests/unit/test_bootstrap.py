@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,13 +23,19 @@ JAVA = Missing("Java 17 or 21: no java on the PATH", "openjdk-17-jre-headless")
 SSH = Missing("OpenSSH: no sshd", "openssh-server")
 PLATFORM = Missing("Linux with /proc; this is darwin")
 SMALL = JarSet("small", ("org.example:one:1.0", "org.example:two:2.0"), transitive=True)
+# What `one` depends on.
+NEEDED = "org.example:three:3.0"
+ALL_OF_SMALL = ("one-1.0.jar", "two-2.0.jar", "three-3.0.jar")
 
 
 @pytest.fixture
 def jars_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty jars folder, with `SMALL` as the only declared set."""
+    """An empty jars folder, with `SMALL` as the only declared set; every locked jar is an empty file."""
     monkeypatch.setattr(jars, "JARS_FOLDER", tmp_path / "jars")
     monkeypatch.setattr(jars, "declared", lambda: (SMALL,))
+    monkeypatch.setattr(jars, "LOCK", tmp_path / "lock.json")
+    empty = hashlib.sha512(b"").hexdigest()
+    (tmp_path / "lock.json").write_text(json.dumps({"small": dict.fromkeys([*SMALL.artifacts, NEEDED], empty)}))
     return tmp_path / "jars"
 
 
@@ -102,6 +111,112 @@ def test_only_root_with_apt_installs_and_only_when_that_is_enough(
     assert expected == prerequisites.can_install(missing)
 
 
+def test_install_0_forbids_the_installation(monkeypatch: pytest.MonkeyPatch):
+    """Also as root on Debian, `INSTALL=0` leaves the machine as it is; the command is printed, as to anybody else."""
+    _pretend(monkeypatch, apt=True, user=0)
+    monkeypatch.setenv("INSTALL", "0")
+
+    assert not prerequisites.can_install([SSH])
+    assert "  apt-get update && apt-get install -y openssh-server\n" in prerequisites.refusal([SSH])
+
+
+@pytest.fixture
+def policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The machine's rule on starting services; what installations run is not run, but noted beside it."""
+    _pretend(monkeypatch, apt=True, user=0)
+    commands: list[str] = []
+    (tmp_path / "commands").touch()
+
+    def note(command: tuple[str, ...], **_: object) -> subprocess.CompletedProcess[str]:
+        rule = "held" if (tmp_path / "policy-rc.d").exists() else "free"
+        commands.append(f"{rule}: {' '.join(command)}")
+        (tmp_path / "commands").write_text("\n".join(commands))
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(prerequisites.subprocess, "run", note)
+    monkeypatch.setattr(prerequisites, "POLICY_FILE", tmp_path / "policy-rc.d")
+    return tmp_path / "policy-rc.d"
+
+
+def test_only_what_is_missing_is_installed_after_it_was_announced(policy: Path):
+    """What is missing and what is installed is said first; no service starts meanwhile; the rule is gone afterwards."""
+    said: list[str] = []
+
+    prerequisites.install([SSH], lambda text: said.append(text + (policy.parent / "commands").read_text()))
+
+    assert ["This machine lacks:", "  - OpenSSH: no sshd"] == said[0].splitlines()
+    assert said[1].startswith("Installing openssh-server with apt-get")
+    assert "held: apt-get" not in said[1]
+    installed = [line for line in (policy.parent / "commands").read_text().splitlines() if " install " in line]
+    assert ["held: apt-get -q install -y --no-upgrade --no-install-recommends openssh-server"] == installed
+    assert not policy.exists()
+
+
+@pytest.mark.parametrize(("package", "is_switched_off"), [("openssh-server", True), ("openjdk-17-jre-headless", False)])
+def test_a_killed_installation_is_cleaned_up_by_the_next_start(
+    policy: Path, monkeypatch: pytest.MonkeyPatch, package: str, is_switched_off: bool
+):
+    """Packages are set up under the rule of a process that is gone, then it is removed, and that is said.
+
+    The SSH service is switched off only where it was about to come; one that the machine had goes on.
+    """
+    monkeypatch.setattr(prerequisites.shutil, "which", lambda name, **_: f"/usr/bin/{name}")
+    gone = _gone_process()
+    policy.write_text(f"#!/bin/sh\n{prerequisites.POLICY_MARK}{gone}: {package}\nexit 101\n")
+    said: list[str] = []
+
+    prerequisites.recover(said.append)
+
+    commands = (policy.parent / "commands").read_text().splitlines()
+    assert "held: dpkg --configure -a" in commands
+    assert is_switched_off == ("held: systemctl disable --now ssh.service ssh.socket" in commands)
+    assert not policy.exists()
+    assert str(policy) in said[0]
+
+
+@pytest.mark.parametrize("rule", ["#!/bin/sh\nexit 101\n", "#!/bin/sh\n# of somebody else\nexit 101\n"])
+def test_the_rule_of_somebody_else_stays(policy: Path, rule: str):
+    """A machine that has a rule of its own keeps it, in silence."""
+    policy.write_text(rule)
+
+    prerequisites.recover(print)
+    with prerequisites._no_service_starts(["openssh-server"]):
+        pass
+
+    assert rule == policy.read_text()
+    assert not (policy.parent / "commands").read_text()
+
+
+def test_the_rule_is_known_again_after_a_kill(policy: Path):
+    """What an installation writes is what the next start recognises, once its process is gone."""
+    with prerequisites._no_service_starts(["openssh-server"]):
+        written = policy.read_text()
+    policy.write_text(written.replace(str(os.getpid()), str(_gone_process())))
+
+    prerequisites.recover(lambda _: None)
+
+    assert not policy.exists()
+
+
+def test_the_rule_of_an_installation_under_way_stays(policy: Path):
+    """Two `make` at once do not take each other's rule away."""
+    under_way = subprocess.Popen(
+        (sys.executable, "-c", "import sys; sys.stdin.read()", "sandbox.bootstrap"), stdin=subprocess.PIPE
+    )
+    policy.write_text(f"#!/bin/sh\n{prerequisites.POLICY_MARK}{under_way.pid}: openssh-server\nexit 101\n")
+
+    prerequisites.recover(print)
+
+    assert policy.exists()
+    under_way.communicate()
+
+
+def _gone_process() -> int:
+    process = subprocess.Popen(("true",))
+    process.wait()
+    return process.pid
+
+
 def test_a_java_of_another_release_is_missing_with_its_release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """JAVA_HOME wins over the PATH, and a wrong release is named."""
     (tmp_path / "bin").mkdir()
@@ -113,6 +228,14 @@ def test_a_java_of_another_release_is_missing_with_its_release(monkeypatch: pyte
     texts = [item.text for item in prerequisites.find_missing()]
 
     assert any("Java 17 or 21" in text and f"{program} is 11" in text for text in texts)
+
+
+@pytest.mark.parametrize(("user", "is_missing"), [(0, True), (1000, False)])
+def test_only_root_needs_setpriv(monkeypatch: pytest.MonkeyPatch, user: int, is_missing: bool):
+    """PostgreSQL refuses root, who runs it as another user; anybody else runs it as themselves."""
+    _pretend(monkeypatch, apt=True, user=user)
+
+    assert is_missing == any("setpriv" in item.text for item in prerequisites.find_missing())
 
 
 def test_an_unsupported_python_can_still_read_the_refusal():
@@ -139,19 +262,15 @@ def test_only_a_whole_environment_is_kept(found: str | None, expected: str):
 
 
 def test_stamp_follows_every_lock_file_and_the_python(tmp_path: Path):
-    """A change of either lock file or of the Python makes another stamp."""
-    stamps = set()
-    for bootstrap_lock, lock, python in (
-        ("a", "b", "3.12.1"),
-        ("x", "b", "3.12.1"),
-        ("a", "x", "3.12.1"),
-        ("a", "b", "3.11.7"),
-    ):
-        (tmp_path / "requirements-bootstrap.txt").write_text(bootstrap_lock)
-        (tmp_path / "requirements.lock").write_text(lock)
-        stamps.add(bootstrap.stamp(tmp_path, python))
+    """A change of any lock file or of the Python makes another stamp."""
+    for name in bootstrap.LOCKS:
+        (tmp_path / name).write_text("a")
+    stamps = {bootstrap.stamp(tmp_path, "3.12.1"), bootstrap.stamp(tmp_path, "3.11.7")}
+    for name in bootstrap.LOCKS:
+        (tmp_path / name).write_text("x")
+        stamps.add(bootstrap.stamp(tmp_path, "3.12.1"))
 
-    assert len(stamps) == 4
+    assert len(stamps) == 2 + len(bootstrap.LOCKS)
 
 
 def test_an_interrupted_installation_has_no_stamp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -186,23 +305,35 @@ def test_an_interrupted_download_is_not_taken_for_whole(jars_folder: Path, monke
     assert list(jars_folder.iterdir()) == []
 
 
-def test_a_set_that_lacks_a_declared_jar_is_fetched_again(jars_folder: Path, monkeypatch: pytest.MonkeyPatch):
-    """A folder without all declared jars (somebody deleted one) is replaced as a whole."""
+@pytest.mark.parametrize(
+    ("there", "said_first"),
+    [
+        ({"one-1.0.jar": b"", "two-2.0.jar": b""}, "three-3.0.jar is missing"),
+        (dict.fromkeys(ALL_OF_SMALL, b"") | {"two-2.0.jar": b"other"}, "two-2.0.jar has not the SHA-512"),
+        (dict.fromkeys(ALL_OF_SMALL, b"") | {"four-4.0.jar": b""}, "four-4.0.jar is not in lock.json"),
+    ],
+)
+def test_a_set_that_is_not_the_locked_one_is_fetched_again(
+    jars_folder: Path, monkeypatch: pytest.MonkeyPatch, there: dict[str, bytes], said_first: str
+):
+    """A folder that lacks a jar, or holds another one, or a changed one, is named and replaced as a whole."""
     SMALL.libs.mkdir(parents=True)
-    (SMALL.libs / "one-1.0.jar").touch()
-    monkeypatch.setattr(jars, "_run", lambda command, _: _write_jars(command, "one-1.0.jar", "two-2.0.jar"))
+    for name, content in there.items():
+        (SMALL.libs / name).write_bytes(content)
+    monkeypatch.setattr(jars, "_run", lambda command, _: _write_jars(command, *ALL_OF_SMALL))
     said: list[str] = []
 
     jars.ensure(said.append)
 
     assert SMALL.is_whole()
-    assert "jars small: 2 files" in said[-1]
+    assert said_first in said[0]
+    assert "jars small: 3 files" in said[-1]
 
 
 def test_a_whole_set_is_left_alone_in_silence(jars_folder: Path, monkeypatch: pytest.MonkeyPatch):
     """The second run fetches nothing and says nothing."""
     SMALL.libs.mkdir(parents=True)
-    for name in ("one-1.0.jar", "two-2.0.jar"):
+    for name in ALL_OF_SMALL:
         (SMALL.libs / name).touch()
     monkeypatch.setattr(jars, "_run", _interrupted)
     said: list[str] = []
@@ -213,11 +344,60 @@ def test_a_whole_set_is_left_alone_in_silence(jars_folder: Path, monkeypatch: py
 
 
 def test_a_fetch_that_brings_too_little_is_an_error(jars_folder: Path, monkeypatch: pytest.MonkeyPatch):
-    """A tool that ends well without all declared jars is not believed."""
+    """A tool that ends well without all locked jars is not believed, and what it brought is not kept."""
     monkeypatch.setattr(jars, "_run", lambda command, _: _write_jars(command, "one-1.0.jar"))
 
-    with pytest.raises(JarsError, match="small"):
+    with pytest.raises(JarsError, match=r"small: of what was fetched, three-3\.0\.jar is missing"):
         jars.ensure(print)
+
+    assert list(jars_folder.iterdir()) == []
+
+
+def test_a_fetched_jar_with_another_sum_is_an_error(jars_folder: Path, monkeypatch: pytest.MonkeyPatch):
+    """A jar whose SHA-512 is not the locked one is named and never comes into its place."""
+
+    def fetch_a_changed_one(command: list[str], _: JarSet) -> None:
+        _write_jars(command, *ALL_OF_SMALL)
+        next(jars_folder.rglob("two-2.0.jar")).write_bytes(b"changed on the way")
+
+    monkeypatch.setattr(jars, "_run", fetch_a_changed_one)
+
+    with pytest.raises(JarsError, match=r"two-2\.0\.jar has not the SHA-512"):
+        jars.ensure(print)
+
+    assert list(jars_folder.iterdir()) == []
+
+
+def test_every_locked_jar_is_asked_for_by_itself(jars_folder: Path, monkeypatch: pytest.MonkeyPatch):
+    """Nothing is resolved by a fetch: each locked jar is named, and none brings others along."""
+    asked: list[str] = []
+
+    def remember(command: list[str], _: JarSet) -> None:
+        asked.extend(path.read_text() for path in jars_folder.rglob("*.xml"))
+        _write_jars(command, *ALL_OF_SMALL)
+
+    monkeypatch.setattr(jars, "_run", remember)
+    monkeypatch.setattr(jars.shutil, "which", lambda _: "/usr/bin/mvn")
+
+    jars.ensure(print)
+
+    assert all(f"<artifactId>{name}</artifactId>" in asked[0] for name in ("one", "two", "three"))
+
+
+def test_the_lock_file_holds_every_declared_jar():
+    """Each declared set is locked; a digest has the length of a SHA-512, and no address of a registry is named."""
+    for declared in jars.declared():
+        assert set(declared.artifacts) < set(declared.locked()) or not declared.transitive
+        assert all(re.fullmatch("[0-9a-f]{128}", digest) for digest in declared.locked().values())
+    assert "/" not in jars.LOCK.read_text()
+
+
+def test_a_declared_jar_without_a_sum_is_an_error(jars_folder: Path):
+    """A version changed in the list without `make lock-jars` fetches nothing."""
+    newer = JarSet("small", ("org.example:one:1.1",), transitive=True)
+
+    with pytest.raises(JarsError, match="make lock-jars"):
+        newer.is_whole()
 
 
 def test_declared_sets_are_those_that_the_code_names():
@@ -239,13 +419,29 @@ def test_maven_and_ivy_are_asked_for_the_same_artifacts():
 
 
 def test_lock_files_hold_hashes_and_no_address():
-    """Every locked package has a hash, and no registry is named."""
+    """Every locked package has a hash, and neither a registry nor a path of a machine is named."""
     for name in bootstrap.LOCKS:
         text = (jars.PROJECT / name).read_text()
 
         assert "://" not in text
+        assert not re.search(r"(^|\s)/\w", text)
         assert "--index-url" not in text.replace("--no-emit-index-url", "")
         assert text.count("==") <= text.count("--hash=sha256:")
+
+
+def test_what_builds_pyspark_is_pinned(monkeypatch: pytest.MonkeyPatch):
+    """pyspark comes as source: setuptools and wheel, which build it, are installed with hashes only, as is all else."""
+    commands: list[tuple[str, ...]] = []
+    monkeypatch.setattr(bootstrap, "_run", lambda *command: commands.append(command))
+
+    bootstrap._install()
+
+    sync = next(command for command in commands if "sync" in command)
+    pinned = Path(sync[sync.index("--build-constraints") + 1]).read_text()
+    assert {"setuptools", "wheel"} <= set(re.findall(r"^([a-z]+)==", pinned, re.MULTILINE))
+    assert all("--require-hashes" in command for command in commands)
+    in_images = (jars.PROJECT / "docker" / "install-python").read_text()
+    assert '--require-hashes --build-constraints /opt/build/requirements-build.txt "$lock"' in in_images
 
 
 def test_help_lists_every_target():

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters.evidence import LedgerStore, RunEvidence, StopRequestStore
+from kafka_migration.adapters.evidence import RunEvidence
+from kafka_migration.adapters.ledger_store import LedgerStore
+from kafka_migration.adapters.stop_requests import StopRequestStore
 from kafka_migration.cli import stop as stop_module
 from kafka_migration.cli import verdict as verdict_module
 from kafka_migration.cli.main import main
@@ -89,7 +91,8 @@ def test_stop_writes_the_request_and_says_what_follows(
     assert (2, RUN.holder, login_name(), "enough") == (asked.generation, asked.run, asked.by, asked.reason)
     assert "Asked    generation 2 of shop to end mirroring" == lines[0]
     assert f"Run      {RUN.holder}, mode follow" == lines[1]
-    assert "Next     mirroring ends within about 1s; the run then validates what was copied" == lines[3]
+    seen = "the run sees the request within 23s, then stops MirrorMaker"
+    assert f"Next     {seen}; the run then validates what was copied" == lines[3]
 
 
 def test_asking_twice_is_fine(root: Path, capsys: pytest.CaptureFixture[str]):
@@ -122,7 +125,7 @@ def test_stop_says_what_the_mode_makes_of_it(
 def test_stop_needs_nothing_of_the_run_but_the_ledger(root: Path, capsys: pytest.CaptureFixture[str]):
     """Where the run's own documents are gone the request is made all the same."""
     assert kafka_migration(root, "stop", "shop") == 0
-    assert "mirroring ends at its next poll; the run then validates" in capsys.readouterr().out
+    assert "sees the request at its next poll, then stops MirrorMaker" in capsys.readouterr().out
 
 
 def test_nothing_to_stop_is_refused(root: Path, capsys: pytest.CaptureFixture[str]):
@@ -198,7 +201,23 @@ def test_waiting_tells_how_it_stopped(root: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(stop_module, "time", time)
 
     assert kafka_migration(root, "stop", "shop", "--wait") == 0
-    assert f"Stopped  {AT}, stopped by the run, gracefully (exit code 143)" in capsys.readouterr().out
+    assert f"Stopped  {AT}, stopped by the run, in good order\n" in capsys.readouterr().out
+
+
+def test_stop_without_certificate_is_partly_done(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """While a silent cluster holds up the certificate, the person is told that MirrorMaker has ended."""
+    time = FakeTime(root, at_s=10_000)
+    monkeypatch.setattr(stop_module, "SystemClock", lambda: time)
+    monkeypatch.setattr(stop_module, "time", time)
+    MigrationStore(root, "shop").news.tell_stopped(RUN.holder, 1, "before")
+    assert kafka_migration(root, "stop", "shop", "--wait", "--timeout", "2m") == 5
+
+    MigrationStore(root, "shop").news.tell_stopped(RUN.holder, 2, AT)
+    assert kafka_migration(root, "stop", "shop", "--wait", "--timeout", "2h") == 4
+    assert f"Stopped  {AT}, MirrorMaker has ended; its stop certificate is not written yet" in capsys.readouterr().out
+    assert 120 + 60 == time.elapsed_s
 
 
 @pytest.mark.parametrize(
@@ -215,12 +234,12 @@ def test_wrong_usage_exits_with_2(arguments: list[str]):
 @pytest.mark.parametrize("content", ["{", "[1]", "null", '{"kind": "weird"}', "{}", '{"kind": "judged", "run": 1}'])
 def test_broken_ledger_fails_in_one_line(root: Path, capsys: pytest.CaptureFixture[str], content: str):
     """A ledger entry that makes no sense, or is of another version, is named; there is no traceback."""
-    entry = root / "shop" / "ledger" / "000001-generation-started.json"
+    entry = root / "shop" / "ledger" / "000001.json"
     entry.write_text(content)
 
-    assert kafka_migration(root, "status", "shop") == 1
+    assert kafka_migration(root, "status", "shop") == 3
     error = capsys.readouterr().err
-    assert error.startswith(f"failed: EvidenceUnreadable: {entry} cannot be understood (")
+    assert error.startswith(f"LEDGER_BROKEN · {entry}: found ")
     assert error.count("\n") == 1
 
 
@@ -276,6 +295,8 @@ def test_status_of_an_open_generation(root: Path, capsys: pytest.CaptureFixture[
     assert [
         "Migration   shop",
         "Phase       syncing",
+        "Now         no run is at work",
+        "Last run    none has ended",
         f"Generation  2, open, started {AT}",
         f"Run         {RUN.holder}",
         f"Request     asked to stop by ada at {AT}",
@@ -291,7 +312,7 @@ def test_status_of_a_stopped_generation_that_waits_for_its_validation(root: Path
     end(root, 2)
     lines = status_lines(status_document(MigrationStore(root, "shop")))
 
-    assert f"Certificate  {AT}, stopped by the run, gracefully (exit code 143)" in lines
+    assert f"Certificate  {AT}, stopped by the run, in good order" in lines
     assert "Pending      generation 2: stopped, not validated yet" in lines
 
 
@@ -302,6 +323,8 @@ def test_status_of_a_migration_that_never_mirrored(tmp_path: Path):
     assert [
         "Migration   shop",
         "Phase       new",
+        "Now         no run is at work",
+        "Last run    none has ended",
         "Generation  none: MirrorMaker was never started",
         "Pending     none",
     ] == status_lines(status_document(MigrationStore(tmp_path, "shop")))
@@ -321,7 +344,7 @@ def test_status_as_json(root: Path, capsys: pytest.CaptureFixture[str]):
     kafka_migration(root, "status", "shop", "--json")
     document = json.loads(capsys.readouterr().out)
 
-    assert (3, "shop", "syncing", [2], {"orders": "PASS"}) == tuple(
+    assert (4, "shop", "syncing", [2], {"orders": "PASS"}) == tuple(
         document[key] for key in ("schema", "migration", "phase", "pending_generations", "topics")
     )
     assert (2, False, None) == tuple(document["last_generation"][key] for key in ("number", "open", "stop_request"))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.evidence import LedgerStore
+from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.cli.main import main
 from kafka_migration.cli.store import MigrationStore
 from kafka_migration.cli.verdict import verdict_document, verdict_lines
@@ -103,7 +103,7 @@ def test_verdict_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     document = json.loads(capsys.readouterr().out)
     orders = document["topics"]["orders"]
 
-    assert (1, "shop", "t", "PASS") == tuple(document[name] for name in ("schema", "migration", "as_of", "standing"))
+    assert (2, "shop", "t", "PASS") == tuple(document[name] for name in ("schema", "migration", "as_of", "standing"))
     assert (True, 30, 27, [], []) == tuple(
         orders[name] for name in ("proved", "source_offsets", "target_records", "pending_generations", "flaws")
     )

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
+from kafka_migration.core.spark import SparkTarget, own_settings, parsed_properties, unprotected_findings
 from sandbox.compose.checkout import COPIED, read_env
 
 pytestmark = pytest.mark.unit
@@ -26,6 +27,7 @@ ONE_SHOTS = {"airflow-db", "demo-data"}
 DOCKERFILE = (ROOT / "docker" / "Dockerfile").read_text()
 STAGES = dict(re.findall(r"^FROM \S+ AS (\S+)\n(.*?)(?=^FROM |\Z)", DOCKERFILE, re.MULTILINE | re.DOTALL))
 SECRET = re.compile(r"PASSWORD|SECRET|KEY")
+SPARK_SECRET = "${SPARK_SECRET:?run docker/make-env first}"
 
 
 @pytest.fixture
@@ -147,22 +149,35 @@ def test_dockerfile_needs_no_buildkit():
 
 def test_the_declared_connector_jars_are_named():
     """Airflow's image names the jars of `sandbox/jars.json`, at the place that they are copied to."""
-    artifacts = json.loads((ROOT / "sandbox" / "jars.json").read_text())["spark-kafka-4.0.0"]["artifacts"]
+    artifacts = json.loads((ROOT / "sandbox" / "jars.json").read_text())["spark-kafka-4.0.0-3.9.1"]["artifacts"]
     expected = {f"/opt/spark-jars/{'-'.join(artifact.split(':')[1:])}.jar" for artifact in artifacts}
 
     (named,) = re.findall(r"SPARK_JARS=(\S+)", DOCKERFILE)
     assert expected == set(named.split(","))
 
 
+def test_spark_is_protected():
+    """Master, worker and the connection authenticate with one secret of `.env` and encrypt what they send."""
+    script = (ROOT / "docker" / "spark.sh").read_text()
+    defaults = script.partition("<<END\n")[2].partition("END\n")[0].replace("$SPARK_SECRET", SPARK_SECRET)
+    settings = SERVICES["scheduler"]["environment"]
+    (connection,) = [json.loads(value) for name, value in settings.items() if name == "AIRFLOW_CONN_DEMO_SPARK"]
+    target = SparkTarget("demo_spark", connection["host"], own=own_settings(connection["extra"]))
+
+    assert () == unprotected_findings(target, declared=False)
+    assert target.own == parsed_properties(defaults)
+    for name in ("spark-master", "spark-worker"):
+        assert SPARK_SECRET == SERVICES[name]["environment"]["SPARK_SECRET"]
+    assert "unset SPARK_SECRET" in script
+
+
 @pytest.mark.parametrize("lock", ["airflow", "spark"])
 def test_images_have_the_tested_versions(lock: str):
-    """What an image installs has the versions of `requirements.lock`; only PostgreSQL's drivers come on top."""
+    """What an image installs has the versions of `requirements.lock`, and nothing comes on top."""
     tested = versions(ROOT / "requirements.lock")
     installed = versions(ROOT / "docker" / f"requirements-{lock}.lock")
-    drivers = {"asyncpg", "psycopg2-binary"} if lock == "airflow" else set()
 
-    assert drivers == {name for name in installed if name not in tested}
-    assert {} == {name: found for name, found in installed.items() if name not in drivers and found != tested[name]}
+    assert {} == {name: found for name, found in installed.items() if found != tested.get(name)}
 
 
 def versions(lock: Path) -> dict[str, set[str]]:
@@ -195,6 +210,14 @@ def test_mirrorctl_finds_its_folder_in_every_way():
     (settings,) = re.findall(r"^ENV (.*)", STAGES["mirror-host"], re.MULTILINE)
 
     assert over_ssh == set(settings.split())
+
+
+def test_key_of_the_mirror_host_may_call_mirrorctl_only():
+    """Whoever gets hold of Airflow's key has no shell on the MirrorMaker host; the script is where the line says."""
+    script = (ROOT / "docker" / "mirror-host.sh").read_text()
+
+    assert """printf 'restrict,command="sh /opt/docker/mirrorctl forced" ssh-ed25519 %s airflow\\n'""" in script
+    assert "plugins/kafka_migration/host/mirrorctl /opt/docker/" in STAGES["mirror-host"]
 
 
 def test_what_the_images_copy_is_let_in():

@@ -1,4 +1,4 @@
-"""The scripts that the images of Airflow and PostgreSQL start with, run with stand-ins for what they call."""
+"""The scripts that the images of Airflow, PostgreSQL and Spark start with, run with stand-ins for what they call."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def start(
     script: Path, folder: Path, variables: Mapping[str, str], *arguments: str
 ) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", **variables}
-    return subprocess.run([script, *arguments], env=environment, capture_output=True, text=True, timeout=30)
+    return subprocess.run([script, *arguments], env=environment, capture_output=True, text=True, timeout=180)
 
 
 @pytest.fixture
@@ -105,3 +105,15 @@ def test_a_database_that_was_not_made_is_not_taken_for_one(postgres: Path):
     assert (1, "") == (failed.returncode, failed.stdout)
     assert "The database was not made" in failed.stderr
     assert not (postgres / "main").exists()
+
+
+def test_spark_reads_its_secret_from_a_file(tmp_path: Path):
+    """The secret is in a file for its owner only; the daemon, whose environment executors inherit, does not get it."""
+    stand_in(tmp_path, "spark-class", 'echo "spark-class $* ${SPARK_SECRET:-}"')
+    variables = {"SPARK_CONF_DIR": str(tmp_path / "conf"), "SPARK_SECRET": "canary"}
+    done = start(SCRIPTS / "spark.sh", tmp_path, variables, "org.apache.spark.deploy.master.Master")
+    file = tmp_path / "conf" / "spark-defaults.conf"
+
+    assert (0, "spark-class org.apache.spark.deploy.master.Master \n") == (done.returncode, done.stdout)
+    assert "spark.authenticate.secret canary" in file.read_text().splitlines()
+    assert 0o600 == stat.S_IMODE(file.stat().st_mode)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +16,8 @@ from sandbox.compose.failure import ComposeTestFailed, NotPossibleHere, cleaning
 from sandbox.compose.project import Project, ServiceState
 from sandbox.data.topics import TOPICS
 from sandbox.interrupts import Interrupts
+from sandbox.processes import identify
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.unit
 
@@ -180,18 +181,12 @@ def test_an_engine_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch,
         own.__exit__(None, None, None)
 
     assert not folder.exists()
-    assert is_gone(child)
+    wait_until(lambda: is_gone(child), what="the end of the child")
 
 
 def is_gone(pid: int) -> bool:
-    """True once a process has ended, within seconds; one that nobody waits for counts."""
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline:
-        status = Path(f"/proc/{pid}/stat")
-        if not status.exists() or status.read_text().rpartition(") ")[2][0] == "Z":
-            return True
-        time.sleep(0.05)
-    return False
+    """True when a process has ended; one that nobody waits for counts."""
+    return identify(pid) is None
 
 
 def test_what_an_engine_leaves_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

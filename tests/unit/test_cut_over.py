@@ -23,6 +23,7 @@ pytestmark = pytest.mark.unit
 
 P0 = TopicPartition("orders", 0)
 STEPS: dict[str, Any] = {
+    "migration": "shop",
     "source": "old",
     "target": "new",
     "topics": ["orders"],
@@ -137,13 +138,14 @@ def test_rows_of_a_cutover_say_what_became_of_each_group():
 
 
 def test_next_steps_name_connections_groups_and_the_way_back():
-    """The steps begin with the consumers, name who stays behind and why, and the last reversible step."""
+    """The steps begin with the consumers, name who stays behind and why, and the way back."""
     steps = next_steps(**STEPS, moved=["billing"], left_behind={"audit": (ACTIVE,)})
 
     assert "billing" in steps[0]
     assert "`new`" in steps[0]
     assert any("audit was left behind (GROUP_ACTIVE)" in step for step in steps)
-    assert any("last reversible step" in step for step in steps)
+    (way_back,) = [step for step in steps if "kafka_rollback__shop" in step]
+    assert all(text in way_back for text in ("until a consumer commits", "mode fail_back", "mode restore"))
     assert "the rest (audit) goes on being mirrored" in steps[-1]
     assert any("group legacy reads these topics and was not named" in step for step in steps)
 

@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.core.differences import DifferenceKind, FirstDifference
+from kafka_migration.core.evidence import run_folder_name
 from kafka_migration.core.judging import judge_partition
+from kafka_migration.core.migration import RunIdentity
 from kafka_migration.core.validation import PartitionResult, SideCount, Window
 from sandbox.demo.evidence import Count, Finding, Place, read_run
 
 pytestmark = pytest.mark.unit
 
+DAG_ID = "kafka_migration__demo"
 RUN_ID = "manual__2026-01-01T00:00:00+00:00"
 
 
@@ -28,7 +31,8 @@ def _document(verdict: str | None = "PASS") -> dict[str, object]:
 
 
 def _write(root: Path, attempt: int, document: dict[str, object]) -> None:
-    folder = root / "demo" / "manual__2026-01-01T00_00_00_00_00" / f"attempt-{attempt}"
+    # By the package's own word: the demo finds what it writes.
+    folder = root / "demo" / run_folder_name(RunIdentity(DAG_ID, RUN_ID, attempt)) / f"attempt-{attempt}"
     folder.mkdir(parents=True)
     (folder / "run.json").write_text(json.dumps(document))
 
@@ -38,7 +42,7 @@ def test_newest_attempt_is_read(tmp_path):
     for attempt, verdict in ((2, "FAIL"), (10, "PASS"), (1, "FAIL")):
         _write(tmp_path, attempt, _document(verdict))
 
-    run = read_run(tmp_path, "demo", RUN_ID)
+    run = read_run(tmp_path, DAG_ID, RUN_ID)
 
     assert run is not None
     assert (run.verdict, run.folder.name) == ("PASS", "attempt-10")
@@ -49,14 +53,14 @@ def test_newest_attempt_is_read(tmp_path):
 
 def test_run_without_document_is_none(tmp_path):
     """A run that left no `run.json` is told apart from one that left a bad one."""
-    assert read_run(tmp_path, "demo", RUN_ID) is None
+    assert read_run(tmp_path, DAG_ID, RUN_ID) is None
 
 
 def test_run_without_records_validated_nothing(tmp_path):
     """No topic read means no records, in words too."""
     _write(tmp_path, 1, {**_document(None), "records": {}})
 
-    run = read_run(tmp_path, "demo", RUN_ID)
+    run = read_run(tmp_path, DAG_ID, RUN_ID)
 
     assert run is not None
     assert (run.total_records, run.counts_words, run.verdict) == (0, "no records", None)

@@ -24,6 +24,7 @@ def test_newest_progress_is_the_last_line_that_is_one():
     log = "t info Copy: 1/9\nt info Copy: 5/9 55.6%\nt info something else"
 
     assert newest_progress(log) == "Copy: 5/9 55.6%"
+    assert newest_progress(f"{log}\nt info State: waiting, x; Copy: 5/9") == "State: waiting, x; Copy: 5/9"
     assert newest_progress("t info something else") == ""
 
 

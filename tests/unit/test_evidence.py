@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from kafka_migration.adapters.evidence import LedgerStore, RunEvidence, StopRequestStore, is_there, write_whole
+from kafka_migration.adapters.documents import is_there, write_whole
+from kafka_migration.adapters.evidence import RunEvidence
+from kafka_migration.adapters.ledger_store import LedgerStore
+from kafka_migration.adapters.stop_requests import StopRequestStore
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import EvidenceUnreadable, Finding, Refused
 from kafka_migration.core.evidence import Kind, assemble_run, document_name, parse_document_name, run_folder_name
@@ -120,11 +124,26 @@ def test_kinds_keep_their_numbers():
     assert known == [document_name(kind, 1) for kind in Kind][: len(known)]
 
 
-def test_run_folder_is_safe_in_any_store():
-    """A run id becomes a folder name without separators or colons."""
-    run = RunIdentity("kafka_migration__shop", "manual__2026/../x:1", 1)
-    assert run_folder_name(run) == "manual__2026_.._x_1"
-    assert run_folder_name(replace(run, dag_id="kafka_rollback__shop")) == "rollback-manual__2026_.._x_1"
+@pytest.mark.parametrize(
+    "run_id", ["manual__2026/../x:1", "..", ".", "../../etc", "a" * 250, ".hidden", "-", "ünïcode", "", "ledger"]
+)
+def test_run_folder_is_safe_in_any_store(run_id: str):
+    """A run id becomes one folder's name, without separators and colons, which leads nowhere else and is not hidden."""
+    name = run_folder_name(RunIdentity("kafka_migration__shop", run_id, 1))
+
+    assert re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", name)
+    assert len(name) < 250
+    assert name not in {"ledger", "stop-requests"}
+
+
+def test_no_two_runs_share_a_folder():
+    """Ids that differ in characters that no folder can have, and runs of different DAGs, get folders of their own."""
+    ids = ["a:b", "a_b", "a+b", "a~b", "a/b", "rollback-a_b", ".", "..", "_", "x" * 240, "x" * 241]
+    dags = ["kafka_migration__shop", "kafka_rollback__shop", "kafka_nightly_sync__shop"]
+    runs = [RunIdentity(dag, run_id, 1) for dag in dags for run_id in ids]
+
+    assert len(runs) == len({run_folder_name(run) for run in runs})
+    assert {run_folder_name(replace(runs[0], attempt=2))} == {run_folder_name(runs[0])}
 
 
 def test_ledger_entries_are_read_in_order(tmp_path: Path):
@@ -279,7 +298,7 @@ def test_broken_stop_request_is_no_missing_one(tmp_path: Path):
     folder.mkdir(parents=True)
     (folder / "3.json").write_text("{")
 
-    with pytest.raises(EvidenceUnreadable, match=r"3\.json cannot be understood \(JSONDecodeError"):
+    with pytest.raises(EvidenceUnreadable, match=r"EVIDENCE_UNREADABLE · .*3\.json: found JSONDecodeError"):
         StopRequestStore(tmp_path, "shop").find(3)
 
 
@@ -346,6 +365,7 @@ def test_report_shows_names_as_they_are():
     finding = Finding(Code.GROUP_ACTIVE, group_subject(hostile), f"{hostile} on orders[3]", hostile, f"`cmd {hostile}`")
     row = {"group": hostile, "verdict": "ready", "outcome": "moved", "partitions": 1, "delivered_again": 0}
     steps = next_steps(
+        migration="shop",
         source="old",
         target="new",
         moved=[hostile],

@@ -73,3 +73,36 @@ def test_refusal_does_not_show_the_value():
         java_properties("c", {"bootstrap.servers": "a:1", "ssl.keystore.password": "s3cret"})
 
     assert "s3cret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("spelling", ["none", "NONE"])
+def test_switched_off_check_of_names_is_javas_empty_text(spelling: str):
+    """librdkafka writes `none` where Java writes an empty text."""
+    config = {"bootstrap.servers": "a:1", "security.protocol": "ssl", "ssl.endpoint.identification.algorithm": spelling}
+
+    assert {
+        "bootstrap.servers": "a:1",
+        "security.protocol": "SSL",
+        "ssl.endpoint.identification.algorithm": "",
+    } == java_properties("c", config)
+
+
+def test_number_as_password_is_its_text():
+    """JSON may hold a password without quotes."""
+    config = {"sasl.mechanism": "PLAIN", "sasl.username": "me", "sasl.password": 4711}
+
+    assert 'password="4711";' in java_properties("c", config)["sasl.jaas.config"]
+
+
+@pytest.mark.parametrize("kind", ["RSA", "EC"])
+def test_key_that_java_does_not_read_is_refused(kind: str):
+    """Java reads PKCS#8 only; the finding says how to convert."""
+    pem = f"-----BEGIN {kind} PRIVATE KEY-----\nx\n-----END {kind} PRIVATE KEY-----\n"
+    with pytest.raises(Refused, match="openssl pkcs8 -topk8"):
+        java_properties("c", {"bootstrap.servers": "a:1", "ssl.key.pem": pem})
+
+
+def test_oauth_is_refused_for_java():
+    """Airflow's client can log in with a function's tokens, MirrorMaker and Spark cannot."""
+    with pytest.raises(Refused, match=r"setting oauth_cb .*\n.*setting sasl\.mechanism \(OAUTHBEARER\)"):
+        java_properties("c", {"bootstrap.servers": "a:1", "sasl.mechanism": "OAUTHBEARER", "oauth_cb": "x.y"})

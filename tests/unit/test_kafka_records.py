@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import KafkaError, Producer
 
 from kafka_migration.adapters import kafka_records
 from kafka_migration.adapters.kafka import ConfluentCluster
 from kafka_migration.core.drain import Probe
+from kafka_migration.core.errors import Refused
 from kafka_migration.core.offsets import TopicPartition
 
 pytestmark = pytest.mark.unit
@@ -75,7 +76,7 @@ def broker() -> Iterator[str]:
     for partition in ALL:
         for value in (b"1", b"2"):
             producer.produce(partition.topic, value, partition=partition.partition)
-    assert producer.flush(30) == 0
+    assert producer.flush(60) == 0
     yield f"{only.host}:{only.port}"
     # It lives as long as the client that began it.
     del producer
@@ -108,3 +109,18 @@ def test_partition_that_stays_silent_is_missing(monkeypatch: pytest.MonkeyPatch)
     first, second, *later = sorted(ALL)
     cluster.silent = (second,)
     assert {first} == set(cluster.probe(dict.fromkeys((first, second, *later), 0), "read_committed"))
+
+
+def test_error_that_may_pass_is_read_over(monkeypatch: pytest.MonkeyPatch):
+    """A leader that moves while records are looked for ends nothing; any other error does."""
+    codes = iter([KafkaError.NOT_LEADER_FOR_PARTITION])
+    monkeypatch.setattr(Met, "error", lambda self: (code := next(codes, None)) and KafkaError(code))
+    cluster = SlowCluster(monkeypatch)
+    now = itertools.count(0.0, 0.1)
+    monkeypatch.setattr(kafka_records, "time", SimpleNamespace(monotonic=lambda: next(now)))
+    # The first partition's turn was the error's.
+    assert set(sorted(ALL)[1:50]) == set(cluster.probe(dict.fromkeys(sorted(ALL)[:50], 0), "read_committed"))
+
+    monkeypatch.setattr(Met, "error", lambda self: KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED))
+    with pytest.raises(Refused):
+        SlowCluster(monkeypatch).probe({sorted(ALL)[0]: 0}, "read_committed")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 
 from kafka_migration.adapters import kafka_tables
@@ -108,3 +109,30 @@ def test_closed_reader_begins_anew(consumer: type[OnePartitionConsumer]):
     assert 1 == consumer.closed
     assert table == read(reader, consumer)
     assert 2 == consumer.beginnings
+
+
+class Hiccup(Record):
+    """An error in place of a record."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(0, b"", b"")
+        self.error = lambda: KafkaError(code)  # type: ignore[assignment, return-value]
+
+
+def test_error_that_may_pass_is_read_over(monkeypatch: pytest.MonkeyPatch):
+    """A leader that moves while a table is read ends nothing; any other error does."""
+
+    class Moved(OnePartitionConsumer):
+        log: ClassVar[Log] = [(b"a", b"1")]
+        code = KafkaError.NOT_LEADER_FOR_PARTITION
+
+        def consume(self, records: int, timeout_s: float) -> list[Record]:
+            """Return an error before the records."""
+            return [Hiccup(self.code), *super().consume(records, timeout_s)]
+
+    monkeypatch.setattr(kafka_tables, "Consumer", Moved)
+    assert {b"a": b"1"} == read(TableReader({}), Moved)
+
+    Moved.code = KafkaError.TOPIC_AUTHORIZATION_FAILED
+    with pytest.raises(KafkaException):
+        read(TableReader({}), Moved)

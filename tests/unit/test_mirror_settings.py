@@ -89,8 +89,14 @@ def test_other_properties_are_refused_with_their_owner(migration_text: str, key:
 
 
 def test_known_tuning_is_taken(migration_text: str):
-    """Every key of the list may stand in a file."""
-    lines = "".join(f"    {key}: '1'\n" for key in TUNING_KEYS)
+    """Every key of the list may stand in a file, with a value that Kafka takes."""
+    values = {
+        "check.crcs": "true",
+        "client.dns.lookup": "use_all_dns_ips",
+        "compression.type": "zstd",
+        "metadata.max.idle.ms": "5000",
+    }
+    lines = "".join(f"    {key}: '{values.get(key.partition('.')[2], '1')}'\n" for key in TUNING_KEYS)
 
     assert () == findings_of(migration_text, f"  properties:\n{lines}")
     assert [] == [key for key in TUNING_KEYS if key in OWNERS or tuning_problem(key)]

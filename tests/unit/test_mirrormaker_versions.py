@@ -12,7 +12,7 @@ from kafka_migration.core.engine import LaunchFacts, MirrorEngine
 from kafka_migration.core.migration import Migration, TopicNames
 from kafka_migration.core.tuning import TUNING_KEYS
 from kafka_migration.engines.engines import engine_of
-from kafka_migration.engines.versions import MIRRORMAKER1_KEYS, MIRRORMAKER2_KEYS, KafkaVersion
+from kafka_migration.engines.versions import MIRRORMAKER1_KEYS, MIRRORMAKER2_KEYS, KafkaVersion, login_findings
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirrormaker import properties_of
 
@@ -103,6 +103,17 @@ def test_unknown_version_is_a_finding(migration: Migration, version: str):
     (finding,) = an_engine(migration).setting_findings(version)
 
     assert Code.MIRROR_VERSION_UNKNOWN is finding.code
+
+
+@pytest.mark.parametrize(
+    ("version", "is_safe"),
+    [("3.8.1", False), ("3.9.0", False), ("3.9.0.7.3.1.0-197", False), ("3.9.1", True), ("3.9.2", True), ("", True)],
+)
+def test_login_needs_a_kafka_that_keeps_it(migration: Migration, version: str, is_safe: bool):
+    """A Kafka with known holes gets no login; an unknown version is refused for that already."""
+    found = [finding.code for finding in login_findings(migration, version)]
+
+    assert ([] if is_safe else [Code.MIRROR_KAFKA_TOO_OLD]) == found
 
 
 def test_kafka_4_has_no_mirrormaker_1(migration: Migration):

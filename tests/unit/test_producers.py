@@ -37,6 +37,40 @@ def test_table_is_read():
     assert () == parse_producers("Error: the API is not supported by the broker") == parse_producers("")
 
 
+HEADER = OUTPUT.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "ProducerId ProducerEpoch\n1 2\n",
+        f"{HEADER}\n4001 0 -1 17 yesterday None\n",
+        f"{HEADER}\nx 0 -1 17 1893456000000 None\n",
+        f"{HEADER}\n4001 0 -1 17 {'9' * 5000} None\n",
+        f"{HEADER}\n4001 0 -1 17 {'9' * 30} None\n",
+        f"{HEADER}\n4001 0 -1\n",
+        f"{HEADER}\n4001 0 -1 17 1893456000000 None extra\n",
+        "ProducerId ProducerEpoch\nProducerId ProducerEpoch\n",
+        f"{HEADER.replace('LastTimestamp', 'Time')}\n4001 0 -1 17 1893456000000 None\n",
+    ],
+)
+def test_odd_output_replaces_no_finding(output: str):
+    """What a tool prints that is no row of its table is left out; the finding stays, and good rows count."""
+    moving = finding(Code.FENCE_MOVING, "orders[0] grew by 7")
+
+    assert (moving,) == with_producers([moving], {P0: parse_producers(output)})
+    assert 4001 in {producer.producer_id for producer in parse_producers(OUTPUT + output.partition("\n")[2])}
+
+
+@pytest.mark.parametrize("timestamp", [-1, 2**62, -(2**62)])
+def test_time_that_no_calendar_has_is_shown_as_it_is(timestamp: int):
+    """A producer gives its records any timestamp; the finding names it all the same."""
+    moving = finding(Code.FENCE_MOVING, "orders[0] grew by 7")
+    producers = parse_producers(f"{HEADER}\n4001 0 -1 17 {timestamp} None\n")
+
+    assert "producer id 4001" in with_producers([moving], {P0: producers})[0].found
+
+
 def test_finding_names_who_wrote_last():
     """The producer of each named partition is in the text of its topic, with the time of its last record."""
     moving = finding(Code.FENCE_MOVING, "orders[0] grew by 7")

@@ -27,13 +27,37 @@ def test_line_has_the_shape_of_gh_ost():
 
 
 def test_unknown_lag_hides_the_time_left():
-    """With a lag that cannot be read nobody is told when it will end."""
+    """With a lag that cannot be read the reason comes first, once, and nobody is told when it will end."""
     meter = _meter(1000, (0, 100), (5, 300), (10, 500))
 
-    line = progress_line(meter, Unknown("target did not answer"), 12, "waiting")
+    line = progress_line(meter, Unknown("target did not answer"), 12, "waiting, target did not answer")
 
-    assert "Lag: unknown (target did not answer)" in line
-    assert line.endswith("ETA: unknown")
+    assert line == "State: waiting, target did not answer; Copy: 500/1,000 50.0%; Lag: unknown; Elapsed: 12s"
+
+
+@pytest.mark.parametrize("lag", [Known(10**12), Unknown("no answer")])
+def test_line_is_never_longer_than_160(lag: Known | Unknown):
+    """However long the reason is, or of how many lines: the numbers stay, and the reason is cut."""
+    meter = _meter(10**13, (0, 0), (5, 10**11), (10, 9 * 10**12))
+    line = progress_line(meter, lag, 360_000, "waiting, the broker\nsays " + "no " * 200)
+
+    assert (160, True) == (len(line), "…; " in line)
+    assert "\n" not in line
+
+
+def test_rate_is_that_of_the_last_minute():
+    """What was copied more than a minute ago says nothing about now; three samples are kept even if they are rare."""
+    often = _meter(10**6, *[(at_s, 100 * at_s) for at_s in range(1, 61, 15)], (76, 10_000), (91, 20_000), (106, 30_000))
+    rarely = _meter(10**6, (100, 1_000), (400, 2_000), (700, 32_000))
+
+    assert [(30_000 - 4_600) / 60, 31_000 / 600] == [often.rate, rarely.rate]
+
+
+def test_start_of_mirrormaker_is_no_time_of_copying():
+    """Rate, time left and the average begin with the last moment at which nothing was copied yet."""
+    meter = _meter(30_000, (0, 0), (15, 0), (30, 0), (31, 1_000), (32, 2_000))
+
+    assert (1_000, 28, 1_000) == (meter.rate, meter.eta_s, meter.average_rate(0))
 
 
 @pytest.mark.parametrize("samples", [[], [(0, 10)], [(0, 10), (5, 20)]])

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_migration.core.migration import Migration
+from kafka_migration.core.migration import Insecurity, Migration
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.reverse_migration import reverse_migration
 from kafka_migration.core.way_back import TargetOnly
@@ -20,13 +20,15 @@ LEFT = (TargetOnly("orders", {TopicPartition("orders", 1): 40}, 7, is_exact=True
 def test_it_loads_and_goes_back(migration: Migration):
     """Source and target have changed places, the topics have names of their own, and the first offsets are told."""
     mirror = replace(migration.mirror, engine="mirrormaker1", kafka_home="/opt/kafka")
-    name, text = reverse_migration(replace(migration, mirror=mirror), LEFT)
+    source = replace(migration.source, insecure=(Insecurity.SASL_PLAINTEXT,))
+    name, text = reverse_migration(replace(migration, mirror=mirror, source=source), LEFT)
     back = load_migration(text, where=f"{name}.yaml")
 
     ends = back.target.connection, back.source.connection
     assert ends == (migration.source.connection, migration.target.connection)
     assert (("orders",), "shop-back.orders") == (back.topics, back.target_topic("orders"))
     assert ("mirrormaker2", "/opt/kafka") == (back.mirror.engine, back.mirror.kafka_home)
+    assert ((Insecurity.SASL_PLAINTEXT,), ()) == (back.target.insecure, back.source.insecure)
     assert "7 records, partition 1: 40" in text
 
 

@@ -28,10 +28,12 @@ def test_pauses_grow_and_have_an_end(earlier: int, pause_s: int):
 
 
 def test_death_tells_how_it_came():
-    """Exit code, reason and the last lines of the log; where nobody saw the end, that is said."""
-    assert "generation 4: exit code 3, ended, last log lines: two | three | OutOfMemoryError" == str(
-        Death.of(reply(), NOW, 0)
-    )
+    """What its log shows comes first, then exit code and reason; log lines only where asked for."""
+    death = Death.of(reply(), NOW, 0)
+    short = "MirrorMaker is out of memory; generation 4 ended: exit code 3, ended"
+
+    assert short == str(death)
+    assert f"{short}; last log lines: two | three | OutOfMemoryError" == death.with_log
     assert "nobody saw it end" in Death.of(reply(reason=""), NOW, 0).reason
 
 
@@ -54,4 +56,5 @@ def test_findings_name_every_death():
 
     assert (Code.MIRROR_DEAD, 2) == (finding.code, finding.found.count("generation 4"))
     assert "started again 1 time(s)" in finding.expected
+    assert 1 == finding.found.count("two | three")
     assert "generation 4 was told to stop" in stopped_by_others(reply()).found

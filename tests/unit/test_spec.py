@@ -158,3 +158,13 @@ def test_hook_is_a_dag_or_a_function(migration_text: str, hook: str):
     """Exactly one of the two, by a path that can be one."""
     with pytest.raises(Refused, match="stop_producers"):
         load_migration(f"{migration_text}cutover:\n  hooks:\n    stop_producers: {hook}\n", where="shop.yaml")
+
+
+def test_insecure_is_frozen_and_a_closed_list(migration_text: str, migration: Migration):
+    """Which protections a connection may give up is said per cluster; what is not known is refused."""
+    given = migration_text.replace("old_kafka", "old_kafka\n  insecure: [sasl_plaintext, no_host_name_check]")
+
+    assert ((), ()) == (migration.source.insecure, migration.target.insecure)
+    assert ("sasl_plaintext", "no_host_name_check") == load_migration(given, where="shop.yaml").source.insecure
+    with pytest.raises(Refused, match=r"source\.insecure\.0"):
+        load_migration(given.replace("sasl_plaintext", "unverified_certificate"), where="shop.yaml")

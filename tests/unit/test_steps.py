@@ -9,7 +9,8 @@ from kafka_migration.core.steps import expected_skips, unsuccessful
 
 pytestmark = pytest.mark.unit
 
-MOVING = {"approve", "sync_offsets", "confirm_cutover", "switch_clients", "start_consumers", "restore_settings"}
+HOOKS = {"switch_clients", "start_consumers"}
+MOVING = {"stop_producers", "approve", "sync_offsets", "confirm_cutover", *HOOKS, "restore_settings"}
 
 
 @pytest.mark.parametrize(
@@ -18,7 +19,7 @@ MOVING = {"approve", "sync_offsets", "confirm_cutover", "switch_clients", "start
         (Mode.SYNC, MOVING | {"drain_groups", "translate_offsets", "plan_offsets"}),
         (Mode.VALIDATE, MOVING | {"drain_groups", "translate_offsets", "plan_offsets"}),
         (Mode.REHEARSE, MOVING),
-        (Mode.CUTOVER, set()),
+        (Mode.CUTOVER, HOOKS),
         (Mode.RESTORE, set()),
         (Mode.FAIL_BACK, set()),
     ],
@@ -26,6 +27,12 @@ MOVING = {"approve", "sync_offsets", "confirm_cutover", "switch_clients", "start
 def test_each_mode_skips_just_what_it_does_not_need(mode: Mode, skips: set[str]):
     """A mode skips the tasks that plan or move groups if it does not, and no other."""
     assert skips == expected_skips(mode)
+
+
+@pytest.mark.parametrize("hooks", [set(), {"switch_clients"}, {"start_consumers"}, HOOKS, {"stop_producers"}])
+def test_cutover_skips_just_the_hooks_that_the_file_does_not_name(hooks: set[str]):
+    """A hook that was to be called and was skipped is an accident; `stop_producers` asks people without one."""
+    assert expected_skips(Mode.CUTOVER, hooks=hooks) == HOOKS - hooks
 
 
 def test_idle_run_skips_everything_between_its_first_and_last_task():

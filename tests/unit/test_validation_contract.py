@@ -229,7 +229,16 @@ def test_judging(result, graceful, verdict, code):
 @pytest.mark.parametrize(
     ("kinds", "killed", "unreadable", "verdict", "code"),
     [
-        ((DifferenceKind.COMPACTED,), (), None, Verdict.PASS, Code.RECORDS_COMPACTED),
+        ((DifferenceKind.COMPACTED,), (), None, Verdict.WARN, Code.ORDER_NOT_COMPARED),
+        ((DifferenceKind.UNPROVED,), (), None, Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE),
+        (
+            (DifferenceKind.UNPROVED, DifferenceKind.COMPACTED),
+            (),
+            None,
+            Verdict.NOT_VERIFIABLE,
+            Code.RECORDS_NOT_VERIFIABLE,
+        ),
+        ((DifferenceKind.UNPROVED, DifferenceKind.MISSING), (), None, Verdict.FAIL, Code.COPY_DIFFERS),
         ((DifferenceKind.DUPLICATE,), (2,), None, Verdict.WARN, Code.RECORDS_REPLAYED),
         ((DifferenceKind.DUPLICATE,), (3,), None, Verdict.FAIL, Code.COPY_DIFFERS),
         ((DifferenceKind.COMPACTED, DifferenceKind.ALTERED), (), None, Verdict.FAIL, Code.COPY_DIFFERS),
@@ -252,6 +261,25 @@ def test_windows_that_differ_are_judged_by_what_explains_it(kinds, killed, unrea
     result = replace(EQUAL, equal=False, differences=differences, source_unreadable=unreadable, first_difference=first)
 
     judged, finding = judge_partition(result, events=GenerationEvents(killed), tolerance=Tolerance(duplicates=1))
+
+    assert (verdict, code) == (judged, finding and finding.code)
+
+
+@pytest.mark.parametrize(
+    ("in_order", "verdict", "code"),
+    [
+        (True, Verdict.PASS, Code.RECORDS_COMPACTED),
+        (None, Verdict.WARN, Code.ORDER_NOT_COMPARED),
+        (False, Verdict.FAIL, Code.COPY_DIFFERS),
+    ],
+)
+def test_what_compaction_left_must_be_in_the_same_order(in_order, verdict, code):
+    """A window in which compaction explains everything passes only if the rest is known to be in order."""
+    kind = DifferenceKind.REORDERED if in_order is False else DifferenceKind.MISSING
+    result = differing(kind, differences=Differences({DifferenceKind.COMPACTED: 3}, ()), rest_in_order=in_order)
+    read_back = PartitionResult.from_document(result.to_document())
+
+    judged, finding = judge_partition(read_back)
 
     assert (verdict, code) == (judged, finding and finding.code)
 

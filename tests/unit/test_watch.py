@@ -239,7 +239,7 @@ def test_goal_that_is_not_final_is_not_confirmed(is_final: bool, words: str):
     watch, poll = a_watch(), aimed(10, 10, Aim({P0: 10, P1: 10}, is_final=is_final))
     watch.take(Poll(poll.readings, WELL, aim=poll.aim, remark="x cannot be read"), 1)
 
-    assert f"State: {words}, x cannot be read; ETA" in watch.progress
+    assert f"State: x cannot be read, {words}; ETA" in watch.progress
 
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_migration.core.errors import Refused
+from kafka_migration.core.migration import Insecurity
 from kafka_migration.core.wave_file import MAX_PATTERN, MAX_PATTERNS, NO_GROUP, Names, group_patterns, wave_file
 from kafka_migration.core.waves import Clusters, GroupReads, Wave, Wish, plan_waves
 from kafka_migration.spec.loading import load_migration
@@ -48,6 +49,14 @@ def test_it_names_kafkas_folder_where_that_was_given():
 
     assert "/opt/kafka" == load_migration(text, where="shop-01.yaml").mirror.kafka_home
     assert "mirror.kafka_home" not in text
+
+
+def test_it_says_what_was_allowed_for_the_connections():
+    """Protections that `waves` was told may be given up are allowed by the file, each on its side."""
+    names = replace(NAMES, source_insecure=tuple(Insecurity), target_insecure=(Insecurity.NO_HOST_NAME_CHECK,))
+    migration = load_migration(wave_file("shop-01", wave("a"), names), where="shop-01.yaml")
+
+    assert (names.source_insecure, names.target_insecure) == (migration.source.insecure, migration.target.insecure)
 
 
 @given(GROUPS)

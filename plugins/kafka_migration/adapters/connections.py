@@ -1,22 +1,184 @@
-"""Kafka clusters behind Airflow connections."""
+"""Kafka clusters behind Airflow connections: read, hidden from logs, checked, and only then used."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from airflow.providers.apache.kafka.hooks.client import KafkaAdminClientHook
+from airflow.sdk import Connection
+from airflow.sdk.bases.hook import BaseHook
+from airflow.sdk.exceptions import AirflowException, AirflowNotFoundException
+from airflow.sdk.log import mask_secret
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
 
 from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.adapters.kafka_client import quiet_logger
+from kafka_migration.clients.kafka_checks import connection_findings, insecure_findings
+from kafka_migration.clients.kafka_properties import java_findings
+from kafka_migration.clients.kafka_secrets import secret_texts, without_secrets
+from kafka_migration.clients.kafka_settings import REFUSED, SETTINGS
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding, Refused, TransientError
+from kafka_migration.core.migration import Cluster, Insecurity
+from kafka_migration.core.shell import shell_word
+
+CONNECTION_TYPE = "kafka"
+_IN_EXTRA = "Correct the extra of the Airflow connection."
+_MAX_REASON = 300
+_SETTING_NAMES = sorted({*SETTINGS, *REFUSED}, key=len, reverse=True)
+# What goes wrong in a connection's own text; any other error is Airflow's, and may pass.
+_UNREADABLE = (AirflowException, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
-def connection_config(connection_id: str) -> dict[str, Any]:
-    """Return the librdkafka settings of a `kafka` connection, the provider's callbacks included."""
-    config: dict[str, Any] = KafkaAdminClientHook(kafka_config_id=connection_id)._build_config()
+def connection_config(connection_id: str, allowed: Collection[Insecurity] = ()) -> dict[str, Any]:
+    """Return the librdkafka settings of a `kafka` connection, the provider's callbacks included.
+
+    `allowed` are the protections that it may give up. Raises `Refused` before anything is connected: with the finding
+    of each setting that is wrong, and also if librdkafka makes no client of them. Raises `TransientError` when Airflow
+    does not tell the connection.
+    """
+    config = _checked(connection_id, allowed)
+    with _as_finding(connection_id, config):
+        AdminClient({**config, "logger": quiet_logger()})
     return config
 
 
-def cluster_named(what: str, connection_id: str) -> ConfluentCluster:
-    """Return the cluster behind a connection; `what` says in errors which one it is, with its address."""
-    config = connection_config(connection_id)
+def cluster_named(what: str, connection_id: str, allowed: Collection[Insecurity] = ()) -> ConfluentCluster:
+    """Return the cluster behind a connection; `what` says in errors which one it is, with its address.
+
+    Raises as `connection_config` does.
+    """
+    config = _checked(connection_id, allowed)
     address = config["bootstrap.servers"]
-    return ConfluentCluster(f"{what} ({connection_id}, {address})" if what else f"{connection_id} ({address})", config)
+    name = f"{what} ({connection_id}, {address})" if what else f"{connection_id} ({address})"
+    with _as_finding(connection_id, config):
+        return ConfluentCluster(name, config)
+
+
+def findings_of_side(side: Cluster) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """Return what forbids to use a migration's connection with all of its clients, and what its file allows."""
+    try:
+        config = connection_config(side.connection, side.insecure)
+    except Refused as refused:
+        return refused.findings, ()
+    return java_findings(side.connection, config), insecure_findings(side.connection, config)
+
+
+class _CheckedHook(KafkaAdminClientHook):  # type: ignore[misc]
+    """The provider's hook on a connection that was read already: what was checked is what is used."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(kafka_config_id=connection.conn_id)
+        self._connection = connection
+
+    def get_connection(self, conn_id: str) -> Connection:
+        """Return it."""
+        return self._connection
+
+    def config(self) -> dict[str, Any]:
+        """Return the settings, with callbacks as functions and a token's where the provider adds one."""
+        config: dict[str, Any] = self._build_config()
+        return config
+
+
+def _checked(connection_id: str, allowed: Collection[Insecurity]) -> dict[str, Any]:
+    connection = _read(connection_id)
+    settings = _settings_of(connection)
+    # Before anything else sees them: an error may quote what it was given.
+    mask_secret(list(secret_texts(settings)))
+    findings = connection_findings(connection_id, settings, allowed, has_feature)
+    if findings:
+        raise Refused(findings)
+    with _as_finding(connection_id, settings):
+        config = _CheckedHook(connection).config()
+    if config.get("sasl.mechanism", config.get("sasl.mechanisms")) == "OAUTHBEARER" and "oauth_cb" not in config:
+        found, expected = "sasl.mechanism OAUTHBEARER, and no oauth_cb", "a function that gives tokens"
+        raise Refused([_invalid(connection_id, found, expected)])
+    return config
+
+
+def _read(connection_id: str) -> Connection:
+    try:
+        connection = BaseHook.get_connection(connection_id)
+    except AirflowNotFoundException:
+        raise Refused([_missing(connection_id)]) from None
+    except _UNREADABLE as error:
+        raise Refused([_invalid(connection_id, f"{type(error).__name__} when Airflow reads it")]) from None
+    except Exception as error:
+        raise TransientError(f"Airflow does not tell the connection {connection_id}: {type(error).__name__}") from error
+    if connection.conn_type != CONNECTION_TYPE:
+        expected, remedy = f"type {CONNECTION_TYPE}", "Name a connection of this type, or correct its type."
+        raise Refused([_invalid(connection_id, f"type {connection.conn_type}", expected, remedy)])
+    return connection
+
+
+def _settings_of(connection: Connection) -> dict[str, object]:
+    try:
+        settings = json.loads(connection.extra or "{}", object_pairs_hook=_without_doubles)
+    except (ValueError, TypeError, RecursionError) as error:
+        found = str(error) if isinstance(error, _Double) else "an extra that is no JSON"
+        raise Refused([_invalid(connection.conn_id, found)]) from None
+    if not isinstance(settings, dict):
+        raise Refused([_invalid(connection.conn_id, "an extra that is no object")])
+    return settings
+
+
+class _Double(ValueError):
+    """A name is given twice."""
+
+
+def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    settings = dict(pairs)
+    if len(settings) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise _Double(f"setting {next(ascii(name) for name in names if names.count(name) > 1)} twice")
+    return settings
+
+
+@contextmanager
+def _as_finding(connection_id: str, settings: Mapping[str, object]) -> Iterator[None]:
+    """Turn whatever a hook or a client's constructor raises into a finding with the setting's name and no secret."""
+    try:
+        yield
+    except Exception as error:
+        # Not only Kafka's errors: callbacks are imported, and values are converted, in there.
+        reason = " ".join(without_secrets(_reason(error), settings).split())[:_MAX_REASON]
+        named = next((name for name in _SETTING_NAMES if name in reason), "")
+        raise Refused([_invalid(connection_id, f"setting {named}: {reason}" if named else reason)]) from None
+
+
+def _reason(error: Exception) -> str:
+    is_kafkas = isinstance(error, KafkaException) and error.args and hasattr(error.args[0], "str")
+    return str(error.args[0].str()) if is_kafkas else f"{type(error).__name__}: {error}"
+
+
+@cache
+def has_feature(feature: str) -> bool:
+    """Tell whether the Kafka client of this Airflow was built with a part of librdkafka."""
+    try:
+        AdminClient({"builtin.features": feature, "logger": quiet_logger()})
+    except KafkaException:
+        return False
+    return True
+
+
+def _missing(connection_id: str) -> Finding:
+    return Finding(
+        Code.CONNECTION_MISSING,
+        f"connection {connection_id}",
+        "no such connection",
+        f"a connection of type {CONNECTION_TYPE}",
+        f"Create it (airflow connections add {shell_word(connection_id)} --conn-type {CONNECTION_TYPE} …), or correct "
+        "the name.",
+    )
+
+
+def _invalid(
+    connection_id: str, found: str, expected: str = "settings of which a client can be made", remedy: str = _IN_EXTRA
+) -> Finding:
+    return Finding(Code.CONNECTION_INVALID, f"connection {connection_id}", found, expected, remedy)

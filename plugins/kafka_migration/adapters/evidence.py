@@ -1,4 +1,4 @@
-"""The evidence store: documents of runs and the ledger, in a folder or an object store.
+"""The documents of a run in the evidence store, checked against what Airflow keeps of them.
 
 Layout below the root:
 
@@ -7,73 +7,106 @@ Layout below the root:
     <migration>/<run folder>/attempt-<n>/run.json, report.md   what `finish` made of them
     <migration>/ledger/<number>-<kind>.json                    what all runs add up to
     <migration>/stop-requests/<generation>.json                who asked a generation of MirrorMaker to end
+    <migration>/progress.json, last-run.json                   what goes on now, and how the last run ended
 """
 
 from __future__ import annotations
 
-import json
-import uuid
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
+from kafka_migration.adapters.documents import Folder, is_local, listed, parse_json, read_whole, to_json, write_whole
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import EvidenceUnreadable, Finding, Refused
 from kafka_migration.core.evidence import Kind, document_name, parse_document_name, run_folder_name
-from kafka_migration.core.ledger import Ledger, with_entry
+from kafka_migration.core.kept import ANNOUNCED, Keeper, change_of, changed_finding, digest_of, is_sole, written
 from kafka_migration.core.migration import RunIdentity
-from kafka_migration.core.stop_request import StopRequest
 
 MIGRATION_FILE = "migration.yaml"
-LEDGER_FOLDER = "ledger"
-STOP_REQUESTS_FOLDER = "stop-requests"
-
-
-# `pathlib.Path` or Airflow's `ObjectStoragePath`: both have `/`, `exists`, `iterdir`, `read_text`, `write_text`.
-Folder = Any
+# Another task of the run may be writing: its digest is kept at the latest so long after its document is seen.
+_LOOK_AGAIN_AFTER_S = (0, 1, 2)
+_NO_DOCUMENT = b"\0"
 
 
 class RunEvidence:
-    """The documents of one run, written into the folder of its present attempt."""
+    """The documents of one run, written into the folder of its present attempt.
 
-    def __init__(self, root: Folder, migration: str, run: RunIdentity) -> None:
+    With a keeper, only documents are read that a task of the run wrote, as that task wrote them; anything else raises
+    `Refused` (`EVIDENCE_CHANGED`). Without one they are read as they are: good for showing them, not for acting.
+    """
+
+    def __init__(self, root: Folder, migration: str, run: RunIdentity, keeper: Keeper | None = None) -> None:
         self._run_folder = root / migration / run_folder_name(run)
         self.attempt = run.attempt
         self.folder = self._run_folder / f"attempt-{run.attempt}"
+        self._keeper = keeper
+        # Whether a changed document is as good as none: for tasks that must do their work whatever happened.
+        self.leaves_out_changed = False
 
     def freeze_migration(self, text: str) -> None:
         """Keep the migration file's text; every later task of the run reads only this copy."""
-        write_whole(self.folder / MIGRATION_FILE, text)
+        if self._keeper is not None:
+            self._keeper.keep_migration(text)
+        self._write(self._name(MIGRATION_FILE), text)
 
     def frozen_migration(self) -> str:
         """Return the copy that this attempt, or the newest earlier one that has one, was started with.
 
         Raises `Refused` (`EVIDENCE_MISSING`) when no attempt has one.
         """
-        for folder in self._attempt_folders():
-            if is_there(folder / MIGRATION_FILE):
-                return str((folder / MIGRATION_FILE).read_text(encoding="utf-8"))
+        for attempt in range(self.attempt, 0, -1):
+            name = self._name(MIGRATION_FILE, attempt)
+            if self._keeper is not None and (digest := self._digests().get(name)):
+                return self._as_frozen(name, digest).decode()
+            if self._keeper is None and (content := self._content(name)) is not None:
+                return content.decode()
         raise _missing(self.folder, "the frozen migration file", "preflight")
+
+    def _as_frozen(self, name: str, digest: str) -> bytes:
+        """Return the frozen file as Airflow keeps it, or else the copy in the folder if that is the same."""
+        kept = self._keeper.kept().migration if self._keeper else None
+        found = self._content(name)
+        for content in (kept and kept.encode(), found):
+            if content and not change_of(digest, content) and (self.leaves_out_changed or is_sole(digest)):
+                return content
+        raise Refused([changed_finding(name, change_of(digest, found) or "two files under one name", digest)])
 
     def write(self, kind: Kind, document: Mapping[str, Any]) -> str:
         """Append one document and return its path."""
         path = self.new_path(kind)
-        write_whole(path, to_json(document))
+        self._write(self._name(path.name), to_json(document))
         return str(path)
 
     def new_path(self, kind: Kind) -> Any:
         """Return the path that the next document of this kind will have."""
-        taken = [number for known, number in self._names(self.folder) if known is kind]
+        files = [*listed(self.folder), *(name.rpartition("/")[2] for name in self._digests_of(self.attempt))]
+        taken = [parsed[1] for file in files if (parsed := parse_document_name(file)) and parsed[0] is kind]
         return self.folder / document_name(kind, max(taken, default=0) + 1)
+
+    def announced_path(self, kind: Kind) -> Any:
+        """Return a path for a document that another program is to write; it counts once it is `taken`."""
+        path = self.new_path(kind)
+        self._keep({self._name(path.name): ANNOUNCED})
+        return path
+
+    def taken(self, path: Any) -> dict[str, Any]:
+        """Return the document that another program wrote at an announced path; from now on it must not change."""
+        content = read_whole(path)
+        self._keep({self._name(path.name): digest_of(content)})
+        return parse_json(content, path)
 
     def newest(self, kind: Kind) -> dict[str, Any] | None:
         """Return the newest document of a kind, of this attempt or else of the newest earlier one."""
-        for folder in self._attempt_folders():
-            numbers = [number for known, number in self._names(folder) if known is kind]
-            if numbers:
-                return read_json(folder / document_name(kind, max(numbers)))
+        for attempt in range(self.attempt, 0, -1):
+            for name in reversed(self._names(kind, attempt)):
+                if (document := self._read(name)) is not None:
+                    return document
         return None
+
+    def has_written(self, kind: Kind) -> bool:
+        """Tell whether any attempt so far wrote a document of a kind, also where it was deleted since."""
+        return any(self._names(kind, attempt) for attempt in range(1, self.attempt + 1))
 
     def require(self, kind: Kind) -> dict[str, Any]:
         """Return the newest document of a kind; `Refused` (`EVIDENCE_MISSING`) when there is none."""
@@ -84,134 +117,117 @@ class RunEvidence:
 
     def of_attempt(self, kind: Kind) -> list[dict[str, Any]]:
         """Return every document of a kind that this attempt wrote, oldest first."""
-        numbers = sorted(number for known, number in self._names(self.folder) if known is kind)
-        return [read_json(self.folder / document_name(kind, number)) for number in numbers]
+        return self._of(kind, range(self.attempt, self.attempt + 1))
 
     def of_run(self, kind: Kind) -> list[dict[str, Any]]:
         """Return every document of a kind that any attempt so far wrote, oldest first."""
-        return [
-            read_json(folder / document_name(kind, number))
-            for folder in reversed(list(self._attempt_folders()))
-            for number in sorted(number for known, number in self._names(folder) if known is kind)
-        ]
+        return self._of(kind, range(1, self.attempt + 1))
 
     def publish(self, name: str, text: str) -> str:
         """Write (or replace) an assembled file such as `run.json`; return its path."""
         write_whole(self.folder / name, text)
         return str(self.folder / name)
 
-    def _attempt_folders(self) -> Iterator[Any]:
-        for attempt in range(self.attempt, 0, -1):
-            folder = self._run_folder / f"attempt-{attempt}"
-            if is_there(folder):
-                yield folder
+    def digests_of(self, *kinds: Kind) -> dict[str, str]:
+        """Return the digests of the frozen files and of all documents of some kinds, as far as Airflow keeps them."""
+        files = {name: name.rpartition("/")[2] for name in written(self._digests())}
+        wanted = {MIGRATION_FILE, *(file for file in files.values() if _kind_of(file) in kinds)}
+        return {name: self._digests()[name] for name, file in files.items() if file in wanted}
 
-    @staticmethod
-    def _names(folder: Any) -> list[tuple[Kind, int]]:
-        parsed = (parse_document_name(name) for name in _listed(folder))
-        return [name for name in parsed if name is not None]
+    def look_again(self) -> None:
+        """Ask anew what the other tasks of the run wrote."""
+        if self._keeper is not None:
+            self._keeper.look_again()
 
+    def changes(self) -> tuple[Finding, ...]:
+        """Return how the evidence of the run is not what its tasks wrote: documents changed, deleted or added."""
+        if self._keeper is None:
+            return ()
+        found = tuple(self._changes())
+        for pause_s in _LOOK_AGAIN_AFTER_S:
+            if not found:
+                break
+            time.sleep(pause_s)
+            self.look_again()
+            found = tuple(self._changes())
+        return found
 
-class LedgerStore:
-    """The ledger of one migration. Only the run that holds the reservation appends."""
+    def disown_strangers(self) -> None:
+        """Leave out what was in this attempt's folder before its first task: another run of this name left it."""
+        self._keep(dict.fromkeys(self._strangers(), ANNOUNCED))
 
-    def __init__(self, root: Folder, migration: str) -> None:
-        self.folder = root / migration / LEDGER_FOLDER
+    def _changes(self) -> Iterator[Finding]:
+        for name, digest in sorted(self._digests().items()):
+            if found := change_of(digest, self._content(name)):
+                yield changed_finding(name, found, digest)
+        for name in self._strangers():
+            yield changed_finding(name, change_of(None, None), None)
 
-    def read(self) -> Ledger:
-        """Return the ledger; one without entries is that of a new migration."""
-        ledger = Ledger()
-        for name in self._names():
-            with _naming(self.folder / name):
-                ledger = with_entry(ledger, read_json(self.folder / name))
-        return ledger
+    def _strangers(self) -> list[str]:
+        """Return the documents in this attempt's folder that no task of the run has announced."""
+        files = (file for file in sorted(listed(self.folder)) if file == MIGRATION_FILE or parse_document_name(file))
+        return [name for file in files if (name := self._name(file)) not in self._digests()]
 
-    def append(self, entry: Mapping[str, Any]) -> None:
-        """Append one entry."""
-        number = len(self._names()) + 1
-        write_whole(self.folder / f"{number:06}-{entry['kind']}.json", to_json(entry))
+    def _of(self, kind: Kind, attempts: range) -> list[dict[str, Any]]:
+        read = (self._read(name) for attempt in attempts for name in self._names(kind, attempt))
+        return [document for document in read if document is not None]
 
-    def _names(self) -> list[str]:
-        return sorted(name for name in _listed(self.folder) if name.endswith(".json"))
+    def _names(self, kind: Kind, attempt: int) -> list[str]:
+        """Return the documents of a kind that an attempt wrote, oldest first."""
+        if self._keeper is None:
+            files = listed(self._run_folder / f"attempt-{attempt}")
+        else:
+            files = [name.rpartition("/")[2] for name in written(self._digests_of(attempt))]
+        parsed = (parse_document_name(file) for file in files)
+        numbers = sorted(each[1] for each in parsed if each and each[0] is kind)
+        return [self._name(document_name(kind, number), attempt) for number in numbers]
 
+    def _read(self, name: str) -> dict[str, Any] | None:
+        """Return a document; `None` for a changed one where these are left out."""
+        content = self._content(name)
+        if self._keeper is not None:
+            digest = self._digests().get(name)
+            if found := change_of(digest, content):
+                if self.leaves_out_changed:
+                    return None
+                raise Refused([changed_finding(name, found, digest)])
+        return None if content is None else parse_json(content, self._run_folder / name)
 
-class StopRequestStore:
-    """The requests to end mirroring, at most one per generation. Anybody who can write here may ask."""
-
-    def __init__(self, root: Folder, migration: str) -> None:
-        self.folder = root / migration / STOP_REQUESTS_FOLDER
-
-    def request(self, request: StopRequest) -> StopRequest:
-        """Write the request, unless its generation was asked before; return the one that stands."""
-        standing = self.find(request.generation)
-        if standing is None:
-            write_whole(self._path(request.generation), to_json(request.to_document()))
-        return standing or request
-
-    def find(self, generation: int) -> StopRequest | None:
-        """Return the request to this generation, `None` when there is none; raises what the store raises."""
+    def _content(self, name: str) -> bytes | None:
         try:
-            with _naming(self._path(generation)):
-                return StopRequest.from_document(read_json(self._path(generation)))
+            return read_whole(self._run_folder / name)
         except FileNotFoundError:
             return None
+        except (EvidenceUnreadable, OSError) as error:
+            # A local link to itself, a file in a folder's place: as good as another document. A store may only be away.
+            is_away = isinstance(error, OSError) and not is_local(self.folder)
+            if self._keeper is None or is_away:
+                raise
+            return _NO_DOCUMENT
 
-    def _path(self, generation: int) -> Any:
-        return self.folder / f"{generation}.json"
+    def _write(self, name: str, text: str) -> None:
+        self._keep({name: ANNOUNCED})
+        write_whole(self._run_folder / name, text)
+        self._keep({name: digest_of(text.encode())})
 
+    def _keep(self, digests: Mapping[str, str]) -> None:
+        if self._keeper is not None and digests:
+            self._keeper.keep(digests)
 
-def _listed(folder: Folder) -> list[str]:
-    """Return the names in a folder as they are now; none where there is no folder."""
-    return [path.name for path in folder.iterdir()] if is_there(folder) else []
+    def _digests(self) -> Mapping[str, str]:
+        return self._keeper.kept().digests if self._keeper is not None else {}
 
+    def _digests_of(self, attempt: int) -> dict[str, str]:
+        prefix = self._name("", attempt)
+        return {name: digest for name, digest in self._digests().items() if name.startswith(prefix)}
 
-def is_there(path: Any) -> bool:
-    """Tell whether there is a document or a folder at a path now, whoever wrote it."""
-    if (file_system := getattr(path, "fs", None)) is not None:
-        # A storage client may remember a listing for as long as its process lives; other processes write meanwhile.
-        file_system.invalidate_cache()
-    return bool(path.exists())
-
-
-def to_json(document: Mapping[str, Any]) -> str:
-    """Return the document as indented JSON."""
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-
-
-def read_json(path: Any) -> dict[str, Any]:
-    """Return the JSON document at a path; raises `EvidenceUnreadable` where there is something else."""
-    with _naming(path):
-        document = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(document, dict):
-            raise TypeError(f"a JSON object was expected, not {type(document).__name__}")
-        return document
+    def _name(self, file: str, attempt: int | None = None) -> str:
+        return f"attempt-{attempt or self.attempt}/{file}"
 
 
-@contextmanager
-def _naming(path: Any) -> Iterator[None]:
-    """Name the document in every error that its content makes."""
-    try:
-        yield
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise EvidenceUnreadable(
-            f"{path} cannot be understood ({reason}); was it written by another version?"
-        ) from None
-
-
-def write_whole(path: Any, text: str) -> None:
-    """Write a document so that nobody ever reads half of it.
-
-    Locally it is written beside and renamed; an object store's put is whole by itself.
-    """
-    if getattr(path, "protocol", "file") not in {"file", "local", ""}:
-        path.write_text(text, encoding="utf-8")
-        return
-    local = Path(getattr(path, "path", path))
-    local.parent.mkdir(parents=True, exist_ok=True)
-    beside, content = local.with_name(f".{local.name}.{uuid.uuid4().hex}"), text.encode()
-    beside.write_bytes(content)
-    Path(beside).replace(local)
+def _kind_of(file: str) -> Kind | None:
+    parsed = parse_document_name(file)
+    return parsed[0] if parsed else None
 
 
 def _missing(folder: Any, what: str, task: str) -> Refused:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -21,9 +21,10 @@ from confluent_kafka.admin import (
 )
 from confluent_kafka.admin import NewTopic as ClientNewTopic
 
-from kafka_migration.adapters.kafka_client import CALL_TIMEOUT_S, chunks, may_pass
+from kafka_migration.adapters.kafka_client import chunks
 from kafka_migration.adapters.kafka_groups import GroupCalls
 from kafka_migration.adapters.kafka_records import RecordReads
+from kafka_migration.adapters.kafka_retries import Patience, call_timeout_s, may_pass
 from kafka_migration.adapters.kafka_tables import TableReader
 from kafka_migration.core.cluster import ClusterFacts, NewTopic, TopicDescription
 from kafka_migration.core.codes import Code
@@ -55,7 +56,7 @@ class ConfluentCluster(GroupCalls, RecordReads):
     def facts(self) -> ClusterFacts:
         """Return the cluster's id and broker count."""
         cluster = self._call(
-            lambda: self._admin.describe_cluster(request_timeout=CALL_TIMEOUT_S).result(CALL_TIMEOUT_S)
+            lambda: self._admin.describe_cluster(request_timeout=call_timeout_s()).result(call_timeout_s())
         )
         return ClusterFacts(cluster.cluster_id, len(cluster.nodes))
 
@@ -65,14 +66,14 @@ class ConfluentCluster(GroupCalls, RecordReads):
 
     def partition_counts(self) -> Mapping[str, int]:
         """Return the number of partitions of every topic that the client may see."""
-        topics = self._call(lambda: self._admin.list_topics(timeout=CALL_TIMEOUT_S)).topics
+        topics = self._call(lambda: self._admin.list_topics(timeout=call_timeout_s())).topics
         return {name: len(topic.partitions) for name, topic in topics.items()}
 
     def describe_topics(self, topics: Collection[str]) -> Mapping[str, TopicDescription]:
         """Return the descriptions of those of the topics that exist."""
         if not topics:
             return {}
-        found = dict(self._results(self._described(topics)))
+        found = self._described(topics)
         configs = self._topic_configs(found)
         return {
             topic: TopicDescription(
@@ -98,12 +99,20 @@ class ConfluentCluster(GroupCalls, RecordReads):
         """Create topics and wait until every partition has a leader; an existing topic is left as it is."""
         findings: list[Finding] = []
         for chunk in topic_chunks(sorted(topics, key=lambda t: t.topic)):
-            futures = self._admin.create_topics(
-                [ClientNewTopic(t.topic, t.partitions, t.replication_factor, config=dict(t.configs)) for t in chunk],
-                operation_timeout=CALL_TIMEOUT_S,
-                request_timeout=CALL_TIMEOUT_S,
+            wanted = {
+                t.topic: ClientNewTopic(t.topic, t.partitions, t.replication_factor, config=dict(t.configs))
+                for t in chunk
+            }
+            findings += self._denials(
+                lambda topics, wanted=wanted: self._admin.create_topics(  # type: ignore[misc]
+                    [wanted[topic] for topic in topics],
+                    operation_timeout=call_timeout_s(),
+                    request_timeout=call_timeout_s(),
+                ),
+                list(wanted),
+                _NOT_CREATED,
+                already_done=KafkaError.TOPIC_ALREADY_EXISTS,
             )
-            findings += self._denials(futures, _NOT_CREATED, already_done=KafkaError.TOPIC_ALREADY_EXISTS)
         if findings:
             raise Refused(findings)
         self._wait_for_leaders({t.topic: t.partitions for t in topics})
@@ -112,12 +121,16 @@ class ConfluentCluster(GroupCalls, RecordReads):
         """Grow topics to the given partition counts and wait for the leaders."""
         if not partitions:
             return
-        futures = self._admin.create_partitions(
-            [NewPartitions(topic, count) for topic, count in sorted(partitions.items())],
-            operation_timeout=CALL_TIMEOUT_S,
-            request_timeout=CALL_TIMEOUT_S,
+        findings = self._denials(
+            lambda topics: self._admin.create_partitions(
+                [NewPartitions(topic, partitions[topic]) for topic in topics],
+                operation_timeout=call_timeout_s(),
+                request_timeout=call_timeout_s(),
+            ),
+            sorted(partitions),
+            _NOT_CREATED,
+            already_done=KafkaError.INVALID_PARTITIONS,
         )
-        findings = self._denials(futures, _NOT_CREATED, already_done=KafkaError.INVALID_PARTITIONS)
         if findings:
             raise Refused(findings)
         self._wait_for_leaders(partitions)
@@ -125,23 +138,29 @@ class ConfluentCluster(GroupCalls, RecordReads):
     def delete_topics(self, topics: Collection[str]) -> None:
         """Delete topics; one that is not there is left out silently."""
         if topics:
-            futures = self._admin.delete_topics(sorted(topics), operation_timeout=CALL_TIMEOUT_S)
-            list(self._results(futures))
+            self._made_at = {topic: at for topic, at in self._made_at.items() if topic not in topics}
+            self._results(
+                lambda some: self._admin.delete_topics(list(some), operation_timeout=call_timeout_s()), sorted(topics)
+            )
 
     def alter_configs(self, configs: Mapping[str, Mapping[str, str | None]]) -> None:
-        """Set configurations of topics; `None` takes the topic's own value away."""
-        resources = [
-            ConfigResource(
-                ResourceType.TOPIC, topic, incremental_configs=[_changed(name, value) for name, value in values.items()]
-            )
+        """Set configurations of topics and wait until they are read back; `None` takes the topic's own value away."""
+        changes = {
+            topic: [_changed(name, value) for name, value in values.items()]
             for topic, values in sorted(configs.items())
             if values
-        ]
-        if resources:
-            futures = self._admin.incremental_alter_configs(resources, request_timeout=CALL_TIMEOUT_S)
-            by_topic = {resource.name: future for resource, future in futures.items()}
-            if findings := self._denials(by_topic, _NOT_CONFIGURED):
-                raise Refused(findings)
+        }
+
+        def ask(topics: Collection[str]) -> Mapping[str, Any]:
+            wanted = [ConfigResource(ResourceType.TOPIC, t, incremental_configs=changes[t]) for t in topics]
+            futures = self._admin.incremental_alter_configs(wanted, request_timeout=call_timeout_s())
+            return {resource.name: future for resource, future in futures.items()}
+
+        if not changes:
+            return
+        if findings := self._denials(ask, list(changes), _NOT_CONFIGURED):
+            raise Refused(findings)
+        self._wait_until_shown({topic: configs[topic] for topic in changes})
 
     def log_start_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """Return the first offset still held, per partition."""
@@ -168,7 +187,7 @@ class ConfluentCluster(GroupCalls, RecordReads):
 
         Asked again, only what came since is read.
         """
-        found = dict(self._results(self._described([topic])))
+        found = self._described([topic])
         if topic not in found:
             return []
         partitions = [TopicPartition(topic, number) for number in range(len(found[topic].partitions))]
@@ -180,7 +199,7 @@ class ConfluentCluster(GroupCalls, RecordReads):
 
     def read_log(self, topic: str, time_limit_s: float) -> Iterator[tuple[bytes | None, bytes | None]]:
         """Yield (key, value) of each record that the topic holds when it is asked, read uncommitted."""
-        found = dict(self._results(self._described([topic])))
+        found = self._described([topic])
         count = len(found[topic].partitions) if topic in found else 0
         partitions = [TopicPartition(topic, number) for number in range(count)]
         starts = self.log_start_offsets(partitions)
@@ -193,11 +212,12 @@ class ConfluentCluster(GroupCalls, RecordReads):
         """End the consumer that follows tables, if one does; whoever reads on reads anew."""
         self._tables.close()
 
-    def _described(self, topics: Collection[str]) -> Mapping[str, Any]:
-        futures: Mapping[str, Any] = self._admin.describe_topics(
-            TopicCollection(sorted(topics)), request_timeout=CALL_TIMEOUT_S
+    def _described(self, topics: Collection[str]) -> dict[str, Any]:
+        return self._results(
+            lambda some: self._admin.describe_topics(TopicCollection(list(some)), request_timeout=call_timeout_s()),
+            sorted(topics),
+            str,
         )
-        return futures
 
     def _offsets(
         self, partitions: Collection[TopicPartition], spec: OffsetSpec, isolation: IsolationLevel
@@ -215,53 +235,65 @@ class ConfluentCluster(GroupCalls, RecordReads):
         self, partitions: Collection[TopicPartition], spec: OffsetSpec, isolation: IsolationLevel
     ) -> dict[TopicPartition, int]:
         level = AdminIsolationLevel[isolation.upper()]
-        # All are asked before the first answer is waited for: however many there are, they cost one round trip.
-        asked = [
-            self._call(
-                lambda chunk=chunk: self._admin.list_offsets(  # type: ignore[misc]
-                    {ClientPartition(*p): spec for p in chunk},
-                    isolation_level=level,
-                    request_timeout=CALL_TIMEOUT_S,
+
+        def ask(some: Sequence[TopicPartition]) -> Mapping[TopicPartition, Any]:
+            # All are asked before the first answer is waited for: however many there are, they cost one round trip.
+            asked = [
+                self._admin.list_offsets(
+                    {ClientPartition(*p): spec for p in chunk}, isolation_level=level, request_timeout=call_timeout_s()
                 )
-            )
-            for chunk in chunks(sorted(partitions), OFFSETS_CHUNK)
-        ]
-        return {
-            TopicPartition(partition.topic, partition.partition): result.offset
-            for futures in asked
-            for partition, result in self._results(futures)
-        }
+                for chunk in chunks(some, OFFSETS_CHUNK)
+            ]
+            return {TopicPartition(p.topic, p.partition): future for futures in asked for p, future in futures.items()}
+
+        found = self._results(ask, sorted(partitions), lambda partition: partition.topic)
+        return {partition: result.offset for partition, result in found.items()}
 
     def _topic_configs(self, topics: Collection[str]) -> dict[str, Mapping[str, Any]]:
         if not topics:
             return {}
-        resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in sorted(topics)]
-        futures = self._admin.describe_configs(resources, request_timeout=CALL_TIMEOUT_S)
-        return {resource.name: configs for resource, configs in self._results(futures)}
 
-    def _denials(self, futures: Mapping[str, Any], denial: _Denial, already_done: int | None = None) -> list[Finding]:
+        def ask(some: Collection[str]) -> Mapping[str, Any]:
+            resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in some]
+            futures = self._admin.describe_configs(resources, request_timeout=call_timeout_s())
+            return {resource.name: future for resource, future in futures.items()}
+
+        return self._results(ask, sorted(topics), str)
+
+    def _denials(
+        self,
+        ask: Callable[[Sequence[str]], Mapping[str, Any]],
+        topics: Sequence[str],
+        denial: _Denial,
+        already_done: int | None = None,
+    ) -> list[Finding]:
         findings = []
-        for topic, future in futures.items():
-            try:
-                future.result(CALL_TIMEOUT_S)
-            except KafkaException as error:
-                if error.args[0].code() == already_done:
-                    continue
-                if may_pass(error.args[0]):
-                    raise self._translated(error) from error
-                findings.append(denial.finding(f"topic {topic} on {self.name}", error.args[0].str()))
+        for topic, outcome in self._outcomes(ask, topics, str).items():
+            if not isinstance(outcome, KafkaException) or outcome.args[0].code() == already_done:
+                continue
+            if may_pass(outcome.args[0]):
+                raise self._translated(outcome) from outcome
+            findings.append(denial.finding(f"topic {topic} on {self.name}", outcome.args[0].str()))
         return findings
 
     def _wait_for_leaders(self, partitions: Mapping[str, int]) -> None:
+        self._made_at |= dict.fromkeys(partitions, time.monotonic())
         deadline = time.monotonic() + LEADER_TIMEOUT_S + sum(partitions.values()) * LEADER_TIMEOUT_PER_PARTITION_S
         missing = set(partitions)
         while missing:
-            metadata = self._call(lambda: self._admin.list_topics(timeout=CALL_TIMEOUT_S))
+            metadata = self._call(lambda: self._admin.list_topics(timeout=call_timeout_s()))
             missing = {t for t, n in partitions.items() if _led_partitions(metadata, t) < n}
             if missing and time.monotonic() > deadline:
                 raise TransientError(f"{self.name}: no leader for every partition of {', '.join(sorted(missing))}")
             if missing:
                 time.sleep(0.2)
+
+    def _wait_until_shown(self, configs: Mapping[str, Mapping[str, str | None]]) -> None:
+        # A KRaft broker answers from metadata that it gets after its controller has accepted the change. The change
+        # holds in any case: a value that the broker writes in another way ends the wait after the time of one call.
+        patience = Patience(call_timeout_s())
+        while not _are_shown(configs, self._topic_configs(configs)) and patience.waits():
+            pass
 
 
 class _Denial(NamedTuple):
@@ -291,6 +323,22 @@ _NOT_CONFIGURED = _Denial(
 def _changed(name: str, value: str | None) -> ConfigEntry:
     operation = AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
     return ConfigEntry(name, value, incremental_operation=operation)
+
+
+def _are_shown(wanted: Mapping[str, Mapping[str, str | None]], found: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether every topic that still exists has the wanted values."""
+    return all(
+        _is_shown(value, found[topic][name])
+        for topic, values in wanted.items()
+        for name, value in values.items()
+        if name in found.get(topic, {})
+    )
+
+
+def _is_shown(wanted: str | None, entry: Any) -> bool:
+    if wanted is None:
+        return bool(entry.source != ConfigSource.DYNAMIC_TOPIC_CONFIG.value)
+    return bool(entry.value == wanted)
 
 
 def topic_id_of(description: Any) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
@@ -10,6 +12,7 @@ from typing import Any, TypeVar
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
+from kafka_migration.adapters.kafka_retries import call_timeout_s, may_pass, outcomes, retried
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused, TransientError
 from kafka_migration.core.migration import IsolationLevel
@@ -17,7 +20,6 @@ from kafka_migration.core.migration import IsolationLevel
 T = TypeVar("T")
 K = TypeVar("K")
 
-CALL_TIMEOUT_S = 20.0
 # _NOENT is librdkafka's "no leaders found": no partition of the request exists, or none has a leader now.
 _ABSENT = {
     KafkaError.GROUP_ID_NOT_FOUND,
@@ -33,21 +35,8 @@ _DENIED = {
     KafkaError.SASL_AUTHENTICATION_FAILED,
     KafkaError._AUTHENTICATION,
 }
-
-
-# librdkafka does not call these retriable in an answer, but a moment later the coordinator is there.
-_PASSING = {
-    KafkaError.NOT_COORDINATOR,
-    KafkaError.COORDINATOR_NOT_AVAILABLE,
-    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
-    KafkaError.REQUEST_TIMED_OUT,
-    KafkaError.NOT_CONTROLLER,
-}
-
-
-def may_pass(error: KafkaError) -> bool:
-    """Whether the same request may succeed in a moment."""
-    return bool(error.retriable()) or error.code() in _PASSING
+# Brokers hear of a new topic one after the other; for so long one that does not know it is asked again.
+NEW_FOR_S = 60.0
 
 
 class ClusterClient:
@@ -60,25 +49,59 @@ class ClusterClient:
         self.name = name
         self._config = dict(config)
         self._admin = AdminClient({**self._config, "logger": quiet_logger()})
+        self._made_at: dict[str, float] = {}
 
-    def _results(self, futures: Mapping[K, Any]) -> Iterator[tuple[K, Any]]:
-        """Yield (object, result) of a batched call, leaving out what does not exist."""
-        for subject, future in futures.items():
-            try:
-                yield subject, future.result(CALL_TIMEOUT_S)
-            except KafkaException as error:
-                if error.args[0].code() not in _ABSENT:
-                    raise self._translated(error) from error
-            except TimeoutError as error:
-                raise TransientError(f"{self.name} did not answer within {CALL_TIMEOUT_S:.0f} s") from error
+    def _results(
+        self,
+        ask: Callable[[Sequence[K]], Mapping[K, Any]],
+        subjects: Sequence[K],
+        topic_of: Callable[[K], str] = lambda _: "",
+    ) -> dict[K, Any]:
+        """Return the result per object of a batched call, leaving out what does not exist."""
+        results = {}
+        for subject, outcome in self._outcomes(ask, subjects, topic_of).items():
+            if not isinstance(outcome, KafkaException):
+                results[subject] = outcome
+            elif outcome.args[0].code() not in _ABSENT:
+                raise self._translated(outcome) from outcome
+        return results
 
-    def _call(self, call: Callable[[], T]) -> T:
+    def _outcomes(
+        self,
+        ask: Callable[[Sequence[K]], Mapping[K, Any]],
+        subjects: Sequence[K],
+        topic_of: Callable[[K], str] = lambda _: "",
+    ) -> dict[K, Any]:
+        """Return the result, or the `KafkaException`, per object of a batched call.
+
+        `topic_of` an object is the topic that, just made by this client, must be there.
+        """
+
+        def passes(subject: K, error: KafkaError) -> bool:
+            return may_pass(error) or (error.code() in _ABSENT and self._is_new(topic_of(subject)))
+
         try:
-            return call()
+            return outcomes(ask, subjects, passes, self._learn_leaders)
         except KafkaException as error:
             raise self._translated(error) from error
         except TimeoutError as error:
-            raise TransientError(f"{self.name} did not answer within {CALL_TIMEOUT_S:.0f} s") from error
+            raise TransientError(f"{self.name} did not answer in time") from error
+
+    def _call(self, call: Callable[[], T]) -> T:
+        try:
+            return retried(call, self._learn_leaders)
+        except KafkaException as error:
+            raise self._translated(error) from error
+        except TimeoutError as error:
+            raise TransientError(f"{self.name} did not answer in time") from error
+
+    def _learn_leaders(self) -> None:
+        """Get all topics anew: librdkafka asks whom it took for the leader until it does."""
+        with contextlib.suppress(KafkaException):
+            self._admin.list_topics(timeout=call_timeout_s())
+
+    def _is_new(self, topic: str) -> bool:
+        return topic in self._made_at and time.monotonic() < self._made_at[topic] + NEW_FOR_S
 
     def _translated(self, exception: KafkaException) -> Exception:
         """Turn a client error into ours: denied is a refusal, everything else may pass by itself."""

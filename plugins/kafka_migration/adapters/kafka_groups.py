@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -11,7 +10,8 @@ from confluent_kafka import ConsumerGroupTopicPartitions, ConsumerGroupType, Kaf
 from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import MemberDescription
 
-from kafka_migration.adapters.kafka_client import CALL_TIMEOUT_S, ClusterClient, may_pass
+from kafka_migration.adapters.kafka_client import ClusterClient
+from kafka_migration.adapters.kafka_retries import call_timeout_s, may_pass
 from kafka_migration.core.cluster import (
     CommittedOffset,
     GroupDescription,
@@ -21,7 +21,7 @@ from kafka_migration.core.cluster import (
     GroupState,
 )
 from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused, TransientError
+from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.offsets import TopicPartition
 
 # How the coordinator says that a group has members, depending on its state and protocol.
@@ -32,13 +32,6 @@ _ACTIVE = {
     KafkaError.ILLEGAL_GENERATION,
     KafkaError.STALE_MEMBER_EPOCH,
 }
-# The broker that was asked does not look after the group, or not yet: nothing was done, and the next try asks another.
-_ELSEWHERE = {
-    KafkaError.NOT_COORDINATOR,
-    KafkaError.COORDINATOR_NOT_AVAILABLE,
-    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
-}
-RETRY_PAUSE_S = 0.2
 # By the type that groups give their protocol; one that only commits offsets gives none.
 _KINDS: Mapping[str, GroupKind] = {
     "": "classic",
@@ -54,32 +47,34 @@ class GroupCalls(ClusterClient):
 
     def list_groups(self) -> tuple[GroupListing, ...]:
         """Return every group that the client may see, of whatever kind, sorted by name."""
-        result = self._call(
-            lambda: self._admin.list_consumer_groups(request_timeout=CALL_TIMEOUT_S).result(CALL_TIMEOUT_S)
-        )
-        if result.errors:
-            # A list without the groups of one broker would pass for the whole.
-            raise self._translated(result.errors[0])
-        listings = {listing.group_id: _listing(listing) for listing in result.valid}
+        listings = {listing.group_id: _listing(listing) for listing in self._call(self._listed)}
         for group in self._call(self._groups_of_all_protocols):
             kind = _KINDS.get(group.protocol_type, "other")
             listings.setdefault(group.id, GroupListing(group.id, GroupState.UNKNOWN, kind))
         return tuple(listings[group] for group in sorted(listings))
 
+    def _listed(self) -> Any:
+        result = self._admin.list_consumer_groups(request_timeout=call_timeout_s()).result(call_timeout_s())
+        if result.errors:
+            # A list without the groups of one broker would pass for the whole.
+            raise result.errors[0]
+        return result.valid
+
     def _groups_of_all_protocols(self) -> Any:
         """Return what the client's older call lists: its newer one leaves out who does not speak as consumers do."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
-            return self._admin.list_groups(timeout=CALL_TIMEOUT_S)
+            return self._admin.list_groups(timeout=call_timeout_s())
 
     def describe_groups(self, groups: Collection[str]) -> Mapping[str, GroupDescription]:
         """Return state and members of every one of the groups."""
         if not groups:
             return {}
-        futures = self._call(
-            lambda: self._admin.describe_consumer_groups(sorted(set(groups)), request_timeout=CALL_TIMEOUT_S)
+        described = self._results(
+            lambda some: self._admin.describe_consumer_groups(list(some), request_timeout=call_timeout_s()),
+            sorted(set(groups)),
         )
-        found = {group: _description(group, description) for group, description in self._results(futures)}
+        found = {group: _description(group, description) for group, description in described.items()}
         return {group: found.get(group, GroupDescription(group, GroupState.DEAD)) for group in groups}
 
     def committed_offsets(
@@ -92,32 +87,28 @@ class GroupCalls(ClusterClient):
         # On a cluster where no group ever committed, asking for commits ends the process (confluent-kafka 2.16.1).
         if (partitions is not None and not partitions) or self._is_unknown(group):
             return {}
-        deadline = time.monotonic() + CALL_TIMEOUT_S
-        while (found := self._stable_offsets(group, partitions)) is None:
-            if time.monotonic() > deadline:
-                raise TransientError(f"{self.name}: offsets of group {group!r} hang in an open transaction")
-            time.sleep(RETRY_PAUSE_S)
-        return found
+        return self._call(lambda: self._stable_offsets(group, partitions))
 
     def _is_unknown(self, group: str) -> bool:
         return self.describe_groups([group])[group].state is GroupState.DEAD
 
     def _stable_offsets(
         self, group: str, partitions: Collection[TopicPartition] | None
-    ) -> dict[TopicPartition, CommittedOffset] | None:
-        """Return the committed offsets; `None` while a transaction is about to change one."""
+    ) -> dict[TopicPartition, CommittedOffset]:
+        """Return the committed offsets. Raises `KafkaException` while a transaction is about to change one."""
         wanted = None if partitions is None else [ClientPartition(*p) for p in sorted(partitions)]
-        futures = self._call(
-            lambda: self._admin.list_consumer_group_offsets(
-                [ConsumerGroupTopicPartitions(group, wanted)], require_stable=True, request_timeout=CALL_TIMEOUT_S
-            )
+        results = self._results(
+            lambda some: self._admin.list_consumer_group_offsets(
+                [ConsumerGroupTopicPartitions(each, wanted) for each in some],
+                require_stable=True,
+                request_timeout=call_timeout_s(),
+            ),
+            [group],
         )
         found = {}
-        for answer in (p for _, result in self._results(futures) for p in result.topic_partitions):
-            if answer.error is not None and answer.error.code() == KafkaError.UNSTABLE_OFFSET_COMMIT:
-                return None
+        for answer in (p for result in results.values() for p in result.topic_partitions):
             if answer.error is not None:
-                raise self._translated(KafkaException(answer.error))
+                raise KafkaException(_told(group, answer.error))
             if answer.offset >= 0:
                 partition = TopicPartition(answer.topic, answer.partition)
                 found[partition] = CommittedOffset(answer.offset, answer.metadata or "")
@@ -127,57 +118,52 @@ class GroupCalls(ClusterClient):
         """Set the offsets of an empty group; one that does not exist is made."""
         if not offsets:
             return
-        deadline = time.monotonic() + CALL_TIMEOUT_S
-        denied = self._altered(group, offsets)
-        while any(error.code() in _ELSEWHERE for _, error in denied) and time.monotonic() < deadline:
-            time.sleep(RETRY_PAUSE_S)
-            denied = self._altered(group, offsets)
+        denied = self._call(lambda: self._altered(group, offsets))
         if any(error.code() in _ACTIVE for _, error in denied):
             raise Refused([self._active_finding(group, next(e for _, e in denied if e.code() in _ACTIVE))])
-        passing = next((error for _, error in denied if may_pass(error)), None)
-        if passing is not None:
-            raise self._translated(KafkaException(passing))
         if denied:
             raise Refused(self._denied_finding(group, partition, error) for partition, error in denied)
 
     def _altered(self, group: str, offsets: Mapping[TopicPartition, CommittedOffset]) -> list[tuple[str, KafkaError]]:
-        """Try once; return each partition that was not written, with the broker's reason."""
+        """Try once; return each partition that was not written, with the broker's reason.
+
+        Raises `KafkaException` where a reason may pass; members of the group do not leave by themselves.
+        """
         # The source's leader epoch means nothing here, so none is written.
         wanted = [ClientPartition(p.topic, p.partition, c.offset, c.metadata) for p, c in sorted(offsets.items())]
-        futures = self._call(
-            lambda: self._admin.alter_consumer_group_offsets(
-                [ConsumerGroupTopicPartitions(group, wanted)], request_timeout=CALL_TIMEOUT_S
-            )
+        futures = self._admin.alter_consumer_group_offsets(
+            [ConsumerGroupTopicPartitions(group, wanted)], request_timeout=call_timeout_s()
         )
-        return [
+        denied = [
             (f"{answer.topic}[{answer.partition}]", answer.error)
             for answer in self._alter_answers(group, futures)
             if answer.error is not None
         ]
+        passing = next((error for _, error in denied if may_pass(error)), None)
+        if passing is not None and not any(error.code() in _ACTIVE for _, error in denied):
+            raise KafkaException(passing)
+        return denied
 
     def delete_group(self, group: str) -> None:
         """Delete an empty group with all its offsets; one that is not there is left out silently."""
-        futures = self._call(lambda: self._admin.delete_consumer_groups([group], request_timeout=CALL_TIMEOUT_S))
-        try:
-            futures[group].result(CALL_TIMEOUT_S)
-        except KafkaException as error:
-            if error.args[0].code() in _ACTIVE:
-                raise Refused([self._active_finding(group, error.args[0])]) from error
-            if error.args[0].code() != KafkaError.GROUP_ID_NOT_FOUND:
-                raise self._translated(error) from error
-        except TimeoutError as error:
-            raise TransientError(f"{self.name} did not answer within {CALL_TIMEOUT_S:.0f} s") from error
+        outcome = self._outcomes(
+            lambda some: self._admin.delete_consumer_groups(list(some), request_timeout=call_timeout_s()), [group]
+        )[group]
+        if isinstance(outcome, KafkaException):
+            error = outcome.args[0]
+            if error.code() in _ACTIVE:
+                raise Refused([self._active_finding(group, error)]) from outcome
+            if error.code() != KafkaError.GROUP_ID_NOT_FOUND:
+                raise self._translated(outcome) from outcome
 
     def _alter_answers(self, group: str, futures: Mapping[str, Any]) -> list[Any]:
         """Return the answers per partition; an answer about the whole group is raised."""
         try:
-            return [p for future in futures.values() for p in future.result(CALL_TIMEOUT_S).topic_partitions]
+            return [p for future in futures.values() for p in future.result(call_timeout_s()).topic_partitions]
         except KafkaException as error:
             if error.args[0].code() in _ACTIVE:
                 raise Refused([self._active_finding(group, error.args[0])]) from error
-            raise self._translated(error) from error
-        except TimeoutError as error:
-            raise TransientError(f"{self.name} did not answer within {CALL_TIMEOUT_S:.0f} s") from error
+            raise
 
     def _active_finding(self, group: str, error: KafkaError) -> Finding:
         return Finding(
@@ -196,6 +182,13 @@ class GroupCalls(ClusterClient):
             "a written offset",
             "Correct what the broker names (a missing right on the group or the topic, a metadata text too long).",
         )
+
+
+def _told(group: str, error: KafkaError) -> KafkaError:
+    """Return the error in words that name its cause, as far as Kafka's own do not."""
+    if error.code() != KafkaError.UNSTABLE_OFFSET_COMMIT:
+        return error
+    return KafkaError(error.code(), f"offsets of group {group!r} hang in an open transaction")
 
 
 def _listing(listing: Any) -> GroupListing:

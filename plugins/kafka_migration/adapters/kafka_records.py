@@ -11,6 +11,8 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
 from kafka_migration.adapters.kafka_client import ClusterClient, chunks, reader_settings
+from kafka_migration.adapters.kafka_retries import may_pass
+from kafka_migration.adapters.patience import time_left
 from kafka_migration.core.cluster import RecordPrint
 from kafka_migration.core.drain import Probe
 from kafka_migration.core.errors import TransientError
@@ -91,18 +93,19 @@ class RecordReads(ClusterClient):
 
     def _first_of(self, start: Offsets, isolation: IsolationLevel) -> dict[TopicPartition, Message]:
         met: dict[TopicPartition, Message] = {}
-        deadline = time.monotonic() + PROBE_TIMEOUT_S
+        deadline = time.monotonic() + time_left(PROBE_TIMEOUT_S)
         # A consumer that has paused all its partitions takes a second to turn to others; a new one does not.
         with closing(self._reader(start, isolation, ONE_RECORD_EACH)) as consumer:
             while len(met) < len(start) and time.monotonic() < deadline:
                 message = consumer.poll(BATCH_WAIT_S)
                 if message is None:
                     continue
-                self._raise_unless_end(message)
+                if self._is_passing(message):
+                    continue
                 partition = TopicPartition(message.topic(), message.partition())
                 if partition not in met:
                     met[partition] = message
-                    deadline = time.monotonic() + PROBE_TIMEOUT_S
+                    deadline = time.monotonic() + time_left(PROBE_TIMEOUT_S)
                 consumer.pause([ClientPartition(*partition)])
         return met
 
@@ -119,11 +122,11 @@ class RecordReads(ClusterClient):
         Raises `TransientError` when nothing comes for `READ_TIMEOUT_S`, or when a partition ends before its end.
         """
         unread = dict(ends)
-        deadline = time.monotonic() + READ_TIMEOUT_S
+        deadline = time.monotonic() + time_left(READ_TIMEOUT_S)
         while unread:
             messages = consumer.consume(BATCH_RECORDS, BATCH_WAIT_S)
             if messages:
-                deadline = time.monotonic() + READ_TIMEOUT_S
+                deadline = time.monotonic() + time_left(READ_TIMEOUT_S)
             elif time.monotonic() > deadline:
                 raise TransientError(f"{self.name}: nothing came of {sorted(unread)[0]} for {READ_TIMEOUT_S:.0f} s")
             for message in messages:
@@ -131,7 +134,8 @@ class RecordReads(ClusterClient):
 
     def _before_end(self, consumer: Consumer, message: Message, unread: dict[TopicPartition, int]) -> Iterator[Message]:
         """Yield the message if it is a record before its end; forget and pause a partition that is read to its end."""
-        self._raise_unless_end(message)
+        if self._is_passing(message):
+            return
         partition = TopicPartition(message.topic(), message.partition())
         end = unread.get(partition)
         if end is None:
@@ -145,11 +149,17 @@ class RecordReads(ClusterClient):
         elif not is_record:
             raise TransientError(f"{self.name}: {partition} ends at {message.offset():,}, before {end:,}")
 
-    def _raise_unless_end(self, message: Message) -> None:
-        """Raise for a message that is an error; the end of a partition is none."""
+    def _is_passing(self, message: Message) -> bool:
+        """Whether a message is an error that may pass, so that it is read on; raise for any other error.
+
+        The end of a partition is no error.
+        """
         error = message.error()
-        if error is not None and error.code() != KafkaError._PARTITION_EOF:
-            raise self._translated(KafkaException(error))
+        if error is None or error.code() == KafkaError._PARTITION_EOF:
+            return False
+        if may_pass(error):
+            return True
+        raise self._translated(KafkaException(error))
 
 
 def _print(message: Message) -> RecordPrint:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,8 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaExcepti
 from confluent_kafka import TopicPartition as ClientPartition
 
 from kafka_migration.adapters.kafka_client import reader_settings
+from kafka_migration.adapters.kafka_retries import may_pass
+from kafka_migration.adapters.patience import time_left
 from kafka_migration.core.offsets import Offsets, TopicPartition
 
 BATCH_RECORDS = 1000
@@ -19,6 +22,10 @@ BATCH_WAIT_S = 0.02
 READ_TIMEOUT_S = 60.0
 
 Table = dict[bytes | None, bytes | None]
+
+
+class _CutShort(TimeoutError):
+    """The caller's time was over while records came."""
 
 
 @dataclass
@@ -53,11 +60,14 @@ class TableReader:
     def read(self, topic: str, topic_id: str, end_offsets: Offsets) -> Table:
         """Return the latest value of each key before the ends, read committed.
 
-        Raises `KafkaException`, and `TimeoutError` when nothing comes for a while; then it starts anew next time.
+        Raises `KafkaException`, and `TimeoutError` when nothing comes for a while; then it starts anew next time. Cut
+        short while records come, by the time that the caller has, it goes on there next time.
         """
         try:
             followed = self._follow(topic, topic_id, end_offsets)
             self._read_to(followed, end_offsets)
+        except _CutShort:
+            raise
         except BaseException:
             self.close()
             raise
@@ -82,19 +92,24 @@ class TableReader:
         return self._followed[topic]
 
     def _read_to(self, followed: _Followed, end_offsets: Offsets) -> None:
-        consumer, deadline = self._open(), time.monotonic() + READ_TIMEOUT_S
-        while any(followed.next_offsets[p] < end for p, end in end_offsets.items()):
+        consumer, begun = self._open(), time.monotonic()
+        silent_since, end = begun, begun + time_left(math.inf)
+        while any(followed.next_offsets[p] < goal for p, goal in end_offsets.items()):
             for message in (messages := consumer.consume(BATCH_RECORDS, BATCH_WAIT_S)):
                 self._take(message)
-            if messages:
-                deadline = time.monotonic() + READ_TIMEOUT_S
-            elif time.monotonic() > deadline:
+            now = time.monotonic()
+            silent_since = now if messages else silent_since
+            if now > silent_since + READ_TIMEOUT_S:
                 raise TimeoutError("nothing came")
+            if now > end:
+                raise _CutShort("not read to its end in time") if silent_since > begun else TimeoutError("nothing came")
 
     def _take(self, message: Message) -> None:
         """Take a record in, or the end of a partition, behind which markers of transactions may lie."""
         error = message.error()
         if error is not None and error.code() != KafkaError._PARTITION_EOF:
+            if may_pass(error):
+                return
             raise KafkaException(error)
         partition = TopicPartition(message.topic(), message.partition())
         followed = self._followed.get(partition.topic)

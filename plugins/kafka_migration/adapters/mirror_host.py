@@ -10,8 +10,9 @@ from types import TracebackType
 from typing import Self
 
 import kafka_migration
+from kafka_migration.adapters.patience import time_left
 from kafka_migration.adapters.ssh import SshTransport
-from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut, Transport
+from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut, ReplyTooLong, Transport
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import MigrationError, OutcomeUnknown, TransientError
 from kafka_migration.core.host import HostProbe, HostReply, MirrorLaunch
@@ -117,11 +118,11 @@ class ScriptMirrorHost:
 
     def _call_again_if_broken(self, request: HostRequest, timeout_s: float) -> HostReply:
         try:
-            return self._call(request, timeout_s)
-        except ReplyTimedOut:
+            return self._call(request, time_left(timeout_s))
+        except (ReplyTimedOut, ReplyTooLong):
             raise
         except ReplyLost:
-            return self._call(request, timeout_s)
+            return self._call(request, time_left(timeout_s))
 
     def _act(
         self,

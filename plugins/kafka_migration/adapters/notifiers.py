@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from airflow.sdk import BaseNotifier
 from airflow.sdk.module_loading import import_string
 
@@ -26,13 +23,13 @@ def notifier_problem(settings: NotifierSettings) -> str:
     return ""
 
 
-def notify(settings: NotifierSettings, alert: Alert, context: Mapping[str, Any]) -> str:
+def notify(settings: NotifierSettings, alert: Alert) -> str:
     """Send an alert through a notifier; return why it could not be sent, empty when it was.
 
-    Its templates see the task's context, and the alert as `alert`.
+    Its templates see the alert as `alert` and nothing else: Airflow's context gives away every connection.
     """
     try:
-        _made(settings)({**context, "alert": alert.to_document()})
+        _made(settings)({"alert": alert.to_document()})
     except Exception as error:
         # An alert that cannot be sent must not change what it tells of.
         return f"{type(error).__name__}: {error}"

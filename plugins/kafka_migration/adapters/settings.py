@@ -11,7 +11,8 @@ import kafka_migration
 from kafka_migration.core.evidence_place import EvidencePlace
 
 SECTION = "kafka_migration"
-SPARK_KAFKA_PACKAGE = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
+# The second one takes the place of the older client that the first one names.
+SPARK_KAFKA_PACKAGES = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0,org.apache.kafka:kafka-clients:3.9.1"
 _PACKAGE = Path(kafka_migration.__file__).resolve().parent
 # In a wheel the Spark jobs lie within the package; in a folder copy beside `plugins/`, the package's folder.
 _SPARK_JOBS_OF_WHEEL = _PACKAGE / "spark_jobs"

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import base64
+import errno
 import hashlib
+import json
+import logging
+import math
 import random
 import socket
+import threading
 import time
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import paramiko
 from airflow.providers.ssh.hooks.ssh import SSHHook
-from airflow.sdk.exceptions import AirflowNotFoundException
+from airflow.sdk.exceptions import AirflowException, AirflowNotFoundException
+from paramiko.config import SSH_PORT
 
-from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut
+from kafka_migration.adapters.patience import time_left
+from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut, ReplyTooLong
+from kafka_migration.core.brief import brief
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused, TransientError
 
@@ -21,9 +31,17 @@ CONNECT_TRIES = 3
 CONNECT_TIMEOUT_S = 8
 BACK_OFF_S = (1.0, 3.0)
 OPEN_CHANNEL_TIMEOUT_S = 10.0
-# How often a waiting read looks at its deadline.
-READ_SLICE_S = 1.0
+# How often a waiting read looks at the other stream.
+READ_SLICE_S = 0.2
 CHUNK_BYTES = 65_536
+# What one command may print, stdout and stderr together.
+MAX_OUTPUT_BYTES = 8 * 1024 * 1024
+# What may come over the network meanwhile, whatever part of SSH it belongs to.
+MAX_RECEIVED_BYTES = 2 * MAX_OUTPUT_BYTES
+# Some of Paramiko's waits have no limit of their own; the connection is closed so long after the deadline.
+GUARD_DELAY_S = 1.0
+# Paramiko logs each connection and each login; in the log of a task only what went wrong is news.
+LOG_CHANNEL = "kafka_migration.paramiko"
 # Paramiko's word for an exit status that never came.
 NO_EXIT_STATUS = -1
 
@@ -37,77 +55,125 @@ class SshTransport:
 
     def __init__(self, ssh_conn_id: str) -> None:
         self._name = f"SSH connection {ssh_conn_id}"
-        self._hook = _hook(ssh_conn_id, self._name)
+        self._hook, self._looks_for_keys = _hook(ssh_conn_id, self._name)
         self._host = f"{self._hook.username}@{self._hook.remote_host}:{self._hook.port}"
+        self._client: paramiko.SSHClient | None = None
+        self._line: _Line | None = None
 
     def __call__(self, command: str, stdin: str, timeout_s: float) -> tuple[int, str, str]:
         """See `Transport`."""
         deadline = time.monotonic() + timeout_s
         channel = self._open_channel()
+        guard = threading.Timer(timeout_s + GUARD_DELAY_S, self.close)
+        guard.daemon = True
+        guard.start()
         try:
-            channel.settimeout(READ_SLICE_S)
-            channel.exec_command(command)
-            _send(channel, stdin.encode(), deadline)
-            stdout, stderr = _receive(channel, deadline)
-            if not channel.status_event.wait(max(1.0, deadline - time.monotonic())):
-                raise TimeoutError("the command's exit status did not come")
-            # Without a status the connection broke, or the command was killed; it then may be at an end or not.
-            if channel.recv_exit_status() == NO_EXIT_STATUS:
-                raise EOFError("the command's exit status did not come")
-            return channel.recv_exit_status(), stdout, stderr
-        except TimeoutError as error:
-            self.close()
-            raise ReplyTimedOut(f"{self._host}: {_text(error)}") from error
+            return _run(channel, command, stdin.encode(), deadline)
         except (paramiko.SSHException, OSError, EOFError) as error:
-            self.close()
-            raise ReplyLost(f"{self._host}: {_text(error)}") from error
+            raise self._lost(error, deadline) from error
         finally:
             channel.close()
+            guard.cancel()
 
     def close(self) -> None:
         """Close the connection."""
-        client, self._hook.client = self._hook.client, None
+        client, self._client = self._client, None
         if client is not None:
             client.close()
 
+    def _lost(self, error: Exception, deadline: float) -> ReplyLost:
+        """Close the connection, on which more of the reply may come, and return why the reply was not taken."""
+        self.close()
+        if isinstance(error, _TooLong) or (self._line is not None and self._line.left < 0):
+            return ReplyTooLong(f"{self._host}: the output is longer than {MAX_OUTPUT_BYTES:,} bytes")
+        kind = ReplyTimedOut if isinstance(error, TimeoutError) or time.monotonic() >= deadline else ReplyLost
+        return kind(f"{self._host}: {_text(error)}")
+
     def _open_channel(self) -> paramiko.Channel:
         """Open a channel, on a new connection where the kept one turns out to be broken."""
-        if self._hook.client is not None:
+        if self._client is not None:
             try:
-                return self._channel_of(self._hook.client)
+                return self._channel_of(self._client)
             except (paramiko.SSHException, OSError, EOFError):
                 self.close()
-        client = self._connect()
+        self._client = self._connect()
         try:
-            return self._channel_of(client)
+            return self._channel_of(self._client)
         except (paramiko.SSHException, OSError, EOFError) as error:
             self.close()
             raise TransientError(f"{Code.SSH_UNREACHABLE}: {self._host} opened no session: {_text(error)}") from error
 
-    @staticmethod
-    def _channel_of(client: paramiko.SSHClient) -> paramiko.Channel:
+    def _channel_of(self, client: paramiko.SSHClient) -> paramiko.Channel:
+        if self._line is not None:
+            self._line.left = MAX_RECEIVED_BYTES
         transport = client.get_transport()
         if transport is None or not transport.is_active():
             raise EOFError("the connection is closed")
-        return transport.open_session(timeout=OPEN_CHANNEL_TIMEOUT_S)
+        return transport.open_session(timeout=time_left(OPEN_CHANNEL_TIMEOUT_S))
 
     def _connect(self) -> paramiko.SSHClient:
         """Connect, trying again only where that can help."""
         for number in range(1, CONNECT_TRIES + 1):
             try:
-                client: paramiko.SSHClient = self._hook.get_conn()
-                return client
+                return self._client_of(self._hook)
             except paramiko.BadHostKeyException as error:
                 raise Refused([_changed(self._host, error)]) from None
             except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
                 raise Refused([_invalid(self._name, f"key_file {error.filename}: {error.strerror}")]) from None
+            except (AirflowException, ValueError) as error:
+                where = f"key_file {self._hook.key_file}: " if self._hook.key_file else ""
+                raise Refused([_invalid(self._name, f"{where}{error}")]) from None
             except (paramiko.SSHException, OSError, EOFError) as error:
                 self._refuse_what_stays(error)
-                if number == CONNECT_TRIES:
-                    text = f"{Code.SSH_UNREACHABLE}: {self._host}: {_text(error)} ({CONNECT_TRIES} tries)"
+                # A caller that has little time left tries again at its next poll.
+                if number == CONNECT_TRIES or time_left(math.inf) < BACK_OFF_S[number - 1] + CONNECT_TIMEOUT_S:
+                    text = f"{Code.SSH_UNREACHABLE}: {self._host}: {_text(error)} ({number} {_tries(number)})"
                     raise TransientError(text) from error
             time.sleep(BACK_OFF_S[number - 1] * random.uniform(0.7, 1.3))  # noqa: S311 - jitter is no secret
         raise AssertionError("unreachable")
+
+    def _client_of(self, hook: SSHHook) -> paramiko.SSHClient:
+        """Log in once, with nothing but what the connection names.
+
+        The hook would ask the system's known hosts before the connection's key, offer every key of this machine, and
+        compress, so that few bytes of the host become many here.
+        """
+        client = paramiko.SSHClient()
+        logging.getLogger(LOG_CHANNEL).setLevel(logging.WARNING)
+        client.set_log_channel(LOG_CHANNEL)
+        if hook.host_key is None:
+            client.load_system_host_keys()
+        else:
+            name = hook.remote_host if hook.port == SSH_PORT else f"[{hook.remote_host}]:{hook.port}"
+            client.get_host_keys().add(name, hook.host_key.get_name(), hook.host_key)
+        try:
+            client.connect(
+                hook.remote_host,
+                int(hook.port or SSH_PORT),
+                hook.username,
+                sock=hook.host_proxy,
+                timeout=time_left(hook.conn_timeout),
+                banner_timeout=time_left(hook.banner_timeout),
+                auth_timeout=time_left(hook.auth_timeout),
+                compress=False,
+                allow_agent=self._looks_for_keys,
+                look_for_keys=self._looks_for_keys,
+                disabled_algorithms=hook.disabled_algorithms,
+                transport_factory=self._transport_of,
+                **_login(hook),
+            )
+        except BaseException:
+            client.close()
+            raise
+        return client
+
+    def _transport_of(self, sock: Any, **options: Any) -> paramiko.Transport:
+        self._line = _Line(sock)
+        transport = paramiko.Transport(self._line, **options)  # type: ignore[arg-type]
+        if self._hook.ciphers:
+            transport.get_security_options().ciphers = tuple(self._hook.ciphers)
+        transport.set_keepalive(self._hook.keepalive_interval)
+        return transport
 
     def _refuse_what_stays(self, error: Exception) -> None:
         """Raise `Refused` for what another try would not mend, least of all a login that counts as an attack."""
@@ -134,52 +200,117 @@ class SshTransport:
         )
 
 
-def _hook(ssh_conn_id: str, name: str) -> SSHHook:
-    # One attempt: the hook would also repeat a refused login, and lock the account.
+class _Line:
+    """A socket that takes only so much from the host."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self.left = MAX_RECEIVED_BYTES
+
+    def recv(self, size: int) -> bytes:
+        """Receive as a socket does; more than is left ends the connection."""
+        data = self._sock.recv(min(size, CHUNK_BYTES))
+        self.left -= len(data)
+        if self.left < 0:
+            raise OSError(errno.EMSGSIZE, "the host sent too much")
+        return data
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sock, name)
+
+
+class _TooLong(OSError):
+    """The command printed more than is taken."""
+
+
+class _Known(NamedTuple):
+    hook: SSHHook
+    looks_for_keys: bool
+
+
+def _hook(ssh_conn_id: str, name: str) -> _Known:
     try:
         hook = SSHHook(ssh_conn_id, conn_retry_attempts=1, banner_timeout=CONNECT_TIMEOUT_S)
+        # The hook takes an extra that is no JSON for none.
+        extra = json.loads(SSHHook.get_connection(ssh_conn_id).extra or "{}")
     except AirflowNotFoundException:
         raise Refused([_missing(name)]) from None
     except Exception as error:
         # Airflow and Paramiko refuse a connection with many types; none of them holds the key itself.
         if "isn't defined" in str(error) or "NOT_FOUND" in str(error):
             raise Refused([_missing(name)]) from None
-        raise Refused([_invalid(name, str(error))]) from None
+        raise Refused([_invalid(name, brief(str(error)))]) from None
     for setting in ("no_host_key_check", "allow_host_key_change"):
         if getattr(hook, setting):
             raise Refused([_invalid(name, f"{setting} is true, so any host would be believed")])
     hook.conn_timeout = hook.conn_timeout or CONNECT_TIMEOUT_S
     hook.auth_timeout = hook.auth_timeout or CONNECT_TIMEOUT_S
-    return hook
+    return _Known(hook, str(extra.get("look_for_keys")).lower() == "true")
+
+
+def _login(hook: SSHHook) -> dict[str, Any]:
+    """Return the one way to log in; beside a key the password only unlocks the key.
+
+    Paramiko would take a key file for each type of key in turn, and so take a refused login for an unreadable file.
+    """
+    password = hook.password.strip() if hook.password else None
+    if hook.key_file and not hook.pkey:
+        path = Path(hook.key_file).expanduser()
+        # Airflow's own reading of keys, as for `private_key`.
+        key = hook._pkey_from_private_key(path.read_text(encoding="utf-8"), passphrase=password)
+        certificate = path.with_name(f"{path.name}-cert.pub")
+        if certificate.is_file():
+            key.load_certificate(str(certificate))
+        return {"pkey": key}
+    return {"pkey": hook.pkey} if hook.pkey else {"password": password}
+
+
+def _run(channel: paramiko.Channel, command: str, stdin: bytes, deadline: float) -> tuple[int, str, str]:
+    """Run the command; return (exit status, stdout, stderr)."""
+    channel.settimeout(READ_SLICE_S)
+    channel.exec_command(command)
+    _send(channel, stdin, deadline)
+    stdout, stderr = _receive(channel, deadline)
+    if not channel.status_event.wait(max(1.0, deadline - time.monotonic())):
+        raise TimeoutError("the command's exit status did not come")
+    # Without a status the connection broke, or the command was killed; it then may be at an end or not.
+    if channel.recv_exit_status() == NO_EXIT_STATUS:
+        raise EOFError("the command's exit status did not come")
+    return channel.recv_exit_status(), stdout, stderr
 
 
 def _send(channel: paramiko.Channel, data: bytes, deadline: float) -> None:
     """Send all; a command that reads no further may have said why, so that is no error here."""
     sent = 0
     while sent < len(data):
+        _check(deadline)
         try:
             sent += channel.send(data[sent : sent + CHUNK_BYTES])
         except TimeoutError:
-            _check(deadline)
+            continue
         except OSError:
             return
     channel.shutdown_write()
 
 
 def _receive(channel: paramiko.Channel, deadline: float) -> tuple[str, str]:
-    """Read to the end of the output. What goes to stderr is small; it is taken at the end."""
-    chunks = []
-    while True:
+    """Read to the end of the output, both streams as they come; too much, or too late, is an error."""
+    stdout, stderr = bytearray(), bytearray()
+    is_open = True
+    while is_open:
         try:
             chunk = channel.recv(CHUNK_BYTES)
+            stdout += chunk
+            is_open = bool(chunk)
         except TimeoutError:
+            pass
+        while channel.recv_stderr_ready() and len(stderr) <= MAX_OUTPUT_BYTES:
+            stderr += channel.recv_stderr(CHUNK_BYTES)
+        if len(stdout) + len(stderr) > MAX_OUTPUT_BYTES:
+            raise _TooLong
+        if is_open:
             _check(deadline)
-            continue
-        if not chunk:
-            break
-        chunks.append(chunk)
-    stderr = channel.recv_stderr(CHUNK_BYTES) if channel.recv_stderr_ready() else b""
-    return b"".join(chunks).decode(errors="replace"), stderr.decode(errors="replace")
+    return stdout.decode(errors="replace"), stderr.decode(errors="replace")
 
 
 def _check(deadline: float) -> None:
@@ -191,7 +322,7 @@ def _key_shown_by(host: str, port: int) -> paramiko.PKey | None:
     """Return the key that a host shows, without logging in."""
     try:
         with socket.create_connection((host, port), CONNECT_TIMEOUT_S) as connection:
-            transport = paramiko.Transport(connection)
+            transport = paramiko.Transport(_Line(connection))  # type: ignore[arg-type]
             try:
                 transport.start_client(timeout=CONNECT_TIMEOUT_S)
                 return transport.get_remote_server_key()
@@ -203,6 +334,10 @@ def _key_shown_by(host: str, port: int) -> paramiko.PKey | None:
 
 def _fingerprint(key: paramiko.PKey) -> str:
     return "SHA256:" + base64.b64encode(hashlib.sha256(key.asbytes()).digest()).decode().rstrip("=")
+
+
+def _tries(number: int) -> str:
+    return "try" if number == 1 else "tries"
 
 
 def _text(error: Exception) -> str:

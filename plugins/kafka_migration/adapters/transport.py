@@ -13,6 +13,10 @@ class ReplyTimedOut(ReplyLost):
     """The time for the command was over; asking the same again would wait as long."""
 
 
+class ReplyTooLong(ReplyLost):
+    """The command printed more than is taken; asking the same again would bring as much."""
+
+
 class Transport(Protocol):
     """Runs one command at a time on one host."""
 

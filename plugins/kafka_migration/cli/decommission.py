@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from argparse import Namespace
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from kafka_migration.cli.output import ExitCode, say
+from kafka_migration.cli.output import ExitCode, say, say_json
 from kafka_migration.cli.store import MigrationStore
 from kafka_migration.core.decommission import Patience, Point, decommission_points, may_go
 from kafka_migration.core.ledger import Ledger
@@ -26,7 +25,7 @@ def decommission(arguments: Namespace) -> int:
     store = MigrationStore.open(arguments.evidence_root, arguments.name)
     overlap = None if arguments.overlap is None else timedelta(seconds=arguments.overlap)
     document = decommission_document(store, Patience(timedelta(seconds=arguments.quiet), overlap))
-    say([json.dumps(document, indent=1, ensure_ascii=False)] if arguments.json else decommission_lines(document))
+    say_json(document) if arguments.json else say(decommission_lines(document))
     return ExitCode.DONE if document["answer"] == "yes" else ExitCode.NOT_READY
 
 
@@ -55,8 +54,8 @@ def _points(store: MigrationStore, ledger: Ledger, now: datetime, patience: Pati
 
     migration = _migration(store, ledger)
     names = {topic: migration.target_topic(topic) for topic in {*migration.topics, *ledger.copied_topics}}
-    source = cluster_named("source", migration.source.connection)
-    target = cluster_named("target", migration.target.connection)
+    source = cluster_named("source", migration.source.connection, migration.source.insecure)
+    target = cluster_named("target", migration.target.connection, migration.target.insecure)
     old = read_old_cluster(
         now=now,
         ledger=ledger,

@@ -10,17 +10,21 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 from pydantic import TypeAdapter, ValidationError
 
 from kafka_migration import __version__
 from kafka_migration.cli.decommission import decommission
-from kafka_migration.cli.output import ExitCode, only_answers
+from kafka_migration.cli.output import EXIT_CODES, ExitCode, complain, only_answers
+from kafka_migration.cli.problems import findings_of, usage_finding
 from kafka_migration.cli.status import status
 from kafka_migration.cli.stop import stop
 from kafka_migration.cli.verdict import verdict
 from kafka_migration.cli.waves import waves
-from kafka_migration.core.errors import MigrationError, Refused
+from kafka_migration.core.errors import Refused
+from kafka_migration.core.migration import Insecurity
+from kafka_migration.core.patterns import pattern_problem
 from kafka_migration.spec.scalars import Duration
 
 # As a shell reports a command that was interrupted.
@@ -41,17 +45,35 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Who reads has heard enough; what was asked is done. Python would complain once more when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.DONE)
-    except Refused as refused:
-        return _end(ExitCode.REFUSED, str(refused))
-    except (MigrationError, ImportError, OSError, ValueError) as error:
-        return _end(ExitCode.FAILED, f"failed: {type(error).__name__}: {error}")
     except KeyboardInterrupt:
         return INTERRUPTED
+    except Exception as error:
+        # Whatever it is: who called is told what it is and what to do, not where in the code it was met.
+        complain(findings_of(error))
+        return int(ExitCode.REFUSED if isinstance(error, Refused) else ExitCode.FAILED)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Tells wrong usage as everything else is told: with a code and what to do."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with what is wrong and how the verb is used."""
+        self.print_usage(sys.stderr)
+        complain([usage_finding(message, self.prog)])
+        self.exit(ExitCode.USAGE)
+
+
+if TYPE_CHECKING:
+    _Verbs = argparse._SubParsersAction[_Parser]
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all verbs."""
-    made = argparse.ArgumentParser("kafka-migration", description="Look at, and steer, migrations of Kafka clusters.")
+    made = _Parser(
+        "kafka-migration",
+        description="Look at, and steer, migrations of Kafka clusters.",
+        epilog=EXIT_CODES,
+    )
     made.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     verbs = made.add_subparsers(title="verbs", metavar="VERB", required=True)
     _add_status(verbs)
@@ -62,14 +84,17 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def _add_status(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    verb = _verb(verbs, "status", "tell where a migration stands, from its ledger")
+def _add_status(verbs: _Verbs) -> None:
+    verb = _verb(
+        verbs, "status", "tell where a migration stands, or all of them", "status demo --json", is_name_optional=True
+    )
     _add_json(verb)
     verb.set_defaults(run=status)
 
 
-def _add_verdict(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    verb = _verb(verbs, "verdict", "tell what all runs together prove of each topic, from the ledger")
+def _add_verdict(verbs: _Verbs) -> None:
+    text = "tell what all runs together prove of each topic, from the ledger"
+    verb = _verb(verbs, "verdict", text, "verdict demo")
     _add_json(verb)
     verb.set_defaults(run=verdict)
 
@@ -78,16 +103,18 @@ def _add_json(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--json", action="store_true", help="one JSON document instead of lines")
 
 
-def _add_stop(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    verb = _verb(verbs, "stop", "ask the run that mirrors now to end mirroring and validate what was copied")
+def _add_stop(verbs: _Verbs) -> None:
+    text = "ask the run that mirrors now to end mirroring and validate what was copied"
+    verb = _verb(verbs, "stop", text, 'stop demo --reason "maintenance" --wait')
     verb.add_argument("--reason", type=_reason, default="", metavar="TEXT", help="kept in the evidence")
     verb.add_argument("--wait", action="store_true", help="wait until MirrorMaker has stopped")
     verb.add_argument("--timeout", type=_duration_s, default="10m", metavar="TIME", help="for --wait (default: 10m)")
     verb.set_defaults(run=stop)
 
 
-def _add_decommission(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    verb = _verb(verbs, "decommission", "tell whether the old cluster may be switched off, or why not")
+def _add_decommission(verbs: _Verbs) -> None:
+    text = "tell whether the old cluster may be switched off, or why not"
+    verb = _verb(verbs, "decommission", text, "decommission demo --quiet 48h")
     verb.add_argument(
         "--quiet", type=_duration_s, default="24h", metavar="TIME", help="nothing written for so long (default: 24h)"
     )
@@ -101,10 +128,22 @@ def _add_decommission(verbs: argparse._SubParsersAction[argparse.ArgumentParser]
     verb.set_defaults(run=decommission)
 
 
-def _add_waves(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    verb = _bare_verb(verbs, "waves", "tell which topics must move together, and propose migration files")
+def _add_waves(verbs: _Verbs) -> None:
+    verb = _bare_verb(
+        verbs,
+        "waves",
+        "tell which topics must move together, and propose migration files",
+        "waves --source old_kafka --target new_kafka",
+    )
     for side in ("source", "target"):
         verb.add_argument(f"--{side}", required=True, metavar="CONNECTION", help="Airflow connection of type kafka")
+        verb.add_argument(
+            f"--{side}-insecure",
+            action="append",
+            default=[],
+            choices=[str(each) for each in Insecurity],
+            help="a protection that the connection may give up; may be given again (default: none)",
+        )
     for option, of_what in (
         ("--topic", "topics to propose; may be given again (default: all)"),
         ("--ignore-group", "groups that join no topics; may be given again"),
@@ -136,19 +175,35 @@ def _waves(verb: argparse.ArgumentParser, arguments: argparse.Namespace) -> int:
     return waves(arguments)
 
 
-def _verb(verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str) -> argparse.ArgumentParser:
-    verb = _bare_verb(verbs, name, text)
-    verb.add_argument("name", help="name of the migration, as its file is called")
+def _verb(
+    verbs: _Verbs,
+    name: str,
+    text: str,
+    example: str,
+    *,
+    is_name_optional: bool = False,
+) -> _Parser:
+    verb = _bare_verb(verbs, name, text, example)
+    of_whom = "name of the migration, as its file is called"
+    if is_name_optional:
+        verb.add_argument("name", nargs="?", help=f"{of_whom} (default: a list of all)")
+    else:
+        verb.add_argument("name", help=of_whom)
     verb.add_argument(
         "--evidence-root", type=_place, metavar="PLACE", help="folder or URL (default: that of Airflow's configuration)"
     )
     return verb
 
 
-def _bare_verb(
-    verbs: argparse._SubParsersAction[argparse.ArgumentParser], name: str, text: str
-) -> argparse.ArgumentParser:
-    return verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.", allow_abbrev=False)
+def _bare_verb(verbs: _Verbs, name: str, text: str, example: str) -> _Parser:
+    return verbs.add_parser(
+        name,
+        help=text,
+        description=f"{text[0].upper()}{text[1:]}.",
+        epilog=f"example: kafka-migration {example}\n{EXIT_CODES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
 
 
 def _place(text: str) -> str:
@@ -163,10 +218,8 @@ def _reason(text: str) -> str:
 
 
 def _pattern(text: str) -> str:
-    try:
-        re.compile(text)
-    except re.error as error:
-        raise argparse.ArgumentTypeError(f"no regular expression: {error}") from None
+    if problem := pattern_problem(text):
+        raise argparse.ArgumentTypeError(f"no regular expression; expected {problem}")
     return text
 
 
@@ -189,8 +242,3 @@ def _duration_s(text: str) -> int:
         return int(TypeAdapter(Duration).validate_python(text))
     except ValidationError as error:
         raise argparse.ArgumentTypeError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
-
-
-def _end(code: ExitCode, text: str) -> int:
-    sys.stderr.write(f"{text}\n")
-    return int(code)

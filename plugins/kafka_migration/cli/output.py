@@ -1,30 +1,41 @@
-"""How a verb ends and how it writes: exit codes, and plain aligned lines."""
+"""How a verb ends and how it writes: exit codes, and lines that a terminal can show as they are."""
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
 from enum import IntEnum
-from typing import TextIO
+from typing import Any, TextIO
+
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.shown import shown
 
 _answers: ContextVar[TextIO | None] = ContextVar("answers", default=None)
 
 
 class ExitCode(IntEnum):
-    """What the exit code of the command says; 2 (usage) is argparse's own."""
+    """What the exit code of the command says."""
 
     DONE = 0
     FAILED = 1
+    USAGE = 2
     REFUSED = 3
     PARTLY_DONE = 4
     NOT_READY = 5
 
 
+EXIT_CODES = (
+    "exit codes: 0 done; 1 failed, or something is wrong; 2 wrong usage; 3 refused; "
+    "4 partly done, or something is not known; 5 not ready"
+)
+
+
 def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
     """Return one line per row, each column as wide as its widest cell."""
-    cells = [tuple(row) for row in rows]
+    cells = [tuple(map(shown, row)) for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
 
@@ -43,4 +54,15 @@ def only_answers() -> Iterator[None]:
 def say(lines: Iterable[str]) -> None:
     """Write lines to standard output, at once: somebody may be waiting for the next."""
     for line in lines:
-        print(line, file=_answers.get(), flush=True)
+        print(shown(line), file=_answers.get(), flush=True)
+
+
+def say_json(document: Mapping[str, Any]) -> None:
+    """Write one JSON document to standard output."""
+    say(json.dumps(document, indent=1, ensure_ascii=False).split("\n"))
+
+
+def complain(findings: Iterable[Finding]) -> None:
+    """Write each finding as one line to standard error."""
+    for finding in findings:
+        sys.stderr.write(f"{shown(str(finding))}\n")

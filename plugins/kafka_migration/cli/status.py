@@ -1,40 +1,110 @@
-"""`kafka-migration status`: where a migration stands, from its ledger."""
+"""`kafka-migration status`: where a migration stands, what goes on now, and how the last run ended."""
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
-from kafka_migration.cli.output import ExitCode, aligned, say
-from kafka_migration.cli.store import MigrationStore
+from kafka_migration.adapters.documents import naming
+from kafka_migration.adapters.news import LAST_RUN_FILE, PROGRESS_FILE
+from kafka_migration.cli.output import ExitCode, aligned, complain, say, say_json
+from kafka_migration.cli.problems import findings_of
+from kafka_migration.cli.store import MigrationStore, all_migrations
+from kafka_migration.cli.verdict import verdict_document
+from kafka_migration.core.errors import Finding
 from kafka_migration.core.generations import Generation
+from kafka_migration.core.news import Contradiction, LastRun, Progress, age_words
 from kafka_migration.core.stop_request import StopRequest
 
-STATUS_SCHEMA = 3
+STATUS_SCHEMA = 4
+# News that are older than this, and than three polls, are no news of a run that goes on.
+FRESH_S = 120.0
 
 
 def status(arguments: Namespace) -> int:
-    """Print the status as lines, or as one JSON document."""
-    document = status_document(MigrationStore.open(arguments.evidence_root, arguments.name))
-    say([json.dumps(document, indent=1, ensure_ascii=False)] if arguments.json else status_lines(document))
+    """Print the status of one migration, or of all, as lines or as one JSON document."""
+    now = datetime.now(UTC)
+    if arguments.name is None:
+        return _status_of_all(arguments, now)
+    document = status_document(MigrationStore.open(arguments.evidence_root, arguments.name), now)
+    say_json(document) if arguments.json else say(status_lines(document))
     return ExitCode.DONE
 
 
-def status_document(store: MigrationStore) -> dict[str, Any]:
+def _status_of_all(arguments: Namespace, now: datetime) -> int:
+    """Print a line per migration; one whose evidence cannot be read is named, and hides no other."""
+    documents: list[dict[str, Any]] = []
+    problems: list[Finding] = []
+    for store in all_migrations(arguments.evidence_root):
+        try:
+            documents.append(brief_document(store, now))
+        except Exception as error:
+            # Whatever it is: the other migrations can be told of all the same.
+            found = findings_of(error)
+            problems += found
+            documents.append({"migration": store.name, "problem": str(found[0].code)})
+    if arguments.json:
+        say_json({"schema": STATUS_SCHEMA, "migrations": documents})
+    else:
+        say(aligned([_HEADS, *map(_brief_row, documents)]))
+    complain(problems)
+    return ExitCode.FAILED if problems else ExitCode.DONE
+
+
+_HEADS = ("MIGRATION", "PHASE", "VERDICT", "NOW", "LAST RUN")
+
+
+def brief_document(store: MigrationStore, now: datetime) -> dict[str, Any]:
+    """Return what the list of all migrations tells of one."""
+    proved, last, progress = verdict_document(store), _last_run(store), _progress(store, now)
+    return {
+        "migration": store.name,
+        "phase": str(store.ledger.read().phase),
+        "standing": proved["standing"],
+        "contradicted": bool(proved["contradictions"]),
+        "now": progress,
+        "last_run": last and {**_brief_of(last), "ago": age_words(last.at, now)},
+    }
+
+
+def _brief_of(last: LastRun) -> dict[str, Any]:
+    code = last.findings[0]["code"] if last.findings else None
+    return {"run": last.run, "at": last.at, "mode": last.mode, "outcome": last.outcome, "code": code}
+
+
+def _brief_row(document: Mapping[str, Any]) -> tuple[str, ...]:
+    if "problem" in document:
+        return document["migration"], document["problem"], "", "", ""
+    last, progress = document["last_run"], document["now"]
+    found = "" if last is None or last["code"] is None else f": {last['code']}"
+    return (
+        document["migration"],
+        document["phase"],
+        f"{document['standing']}, contradicted" if document["contradicted"] else document["standing"],
+        "–" if progress is None else f"{progress['step']}, {progress['words'] or progress['age']}",
+        "–" if last is None else f"{last['mode']} {last['outcome']}{found}, {last['ago']}",
+    )
+
+
+def status_document(store: MigrationStore, now: datetime | None = None) -> dict[str, Any]:
     """Return what is known of the migration as plain JSON values; `None` is *nothing yet*."""
+    now = now or datetime.now(UTC)
     ledger = store.ledger.read()
     covered = ledger.coverage()
-    last = ledger.last_generation
-    asked = None if last is None else store.stop_requests.find(last.number)
+    generation = ledger.last_generation
+    asked = None if generation is None else store.stop_requests.find(generation.number)
+    last = _last_run(store)
     return {
         "schema": STATUS_SCHEMA,
         "migration": store.name,
         "phase": str(ledger.phase),
+        "now": _progress(store, now),
+        "last_run": last and {**last.to_document(), "age": age_words(last.at, now)},
         "cutovers": [each.to_document() for each in ledger.cutovers],
         "rollbacks": [each.to_document() for each in ledger.rollbacks],
-        "last_generation": last and _generation(last, asked),
+        "last_generation": generation and _generation(generation, asked),
         "pending_generations": [generation.number for generation in ledger.pending_generations],
         "topics": {
             topic: _text(covered[topic].verdict if topic in covered else None)
@@ -43,10 +113,30 @@ def status_document(store: MigrationStore) -> dict[str, Any]:
     }
 
 
+def _last_run(store: MigrationStore) -> LastRun | None:
+    with naming(store.news.folder / LAST_RUN_FILE):
+        document = store.news.last_run()
+        return None if document is None else LastRun.from_document(document)
+
+
+def _progress(store: MigrationStore, now: datetime) -> dict[str, Any] | None:
+    """Return what the run that goes on has told last; `None` where none does."""
+    with naming(store.news.folder / PROGRESS_FILE):
+        document = store.news.progress()
+        progress = None if document is None else Progress.from_document(document)
+    if progress is None or progress.ended_at is not None:
+        return None
+    age_s = (now - datetime.fromisoformat(progress.at)).total_seconds()
+    told = progress.to_document()
+    is_fresh = age_s <= FRESH_S
+    return {**told, "words": progress.words, "age": age_words(progress.at, now), "is_fresh": is_fresh}
+
+
 def status_lines(document: Mapping[str, Any]) -> list[str]:
     """Return the status for a person."""
     generation = document["last_generation"]
     rows = [("Migration", document["migration"]), ("Phase", document["phase"])]
+    rows += [*_now_rows(document["now"]), *_last_run_rows(document["last_run"])]
     rows += [_happened("Cut over", each) for each in document["cutovers"]]
     rows += [_happened("Rolled back", each) for each in document["rollbacks"]]
     rows += _generation_rows(generation) if generation else [("Generation", "none: MirrorMaker was never started")]
@@ -54,6 +144,33 @@ def status_lines(document: Mapping[str, Any]) -> list[str]:
     rows.append(("Pending", f"generation {pending}: stopped, not validated yet" if pending else "none"))
     topics = [(topic, verdict or "not validated yet") for topic, verdict in document["topics"].items()]
     return [*aligned(rows), *(["", *aligned([("TOPIC", "VERDICT"), *topics])] if topics else [])]
+
+
+def _now_rows(progress: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    if progress is None:
+        return [("Now", "no run is at work")]
+    stage, mode = (f", {progress[name]}" if progress[name] else "" for name in ("stage", "mode"))
+    old = "" if progress["is_fresh"] else "; nothing was heard since: is the run, or the triggerer, still there?"
+    rows = [("Now", f"{progress['step']}{stage}{mode}, by {progress['run']} ({progress['age']}{old})")]
+    if progress["words"]:
+        rows.append(("Progress", progress["words"]))
+    rows += [("Silent", f"{s['party']} since {s['since']}: {s['reason']}") for s in progress["silent"]]
+    return rows
+
+
+def _last_run_rows(last: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    if last is None:
+        return [("Last run", "none has ended")]
+    verdict = f", verdict {last['verdict']}" if last["verdict"] else ""
+    rows = [("Last run", f"{last['mode']}, {last['outcome']}{verdict}, {last['at']} ({last['age']}), {last['run']}")]
+    rows += [("Found", str(Finding.from_document(finding))) for finding in last["findings"][:_NAMED_FINDINGS]]
+    if (more := len(last["findings"]) - _NAMED_FINDINGS) > 0:
+        rows.append(("Found", f"… and {more} more; --json has all"))
+    return rows + [("Contradicted", str(Contradiction.from_document(each))) for each in last["contradictions"]]
+
+
+# More would hide where the migration stands.
+_NAMED_FINDINGS = 3
 
 
 def _happened(what: str, entry: Mapping[str, Any]) -> tuple[str, str]:
@@ -87,9 +204,10 @@ def _generation_rows(generation: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def stopped_words(stop: Mapping[str, Any]) -> str:
     """Say in words how a generation ended, from its certificate's document."""
-    manner = "gracefully" if stop["graceful"] else "not gracefully"
+    if stop["graceful"]:
+        return f"{stop['at']}, {stop['reason']}, in good order"
     exit_code = "not known" if stop["exit_code"] is None else stop["exit_code"]
-    return f"{stop['at']}, {stop['reason']}, {manner} (exit code {exit_code})"
+    return f"{stop['at']}, {stop['reason']}, NOT in good order (exit code {exit_code})"
 
 
 def _text(value: object | None) -> str | None:

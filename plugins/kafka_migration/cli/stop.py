@@ -19,15 +19,20 @@ from kafka_migration.core.errors import Finding, MigrationError, Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import Generation, StopCertificate
 from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.migration import Mode
+from kafka_migration.core.migration import Mode, WatchSettings
 from kafka_migration.core.progress import duration
 from kafka_migration.core.stop_request import StopRequest, what_follows
 from kafka_migration.spec.loading import load_migration
 
 # How often `--wait` looks into the ledger.
 LOOK_EVERY_S = 2.0
+# How long a certificate is waited for when MirrorMaker has ended already.
+CERTIFICATE_WAIT_S = 60.0
+_NO_CERTIFICATE = (
+    "its stop certificate is not written yet: that needs both clusters. If this run cannot write it, the next run does."
+)
 # What is only said beside the answer; when it cannot be told, the request stands all the same.
-_UNTOLD = (MigrationError, OSError, LookupError, TypeError, ValueError)
+_UNTOLD = (MigrationError, OSError, LookupError, TypeError, ValueError, AttributeError, RecursionError)
 
 
 def stop(arguments: Namespace) -> int:
@@ -40,11 +45,14 @@ def stop(arguments: Namespace) -> int:
     if not arguments.wait:
         return ExitCode.DONE
     certificate = wait_for_stop(store, generation.number, arguments.timeout, clock, time.sleep)
-    if certificate is None:
-        say(aligned([("Waited", _not_stopped_words(arguments.timeout))]))
-        return ExitCode.NOT_READY
-    say(aligned([("Stopped", stopped_words(certificate.to_document()))]))
-    return ExitCode.DONE
+    if certificate is not None:
+        say(aligned([("Stopped", stopped_words(certificate.to_document()))]))
+        return ExitCode.DONE
+    if stopped_at := stopped_without_certificate(store, generation.number):
+        say(aligned([("Stopped", f"{stopped_at}, MirrorMaker has ended; {_NO_CERTIFICATE}")]))
+        return ExitCode.PARTLY_DONE
+    say(aligned([("Waited", _not_stopped_words(arguments.timeout))]))
+    return ExitCode.NOT_READY
 
 
 def open_generation(store: MigrationStore) -> Generation:
@@ -57,14 +65,14 @@ def open_generation(store: MigrationStore) -> Generation:
 
 def asked_lines(store: MigrationStore, request: StopRequest, *, is_new: bool) -> list[str]:
     """Return what was asked, of whom, and what happens next."""
-    mode, poll_interval_s = mode_of(store, request.run), _poll_interval_s(store, request.run)
-    within = "at its next poll" if poll_interval_s is None else f"within about {duration(poll_interval_s)}"
+    mode, watch = mode_of(store, request.run), _watch_settings(store, request.run)
+    within = "at its next poll" if watch is None else f"within {duration(promised_s(watch))}"
     subject = f"generation {request.generation} of {store.name}"
     rows = [
         ("Asked", f"{subject} to end mirroring" if is_new else f"{subject} was asked already"),
         ("Run", request.run if mode is None else f"{request.run}, mode {mode}"),
         ("Request", str(request)),
-        ("Next", f"mirroring ends {within}; {what_follows(mode)}"),
+        ("Next", f"the run sees the request {within}, then stops MirrorMaker; {what_follows(mode)}"),
     ]
     return aligned(rows)
 
@@ -72,14 +80,35 @@ def asked_lines(store: MigrationStore, request: StopRequest, *, is_new: bool) ->
 def wait_for_stop(
     store: MigrationStore, generation: int, timeout_s: float, clock: Clock, sleep: Callable[[float], None]
 ) -> StopCertificate | None:
-    """Return the stop certificate of a generation once the ledger has it; `None` when the time is over."""
-    deadline_s = clock.monotonic_s() + timeout_s
+    """Return the stop certificate of a generation once the ledger has it.
+
+    `None` when the time is over, or a minute after MirrorMaker has ended: a silent cluster holds up certificates.
+    """
+    deadline_s, has_ended = clock.monotonic_s() + timeout_s, False
     while True:
         certificate = _certificate(store, generation)
-        left_s = deadline_s - clock.monotonic_s()
-        if certificate is not None or left_s <= 0:
+        now_s = clock.monotonic_s()
+        if certificate is not None or now_s >= deadline_s:
             return certificate
-        sleep(min(LOOK_EVERY_S, left_s))
+        if not has_ended and stopped_without_certificate(store, generation):
+            deadline_s, has_ended = min(deadline_s, now_s + CERTIFICATE_WAIT_S), True
+        sleep(min(LOOK_EVERY_S, deadline_s - now_s))
+
+
+def stopped_without_certificate(store: MigrationStore, generation: int) -> str:
+    """Return when the run found that MirrorMaker had ended; empty while that is not known."""
+    with suppress(*_UNTOLD):
+        stopped = (store.news.progress() or {}).get("stopped") or {}
+        return str(stopped["at"]) if stopped.get("generation") == generation else ""
+    return ""
+
+
+def promised_s(watch: WatchSettings) -> float:
+    """Return after how long a request is seen and obeyed at the latest.
+
+    A poll may have looked for requests already. A pause and a second poll follow, at whose end the request is obeyed.
+    """
+    return 2 * watch.poll_limit_s + watch.poll_interval_s
 
 
 def mode_of(store: MigrationStore, holder: str) -> Mode | None:
@@ -98,10 +127,10 @@ def login_name() -> str:
         return f"user id {os.getuid()}"
 
 
-def _poll_interval_s(store: MigrationStore, holder: str) -> float | None:
+def _watch_settings(store: MigrationStore, holder: str) -> WatchSettings | None:
     with suppress(*_UNTOLD):
         text = store.evidence_of(holder).frozen_migration()
-        return load_migration(text, where=f"{store.name} (frozen)").watch.poll_interval_s
+        return load_migration(text, where=f"{store.name} (frozen)").watch
     return None
 
 

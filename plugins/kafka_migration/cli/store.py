@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kafka_migration.adapters.evidence import LEDGER_FOLDER, LedgerStore, RunEvidence, StopRequestStore
+from kafka_migration.adapters.evidence import RunEvidence
+from kafka_migration.adapters.ledger_store import LEDGER_FOLDER, LedgerStore
+from kafka_migration.adapters.news import NewsStore
+from kafka_migration.adapters.stop_requests import StopRequestStore
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.migration import RunIdentity
@@ -41,9 +44,23 @@ class MigrationStore:
         """The requests to end mirroring."""
         return StopRequestStore(self.root, self.name)
 
+    @property
+    def news(self) -> NewsStore:
+        """What goes on now, and how the last run ended."""
+        return NewsStore(self.root, self.name)
+
     def evidence_of(self, holder: str) -> RunEvidence:
         """Return the evidence of the run that signs itself so."""
-        return RunEvidence(self.root, self.name, RunIdentity.from_holder(holder))
+        identity = RunIdentity.from_holder(holder)
+        return RunEvidence(self.root, self.name, identity, self.ledger.read().keeper_of(identity))
+
+
+def all_migrations(place: str | None) -> list[MigrationStore]:
+    """Return every migration below a root, by name; raises `Refused` (`MIGRATION_UNKNOWN`) where there is none."""
+    root = evidence_root(place)
+    if not (names := _names(root)):
+        raise Refused([_unknown("", names, root)])
+    return [MigrationStore(root, name) for name in names]
 
 
 def evidence_root(place: str | None) -> Any:
@@ -73,8 +90,8 @@ def _is_migration(path: Any) -> bool:
 def _unknown(name: str, known: list[str], root: Any) -> Finding:
     return Finding(
         Code.MIGRATION_UNKNOWN,
-        f"migration {name}",
-        f"no evidence of it below {root}",
+        f"migration {name}" if name else "migrations",
+        f"no evidence of {'it' if name else 'any'} below {root}",
         f"one of {', '.join(known)}" if known else "evidence of at least one run",
         "Correct the name, or name the evidence root that Airflow writes to (--evidence-root, or AIRFLOW_HOME and the "
         "configuration that Airflow itself has).",

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
-from kafka_migration.cli.output import ExitCode, aligned, say
+from kafka_migration.adapters.documents import naming
+from kafka_migration.adapters.news import LAST_RUN_FILE
+from kafka_migration.cli.output import ExitCode, aligned, say, say_json
 from kafka_migration.cli.store import MigrationStore
 from kafka_migration.core.coverage import TopicCoverage
 from kafka_migration.core.ledger import Ledger
+from kafka_migration.core.news import Contradiction, LastRun
 from kafka_migration.core.report import record_count
 
-VERDICT_SCHEMA = 1
+VERDICT_SCHEMA = 2
 # From worst to best: the first that a topic has is that of the migration.
 _STANDINGS = ("FAIL", "NOT_VERIFIABLE", "nothing copied", "pending", "WARN", "PASS")
 _EXIT_CODES = {
@@ -27,7 +30,9 @@ _EXIT_CODES = {
 def verdict(arguments: Namespace) -> int:
     """Print the verdicts as lines, or as one JSON document; the exit code says whether everything is proved."""
     document = verdict_document(MigrationStore.open(arguments.evidence_root, arguments.name))
-    say([json.dumps(document, indent=1, ensure_ascii=False)] if arguments.json else verdict_lines(document))
+    say_json(document) if arguments.json else say(verdict_lines(document))
+    if document["contradictions"]:
+        return ExitCode.FAILED
     return _EXIT_CODES.get(document["standing"], ExitCode.DONE)
 
 
@@ -41,14 +46,25 @@ def verdict_document(store: MigrationStore) -> dict[str, Any]:
         "migration": store.name,
         "as_of": _newest_time(ledger),
         "standing": next(standing for standing in _STANDINGS if standing in standings),
+        "contradictions": [asdict(each) for each in _contradictions(store)],
         "topics": {topic: covered[topic].to_document() for topic in sorted(covered)},
     }
+
+
+def _contradictions(store: MigrationStore) -> tuple[Contradiction, ...]:
+    """Return what runs have found since that takes a good verdict back."""
+    with naming(store.news.folder / LAST_RUN_FILE):
+        last = store.news.last_run()
+        return () if last is None else LastRun.from_document(last).contradictions
 
 
 def verdict_lines(document: Mapping[str, Any]) -> list[str]:
     """Return the verdicts for a person."""
     as_of = f"{document['as_of']}, by the ledger; the clusters were not asked" if document["as_of"] else "no run yet"
-    head = [("Migration", document["migration"]), ("As of", as_of), ("Verdict", document["standing"])]
+    contradictions = [Contradiction.from_document(each) for each in document["contradictions"]]
+    but = ", CONTRADICTED by what a run has found since" if contradictions else ""
+    head = [("Migration", document["migration"]), ("As of", as_of), ("Verdict", f"{document['standing']}{but}")]
+    head += [("Contradicted", str(each)) for each in contradictions]
     topics = document["topics"]
     rows = [(topic, *_cells(found)) for topic, found in topics.items()]
     reasons = [f"{topic}: {reason}" for topic, found in topics.items() for reason in _reasons(found)]

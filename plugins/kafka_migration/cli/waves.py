@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 from argparse import Namespace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kafka_migration.cli.output import ExitCode, say
+from kafka_migration.cli.output import ExitCode, say, say_json
 from kafka_migration.cli.wave_files import FilesThere, check_files, files_in, proposed_files, write_files
 from kafka_migration.cli.wave_output import waves_document, waves_lines
 from kafka_migration.core.cluster import KafkaCluster
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused
+from kafka_migration.core.migration import Insecurity
 from kafka_migration.core.wave_file import Names
 from kafka_migration.core.waves import WavePlan, Wish, plan_waves
 
@@ -26,7 +28,9 @@ def waves(arguments: Namespace) -> int:
     # Connections that are stored in Airflow's database are seen only so outside of a task.
     os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
     there = _files_there(arguments.write)
-    source, target = _cluster("source", arguments.source), _cluster("target", arguments.target)
+    source_insecure, target_insecure = _insecure(arguments.source_insecure), _insecure(arguments.target_insecure)
+    source = _cluster("source", arguments.source, source_insecure)
+    target = _cluster("target", arguments.target, target_insecure)
     brokers = _different(source, target)
     plan = _plan(arguments, there, source, target)
     not_known = (*plan.not_known, *there.not_known)
@@ -37,12 +41,18 @@ def waves(arguments: Namespace) -> int:
         spark=arguments.spark or "",
         target_brokers=brokers,
         kafka_home=arguments.kafka_home or "",
+        source_insecure=source_insecure,
+        target_insecure=target_insecure,
     )
     files = proposed_files(plan, names, arguments.prefix, not_known)
     written = _written(arguments.write, files, there)
     document = waves_document(plan, list(files), names, not_known, datetime.now(UTC), written)
-    say([json.dumps(document, indent=1, ensure_ascii=False)] if arguments.json else waves_lines(plan, document))
+    say_json(document) if arguments.json else say(waves_lines(plan, document))
     return ExitCode.PARTLY_DONE if not_known else ExitCode.DONE
+
+
+def _insecure(named: Sequence[str]) -> tuple[Insecurity, ...]:
+    return tuple(Insecurity(each) for each in dict.fromkeys(named))
 
 
 def _files_there(folder: Path | None) -> FilesThere:
@@ -74,22 +84,23 @@ def _written(folder: Path | None, files: dict[str, str], there: FilesThere) -> l
     return write_files(folder, files)
 
 
-def _cluster(side: str, connection_id: str) -> KafkaCluster:
-    from airflow.sdk.exceptions import AirflowNotFoundException
-    from confluent_kafka import KafkaException
-
+def _cluster(side: str, connection_id: str, allowed: Sequence[Insecurity]) -> KafkaCluster:
     from kafka_migration.adapters import connections
 
     try:
-        return connections.cluster_named(side, connection_id)
-    except AirflowNotFoundException:
-        remedy = f"Create it (airflow connections add {connection_id} --conn-type kafka …), or correct the name."
-        code, found = Code.CONNECTION_MISSING, "no such connection"
-    except (KafkaException, ValueError) as error:
-        remedy = "Correct its extra, or name another connection."
-        code, found = Code.CONNECTION_INVALID, str(error)
-    expected = "a connection of type kafka with bootstrap.servers"
-    raise Refused([Finding(code, f"connection {connection_id} (--{side})", found, expected, remedy)])
+        return connections.cluster_named(side, connection_id, allowed)
+    except Refused as refused:
+        subject = f"connection {connection_id} (--{side})"
+        raise Refused(
+            replace(finding, subject=subject, remedy=_remedy(side, finding)) for finding in refused.findings
+        ) from None
+
+
+def _remedy(side: str, finding: Finding) -> str:
+    if finding.code is not Code.CONNECTION_INSECURE:
+        return finding.remedy
+    kinds = " and ".join(f"--{side}-insecure {each}" for each in Insecurity if each in finding.remedy)
+    return f"Correct the connection; or allow it by {kinds}, which the proposed migration files then say too."
 
 
 def _different(source: KafkaCluster, target: KafkaCluster) -> int:

@@ -8,37 +8,16 @@ or unauthenticated connection.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
+from kafka_migration.clients.kafka_checks import as_text, mechanism_of, protocol_of
+from kafka_migration.clients.kafka_settings import HOST_NAME_CHECK, MECHANISMS, SETTINGS, VERIFICATION
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused
 
-_SAME_NAME = {"bootstrap.servers", "security.protocol", "client.rack"}
-_LIBRDKAFKA_ONLY_PREFIXES = ("socket.", "log.", "topic.metadata.", "metadata.", "reconnect.", "statistics.")
-_LIBRDKAFKA_ONLY = {
-    "allow.auto.create.topics",
-    "api.version.request",
-    "auto.offset.reset",
-    "broker.address.family",
-    "client.id",
-    "enable.auto.commit",
-    "enable.partition.eof",
-    "error_cb",
-    "group.id",
-    "isolation.level",
-    "request.timeout.ms",
-    "session.timeout.ms",
-    "stats_cb",
-    "throttle_cb",
-}
-_LOGIN_MODULES = {
-    "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
-    "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
-    "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
-}
-_TLS = {"ssl.ca.pem", "ssl.certificate.pem", "ssl.key.pem", "ssl.key.password"}
-_SASL = {"sasl.mechanism", "sasl.mechanisms", "sasl.username", "sasl.password"}
-_VERIFY = {"ssl.endpoint.identification.algorithm"}
+# PKCS#8 says the algorithm inside; these older forms say it outside.
+_OLD_KEY = re.compile("-----BEGIN (?:RSA|EC|DSA) PRIVATE KEY-----")
 SECRET_PROPERTIES = frozenset(
     {"sasl.jaas.config", "ssl.keystore.key", "ssl.key.password", "ssl.keystore.certificate.chain"}
 )
@@ -51,15 +30,27 @@ def java_properties(connection: str, config: Mapping[str, object]) -> dict[str, 
     connection need not exist on the MirrorMaker host or on Spark's executors. Raises `Refused` with one
     `CONNECTION_INVALID` finding per setting that cannot be translated.
     """
-    settings = {name: str(value) for name, value in config.items()}
-    findings = [_untranslatable(connection, name) for name in sorted(settings) if not _translates(name)]
-    mechanism = settings.get("sasl.mechanism", settings.get("sasl.mechanisms"))
-    if mechanism is not None and mechanism not in _LOGIN_MODULES:
-        findings.append(_untranslatable(connection, "sasl.mechanism", mechanism))
-    if findings:
+    settings = {name: as_text(value) or "" for name, value in config.items()}
+    if findings := java_findings(connection, config):
         raise Refused(findings)
-    properties = {name: settings[name] for name in sorted(_SAME_NAME | _VERIFY) if name in settings}
-    return {**properties, **_tls(settings), **_sasl(settings, mechanism)}
+    properties = {name: settings[name] for name in sorted(settings) if SETTINGS[name].in_java == "same"}
+    if "security.protocol" in settings:
+        properties["security.protocol"] = protocol_of(settings)
+    if HOST_NAME_CHECK in settings:
+        # Java has no word for it, and takes the empty text.
+        properties[HOST_NAME_CHECK] = settings[HOST_NAME_CHECK].lower().replace("none", "")
+    return {**properties, **_tls(settings), **_sasl(settings)}
+
+
+def java_findings(connection: str, config: Mapping[str, object]) -> tuple[Finding, ...]:
+    """Return one `CONNECTION_INVALID` finding for each setting that Java clients cannot be given."""
+    findings = [_untranslatable(connection, name) for name in sorted(config) if not _translates(name, config[name])]
+    mechanism = mechanism_of(config)
+    if mechanism and (mechanism not in MECHANISMS or not MECHANISMS[mechanism].login_module):
+        findings.append(_untranslatable(connection, "sasl.mechanism", mechanism))
+    if _OLD_KEY.search(as_text(config.get("ssl.key.pem")) or ""):
+        findings.append(_old_key(connection))
+    return tuple(findings)
 
 
 def spark_options(connection: str, config: Mapping[str, object]) -> dict[str, str]:
@@ -67,9 +58,10 @@ def spark_options(connection: str, config: Mapping[str, object]) -> dict[str, st
     return {f"kafka.{name}": value for name, value in java_properties(connection, config).items()}
 
 
-def _translates(name: str) -> bool:
-    known = _SAME_NAME | _LIBRDKAFKA_ONLY | _TLS | _SASL | _VERIFY
-    return name in known or name.startswith(_LIBRDKAFKA_ONLY_PREFIXES)
+def _translates(name: str, value: object) -> bool:
+    if name == VERIFICATION and (as_text(value) or "").lower() not in {"true", "t", "1"}:
+        return False
+    return name in SETTINGS and SETTINGS[name].in_java != "none"
 
 
 def _untranslatable(connection: str, name: str, shown: str = "a value") -> Finding:
@@ -98,14 +90,33 @@ def _tls(settings: Mapping[str, str]) -> dict[str, str]:
     return properties
 
 
-def _sasl(settings: Mapping[str, str], mechanism: str | None) -> dict[str, str]:
-    if mechanism is None:
+def _sasl(settings: Mapping[str, str]) -> dict[str, str]:
+    mechanism = mechanism_of(settings)
+    if not mechanism:
         return {}
-    user, password = (_jaas_quoted(settings.get(f"sasl.{part}", "")) for part in ("username", "password"))
-    login = f"{_LOGIN_MODULES[mechanism]} required username={user} password={password};"
-    return {"sasl.mechanism": mechanism, "sasl.jaas.config": login}
+    user, password = (settings.get(f"sasl.{part}", "") for part in ("username", "password"))
+    return {
+        "sasl.mechanism": mechanism,
+        "sasl.jaas.config": jaas_line(MECHANISMS[mechanism].login_module, user, password),
+    }
 
 
-def _jaas_quoted(text: str) -> str:
+def jaas_line(login_module: str, user: str, password: str) -> str:
+    """Return the line by which a Java client logs in."""
+    return f"{login_module} required username={jaas_quoted(user)} password={jaas_quoted(password)};"
+
+
+def jaas_quoted(text: str) -> str:
+    """Return a text in quotes, as JAAS reads it back."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+def _old_key(connection: str) -> Finding:
+    return Finding(
+        Code.CONNECTION_INVALID,
+        f"connection {connection}",
+        "setting ssl.key.pem: a key in PKCS#1 or SEC1, which Java does not read",
+        "a key in PKCS#8 (-----BEGIN PRIVATE KEY----- or -----BEGIN ENCRYPTED PRIVATE KEY-----)",
+        "Convert it: openssl pkcs8 -topk8 -in key.pem, with -nocrypt if it has no password.",
+    )

@@ -22,7 +22,8 @@ class AlertKind(StrEnum):
     Of a run that has ended: `refused`, nothing was started or moved; `stalled`, MirrorMaker failed, stood still or was
     overtaken; `failed`, the copy is wrong or cannot be vouched for; `behind`, the time was over before everything was
     done; `not_stopped`, it is not known that MirrorMaker has stopped; `error`, everything else. While it goes on:
-    `producers` are to be stopped now; `approval` is wanted; it takes `too_long`.
+    `producers` are to be stopped now; `approval` is wanted; it takes `too_long`; a cluster, the host or the evidence
+    store is `unreachable`.
     """
 
     REFUSED = "refused"
@@ -34,6 +35,7 @@ class AlertKind(StrEnum):
     PRODUCERS = "producers"
     APPROVAL = "approval"
     TOO_LONG = "too_long"
+    UNREACHABLE = "unreachable"
 
 
 HEADLINES = {
@@ -46,8 +48,9 @@ HEADLINES = {
     AlertKind.PRODUCERS: "stop your producers now",
     AlertKind.APPROVAL: "an approval is wanted",
     AlertKind.TOO_LONG: "the run takes too long",
+    AlertKind.UNREACHABLE: "no answer while MirrorMaker runs",
 }
-ENDED = frozenset(AlertKind) - {AlertKind.PRODUCERS, AlertKind.APPROVAL, AlertKind.TOO_LONG}
+ENDED = frozenset(AlertKind) - {AlertKind.PRODUCERS, AlertKind.APPROVAL, AlertKind.TOO_LONG, AlertKind.UNREACHABLE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,8 @@ class AlertSettings:
 class Alert:
     """One message: its kind, the run that it is about, the codes that it names, and what it says line by line.
 
-    `link` leads to the run in Airflow; `next_act` is the first thing to do.
+    `link` leads to the run in Airflow; `next_act` is the first thing to do. What may happen several times in one run
+    has `once`, which tells one time from another.
     """
 
     kind: AlertKind
@@ -102,6 +106,7 @@ class Alert:
     next_act: str
     codes: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
+    once: str = ""
 
     @property
     def subject(self) -> str:
@@ -178,7 +183,7 @@ class Ended:
 
 
 # A cutover that was told to end, or whose producers would not stand still, is not MirrorMaker's fault.
-_NOT_MIRRORMAKER = {Code.FENCE_MOVING, Code.FENCE_OPEN_TRANSACTION, Code.STOP_REQUESTED}
+_NOT_MIRRORMAKER = {Code.FENCE_MOVING, Code.FENCE_OPEN_TRANSACTION, Code.STOP_REQUESTED, Code.CUTOVER_ABORTED}
 
 
 def _kind_of(errors: set[str], codes: set[Code]) -> AlertKind:

@@ -6,7 +6,7 @@ so a run that has asked once never asks about another plan.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,17 +74,51 @@ class Ask:
         )
 
 
-def stale_asks(asks: Iterable[Ask], digest: str) -> tuple[Finding, ...]:
-    """Refuse to ask about a plan when the run has asked about another one before."""
+def stale_asks(asks: Iterable[Ask], digest: str, approvers: tuple[str, ...]) -> tuple[Finding, ...]:
+    """Refuse to ask when the run has asked about another plan before, or has asked other people."""
+    asks = tuple(asks)
     other = next((ask for ask in asks if ask.digest != digest), None)
-    if other is None:
+    if other is not None:
+        return (
+            _stale(
+                f"plan {digest[:12]}, while the question of {other.asked_at} shows plan {other.digest[:12]}",
+                "the plan that was asked about; Airflow would show the old text again",
+            ),
+        )
+    others = next((ask for ask in asks if set(ask.approvers) != set(approvers)), None)
+    if others is not None:
+        return (
+            _stale(
+                f"cutover.approvers {_people(approvers)}, while the question of {others.asked_at} was put to "
+                f"{_people(others.approvers)}",
+                "the people who were asked; Airflow lets only those of a run's first question answer",
+            ),
+        )
+    return ()
+
+
+def not_an_approver(ask: Ask, when_begun: Collection[str], now: Collection[str]) -> tuple[Finding, ...]:
+    """Refuse an approval by somebody whom `cutover.approvers` does not name, when the run began or now.
+
+    A list that is empty names everybody whom Airflow lets answer.
+    """
+    lists = {"when the run began": when_begun, "now": now}
+    without = [when for when, people in lists.items() if people and ask.user_id not in people]
+    if not without:
         return ()
     return (
-        _stale(
-            f"plan {digest[:12]}, while the question of {other.asked_at} shows plan {other.digest[:12]}",
-            "the plan that was asked about; Airflow would show the old text again",
+        Finding(
+            Code.NOT_AN_APPROVER,
+            "the approval",
+            f"approved by {ask.who}, whom cutover.approvers does not name {' or '.join(without)}",
+            "; ".join(f"{when}: {_people(people)}" for when, people in lists.items()),
+            f"{_NOTHING_WRITTEN} Clear approve with downstream, and let a person answer whom both lists name.",
         ),
     )
+
+
+def _people(users: Collection[str]) -> str:
+    return ", ".join(users) or "everybody"
 
 
 def unapproved(ask: Ask | None, digest: str) -> tuple[Finding, ...]:
@@ -99,15 +133,21 @@ def unapproved(ask: Ask | None, digest: str) -> tuple[Finding, ...]:
     return ()
 
 
-def four_eyes(ask: Ask, triggered_by: str | None) -> tuple[Finding, ...]:
-    """Refuse an approval by the one who triggered the run, or where it cannot be told that they are two."""
-    if triggered_by and ask.user_id and triggered_by not in {ask.user_id, ask.user_name}:
+def four_eyes(ask: Ask, triggered_by: str | None, service_login: str) -> tuple[Finding, ...]:
+    """Refuse an approval by the one who triggered the run, or where it cannot be told that they are two.
+
+    `service_login` is the login under which Airflow runs: a run that has it was triggered on Airflow's own command
+    line, by whoever may use that.
+    """
+    is_nobody = triggered_by == service_login
+    if triggered_by and not is_nobody and ask.user_id and triggered_by not in {ask.user_id, ask.user_name}:
         return ()
+    unnamed = ", the login under which Airflow itself runs" * is_nobody
     return (
         Finding(
             Code.FOUR_EYES,
             "the approval",
-            f"triggered by {triggered_by or 'a user that Airflow does not name'}, approved by {ask.who}",
+            f"triggered by {triggered_by or 'a user that Airflow does not name'}{unnamed}, approved by {ask.who}",
             "two different people (cutover.four_eyes)",
             f"{_NOTHING_WRITTEN} Clear approve with downstream, and let another person answer.",
         ),
@@ -129,6 +169,17 @@ def timed_out(ask: Ask) -> Finding:
 def _not_approved(code: Code, ask: Ask, found: str, when: str) -> Finding:
     remedy = f"{_NOTHING_WRITTEN} Producers may start there again. Trigger a new run when {when}."
     return Finding(code, f"plan {ask.digest[:12]}", found, "an approval", remedy)
+
+
+def answer_changed(folder: str) -> Finding:
+    """Refuse an answer that Airflow keeps otherwise than the task `approve` wrote it down."""
+    return Finding(
+        Code.EVIDENCE_CHANGED,
+        f"the answer to the approval, in Airflow's XCom and in {folder}",
+        "two different answers",
+        "the same answer in both places",
+        "Nothing was written. Find out who changed the XCom of approve or the evidence root, and trigger a new run.",
+    )
 
 
 def evidence_changed(changes: Iterable[str], *, has_written: bool) -> Finding:

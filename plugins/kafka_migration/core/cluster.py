@@ -196,6 +196,8 @@ class KafkaCluster(Protocol):
     def alter_configs(self, configs: Mapping[str, Mapping[str, str | None]]) -> None:
         """Set configurations of topics, by topic and name; `None` takes the topic's own value away.
 
+        A value that was set is read back at once.
+
         Raises `Refused` with one `TOPIC_NOT_CONFIGURED` finding per topic that the cluster denied or does not have.
         """
 

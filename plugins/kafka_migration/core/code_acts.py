@@ -30,6 +30,9 @@ ACTS: Mapping[Code, str] = {
     # Connections and clusters
     Code.CONNECTION_MISSING: "Create the connection, or correct its name in the migration file.",
     Code.CONNECTION_INVALID: "Correct the setting, the login or the right that the finding names.",
+    Code.CONNECTION_INSECURE: "Correct the connection; or allow it in the migration file (`source.insecure`, "
+    "`target.insecure`), then it is a warning.",
+    Code.KAFKA_CLIENT_WITHOUT_KERBEROS: f"Log in by SCRAM, PLAIN or a client certificate. {_NOTHING_STARTED}",
     Code.CLUSTER_UNREACHABLE: "Check that the brokers run, and that Airflow reaches their advertised addresses; then "
     f"trigger the run again. {_NOTHING_STARTED}",
     Code.ALERTS_INVALID: "Correct the notifier, or the alerts file, or install the notifier's provider on workers and "
@@ -56,8 +59,8 @@ ACTS: Mapping[Code, str] = {
     Code.SSH_HOST_KEY_UNKNOWN: "Compare the fingerprint on the host itself; if it is the same, pin the key that the "
     "finding shows.",
     Code.SSH_HOST_KEY_CHANGED: "Find out why. Pin the new key only if you saw its fingerprint on the host itself.",
-    Code.HOST_REPLY_UNREADABLE: "Read what the host said instead: its login prints something, or its disk is full. The "
-    "task tries again by itself.",
+    Code.HOST_REPLY_UNREADABLE: "Read what the host said instead: its login prints something, its disk is full, or it "
+    "printed more than 8 MiB. The task tries again by itself.",
     Code.HOST_REFUSED: "Mend on the host what the message names (folder, rights, disk space), then run again.",
     Code.HOST_TOOL_MISSING: f"Install the tool on the host. {_NOT_STARTED}",
     Code.JAVA_MISSING: f"Install Java on the host, or name its folder in `mirror.java_home`. {_NOT_STARTED}",
@@ -77,6 +80,7 @@ ACTS: Mapping[Code, str] = {
     # MirrorMaker and its settings
     Code.MIRROR_VERSION_UNKNOWN: f"Run MirrorMaker from a Kafka 3.9 release (`mirror.kafka_home`). {_NOT_STARTED}",
     Code.MIRROR_KEY_UNSUPPORTED: f"Run MirrorMaker from a Kafka 3.9 release (`mirror.kafka_home`). {_NOT_STARTED}",
+    Code.MIRROR_KAFKA_TOO_OLD: f"Run MirrorMaker from Kafka 3.9.1 or 3.9.2 (`mirror.kafka_home`). {_NOT_STARTED}",
     Code.MIRROR_SETTING_UNSAFE: "Lower the setting, or raise `max.message.bytes` of the topics on the target. "
     f"{_NOT_STARTED}",
     Code.MM1_REMOVED: "Run it from a Kafka 3.9 release (`mirror.kafka_home`), or choose engine `mirrormaker2`. "
@@ -90,8 +94,12 @@ ACTS: Mapping[Code, str] = {
     Code.MIRROR_STALLED: "Mend the likely cause that the finding ends with, and trigger the run again. What was copied "
     "stays.",
     Code.MIRROR_TIMEOUT: "Trigger the run again to go on, or raise `watch.time_limit`. What was copied stays.",
+    Code.UNREACHABLE: "Find out whether what the finding names runs, and whether Airflow reaches its address. "
+    "MirrorMaker was stopped, or is by its lease; what was copied stays.",
     Code.STOP_REQUESTED: "Start the producers again if they were stopped, and trigger a new cutover later. No group "
     "was touched.",
+    Code.CUTOVER_ABORTED: "Start the producers on the source again if they were stopped, and trigger a new cutover "
+    "later. No group was touched.",
     Code.NOTHING_TO_STOP: "Look at `kafka-migration status`. A run that has not started MirrorMaker yet is stopped by "
     "marking it failed.",
     Code.BEHIND: "Let the next run go on; what was copied is kept. If it grows from night to night: a longer window, "
@@ -117,24 +125,33 @@ ACTS: Mapping[Code, str] = {
     f"another name. {_NOT_STARTED}",
     Code.POSITION_CHANGED: "Find out what moved MirrorMaker's position; put it back to the certified one. "
     f"{_NOT_STARTED}",
-    Code.TARGET_WRITTEN_BY_OTHERS: "Find what writes to the target topic, or made it anew, and stop it. "
-    f"{_NOT_STARTED}",
+    Code.TARGET_WRITTEN_BY_OTHERS: "Find what writes to the target topic, or created it again, and stop it. Then copy "
+    f"the topic again by a migration file with another name (runbook, A topic is copied again). {_NOT_STARTED}",
     # Validation
     Code.SPARK_CONNECTION_MISSING: f"Create the connection, or correct its name. {_NOTHING_STARTED}",
+    Code.SPARK_NOT_PROTECTED: "Switch on Spark's authentication and encryption, or declare in the migration file that "
+    f"nobody else reaches the cluster. {_NOTHING_STARTED}",
+    Code.SPARK_KAFKA_TOO_OLD: f"Name a newer `kafka-clients` in `[kafka_migration] spark_jars`. {_NOTHING_STARTED}",
     Code.EVIDENCE_ROOTS_DIFFER: f"Correct one of the two settings, or leave out `spark_evidence_root`. "
     f"{_NOTHING_STARTED}",
     Code.EVIDENCE_ROOT_LOCAL: "Set the evidence root to an object store, or the connection's deploy mode to `client`. "
     f"{_NOTHING_STARTED}",
+    Code.SPARK_FAILED: "Read the lines of the task's log before it; then clear the task with downstream. The copy is "
+    "as it was.",
+    Code.RECORDS_DELETED_MEANWHILE: "Clear the task with downstream: it then knows what is left. Lengthen the topic's "
+    "retention if it happens again. The copy is as it was.",
     Code.VALIDATION_RESULT_MISSING: "Check that Airflow and Spark see the same evidence root, then clear the task with "
     "downstream. Nothing was judged or moved.",
     Code.VALIDATION_PENDING: "Let the next run validate it, or clear `validate_topics` with downstream to do it now. "
     "The copy is made, and not proved yet.",
-    Code.COPY_DIFFERS: "Move no group, and look at both sides with the commands of the finding. Nothing was changed by "
-    "finding it.",
-    Code.TIMESTAMPS_NOT_COMPARED: f"{_WARNING} Nothing is to be done unless timestamps must be proved.",
+    Code.COPY_DIFFERS: "Move no group, and look at both sides with the commands of the finding. Find the cause, then "
+    "copy the topic again by a migration file with another name (runbook, A topic is copied again).",
+    Code.TIMESTAMPS_NOT_COMPARED: f"{_WARNING} If timestamps do not matter, say so in `validation.timestamps`: then "
+    "the verdict is `PASS`.",
     Code.KEYS_IN_SEVERAL_PARTITIONS: f"{_WARNING} Nothing is to be done.",
     Code.RECORDS_REPLAYED: f"{_WARNING} Tell the owners of consumers on the target that they get these records twice.",
     Code.RECORDS_COMPACTED: f"{_WARNING} Nothing is to be done.",
+    Code.ORDER_NOT_COMPARED: f"{_WARNING} Trigger mode `validate` when less is compacted, if that order matters.",
     Code.ABORTED_RECORDS_COPIED: f"{_WARNING} With `mirror.isolation_level: read_committed` later runs leave such "
     "records out.",
     Code.SAMPLE_ONLY: f"{_WARNING} To have everything compared, trigger mode `validate`.",
@@ -190,12 +207,26 @@ ACTS: Mapping[Code, str] = {
     Code.APPROVAL_TIMED_OUT: "Start the producers again where they were, and trigger a new run when somebody can "
     "answer. Nothing was written.",
     Code.APPROVAL_STALE: "Trigger a new run; it asks about its own plan. Nothing was written.",
-    Code.EVIDENCE_CHANGED: "Find out who still writes or commits, and trigger a new run. This try wrote nothing; the "
-    "finding says whether an earlier one may have.",
-    Code.FOUR_EYES: "Clear `approve` with downstream, and let another person answer. Nothing was written.",
+    Code.EVIDENCE_CHANGED: "The finding names what changed: a document of the evidence, or what somebody writes or "
+    "commits on the clusters. Find out who does it, and trigger a new run. This try wrote nothing; the finding says "
+    "whether an earlier one may have.",
+    Code.FOUR_EYES: "Clear `approve` with downstream, and let another person answer. A run that was triggered on "
+    "Airflow's command line under Airflow's own login cannot be approved: trigger a new one in the UI. Nothing was "
+    "written.",
+    Code.NOT_AN_APPROVER: "Clear `approve` with downstream, and let a person answer whom the file names. Nothing was "
+    "written.",
     # Runs and evidence
     Code.MIGRATION_UNKNOWN: "Correct the name, or name the evidence root that Airflow writes to (`--evidence-root`). "
     "Nothing was changed.",
+    Code.EVIDENCE_UNREADABLE: "Look at the document that the finding names. Restore it from a backup, or "
+    "trigger a new run.",
+    Code.LEDGER_BROKEN: "Find out who wrote to the ledger's folder. Restore the folder as a whole from a backup.",
+    Code.EVIDENCE_ROOT_UNREACHABLE: "See whether the place that the finding names exists, and whether the user of the "
+    "command may read and write there.",
+    Code.AIRFLOW_MISSING: "Run the command with the Python of Airflow, or name a plain folder with `--evidence-root`.",
+    Code.COMMAND_INVALID: "Look at `kafka-migration VERB --help`. Nothing was done.",
+    Code.COMMAND_FAILED: "Report it with the whole line. Look at Airflow's own pages meanwhile.",
     Code.EVIDENCE_MISSING: "Clear the run from the task that the finding names on, or trigger a new run.",
+    Code.CHECK_FAILED: f"Read the task's log, which has the whole error, and report it. {_NOTHING_STARTED}",
     Code.TASK_NOT_SUCCESSFUL: "Read the log of the task that is named.",
 }

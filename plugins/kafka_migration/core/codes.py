@@ -45,7 +45,18 @@ class Code(StrEnum):
         "CONNECTION_MISSING",
         "An Airflow connection named in the migration file does not exist.",
     )
-    CONNECTION_INVALID = "CONNECTION_INVALID", "An Airflow connection has the wrong type or lacks a setting."
+    CONNECTION_INVALID = (
+        "CONNECTION_INVALID",
+        "An Airflow connection has the wrong type, or a setting that is missing, wrong or not accepted.",
+    )
+    CONNECTION_INSECURE = (
+        "CONNECTION_INSECURE",
+        "A Kafka connection gives up a protection; without the migration file's consent it is refused.",
+    )
+    KAFKA_CLIENT_WITHOUT_KERBEROS = (
+        "KAFKA_CLIENT_WITHOUT_KERBEROS",
+        "A connection logs in by Kerberos (GSSAPI), and the Kafka client of this Airflow was built without it.",
+    )
     CLUSTER_UNREACHABLE = "CLUSTER_UNREACHABLE", "A Kafka cluster did not answer in time."
     ALERTS_INVALID = (
         "ALERTS_INVALID",
@@ -101,6 +112,10 @@ class Code(StrEnum):
         "MIRROR_KEY_UNSUPPORTED",
         "MirrorMaker on the host is from a Kafka that would ignore or misread a setting.",
     )
+    MIRROR_KAFKA_TOO_OLD = (
+        "MIRROR_KAFKA_TOO_OLD",
+        "The Kafka on the MirrorMaker host is too old to be trusted with a login.",
+    )
     MIRROR_SETTING_UNSAFE = (
         "MIRROR_SETTING_UNSAFE",
         "A setting of the migration file would make MirrorMaker send more than the target's topics take.",
@@ -115,7 +130,12 @@ class Code(StrEnum):
     MIRROR_TASK_FAILED = "MIRROR_TASK_FAILED", "A MirrorMaker task is in state FAILED."
     MIRROR_STALLED = "MIRROR_STALLED", "A partition made no progress for the stall time."
     MIRROR_TIMEOUT = "MIRROR_TIMEOUT", "The goal was not reached within the time limit."
+    UNREACHABLE = (
+        "UNREACHABLE",
+        "A cluster, the MirrorMaker host or the evidence store did not answer for too long while MirrorMaker ran.",
+    )
     STOP_REQUESTED = "STOP_REQUESTED", "A person asked to end mirroring while a cutover was under way."
+    CUTOVER_ABORTED = "CUTOVER_ABORTED", "A person ended the cutover when asked whether the producers have stopped."
     NOTHING_TO_STOP = "NOTHING_TO_STOP", "No MirrorMaker of this migration is open, so none can be asked to stop."
     BEHIND = "BEHIND", "The time for mirroring was over before everything was copied; the next run goes on."
     MIRROR_NOT_STOPPED = "MIRROR_NOT_STOPPED", "MirrorMaker was told to stop and is still alive."
@@ -153,6 +173,14 @@ class Code(StrEnum):
         "SPARK_CONNECTION_MISSING",
         "The Spark connection does not exist (Airflow would fall back to YARN).",
     )
+    SPARK_NOT_PROTECTED = (
+        "SPARK_NOT_PROTECTED",
+        "The Spark cluster does not authenticate its processes, or does not encrypt what they send.",
+    )
+    SPARK_KAFKA_TOO_OLD = (
+        "SPARK_KAFKA_TOO_OLD",
+        "The Kafka client that Spark gets is too old to be trusted with a login.",
+    )
     EVIDENCE_ROOTS_DIFFER = (
         "EVIDENCE_ROOTS_DIFFER",
         "The two settings of the evidence root, Airflow's and Spark's, cannot mean one place.",
@@ -160,6 +188,11 @@ class Code(StrEnum):
     EVIDENCE_ROOT_LOCAL = (
         "EVIDENCE_ROOT_LOCAL",
         "The evidence root is a local folder, and Spark's driver runs on another machine.",
+    )
+    SPARK_FAILED = "SPARK_FAILED", "The Spark job ended with an error; nothing was judged."
+    RECORDS_DELETED_MEANWHILE = (
+        "RECORDS_DELETED_MEANWHILE",
+        "A cluster deleted records while the validation read them; nothing was judged.",
     )
     VALIDATION_RESULT_MISSING = (
         "VALIDATION_RESULT_MISSING",
@@ -172,7 +205,7 @@ class Code(StrEnum):
     COPY_DIFFERS = "COPY_DIFFERS", "The copy differs from its source."
     TIMESTAMPS_NOT_COMPARED = (
         "TIMESTAMPS_NOT_COMPARED",
-        "The target gives records timestamps of its own (LogAppendTime); everything else was compared.",
+        "Timestamps were not compared: the target makes its own (LogAppendTime), or the migration file says so.",
     )
     KEYS_IN_SEVERAL_PARTITIONS = (
         "KEYS_IN_SEVERAL_PARTITIONS",
@@ -185,6 +218,10 @@ class Code(StrEnum):
     RECORDS_COMPACTED = (
         "RECORDS_COMPACTED",
         "Compaction has deleted records on one side; what remains is equal, and so is the newest record of each key.",
+    )
+    ORDER_NOT_COMPARED = (
+        "ORDER_NOT_COMPARED",
+        "Compaction explains what differs in a window; the order between keys of what remains could not be compared.",
     )
     ABORTED_RECORDS_COPIED = (
         "ABORTED_RECORDS_COPIED",
@@ -284,12 +321,36 @@ class Code(StrEnum):
     )
     EVIDENCE_CHANGED = (
         "EVIDENCE_CHANGED",
-        "The clusters changed after the approval; what would be written is not what was approved.",
+        "What the run relies on is not what it was: a document of its evidence was changed, deleted or added, or the "
+        "clusters changed after the approval.",
     )
-    FOUR_EYES = "FOUR_EYES", "The person who approved is the one who triggered the run."
+    FOUR_EYES = (
+        "FOUR_EYES",
+        "The person who approved is the one who triggered the run, or Airflow cannot tell that they are two.",
+    )
+    NOT_AN_APPROVER = "NOT_AN_APPROVER", "The person who approved is not one whom `cutover.approvers` names."
     # Runs and evidence
     MIGRATION_UNKNOWN = "MIGRATION_UNKNOWN", "The evidence store knows no migration of this name."
+    EVIDENCE_UNREADABLE = (
+        "EVIDENCE_UNREADABLE",
+        "A document in the evidence root is too large, nested too deeply, cut off, or of another form than expected.",
+    )
+    LEDGER_BROKEN = (
+        "LEDGER_BROKEN",
+        "An entry of the ledger is missing, was changed, or is there twice; nothing is started over such a ledger.",
+    )
+    EVIDENCE_ROOT_UNREACHABLE = (
+        "EVIDENCE_ROOT_UNREACHABLE",
+        "The command line cannot read or write the evidence root, or a file that it was given.",
+    )
+    AIRFLOW_MISSING = "AIRFLOW_MISSING", "The command line needs Airflow or a provider, and it cannot be imported."
+    COMMAND_INVALID = "COMMAND_INVALID", "The command line was called with an argument that it does not understand."
+    COMMAND_FAILED = "COMMAND_FAILED", "The command line met an error that it does not expect."
     EVIDENCE_MISSING = "EVIDENCE_MISSING", "A document that an earlier task should have written is not there."
+    CHECK_FAILED = (
+        "CHECK_FAILED",
+        "A check of preflight ended in an error that it does not know, so nobody can tell what it would have found.",
+    )
     TASK_NOT_SUCCESSFUL = (
         "TASK_NOT_SUCCESSFUL",
         "A task of the run failed or was skipped without a recorded reason.",

@@ -101,8 +101,9 @@ def _foreign_writes(last: StopCertificate, target_end_offsets: Offsets) -> Itera
                 str(partition),
                 f"target end {present:,}",
                 f"{end:,}, the end when generation {last.generation} stopped",
-                "Stop whatever else writes to (or re-created) the target topic; records that are not ours make "
-                "the copy unprovable.",
+                "Stop whatever else writes to (or created again) the target topic; records that are not ours make the "
+                "copy unprovable. Then copy the topic again by a migration file with another name (runbook, A topic is "
+                "copied again).",
             )
 
 

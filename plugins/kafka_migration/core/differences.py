@@ -22,8 +22,12 @@ class DifferenceKind(StrEnum):
     ABORTED = "aborted"
     COMPACTED = "compacted"
     EXPIRED = "expired"
+    UNPROVED = "unproved"
     INTERLEAVED = "interleaved"
     UNCLASSIFIED = "unclassified"
+
+
+_UNKNOWN = frozenset({DifferenceKind.EXPIRED, DifferenceKind.UNPROVED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +106,16 @@ class Differences:
         """The damage that compaction does not explain."""
         return self.damage - {DifferenceKind.COMPACTED}
 
-    def without(self, kind: DifferenceKind) -> Differences:
-        """Return the differences but those of a kind."""
-        counts = {other: count for other, count in self.counts.items() if other is not kind}
-        return Differences(counts, tuple(difference for difference in self.first if difference.kind is not kind))
+    @property
+    def is_unproved(self) -> bool:
+        """Whether something is neither damage nor explained: what would explain it can no longer be read."""
+        return DifferenceKind.UNPROVED in self.damage
+
+    @property
+    def known(self) -> Differences:
+        """The differences but those that stand for what can no longer be read."""
+        counts = {kind: count for kind, count in self.counts.items() if kind not in _UNKNOWN}
+        return Differences(counts, tuple(difference for difference in self.first if difference.kind not in _UNKNOWN))
 
     def to_document(self) -> dict[str, Any]:
         """Return the differences as plain JSON values."""

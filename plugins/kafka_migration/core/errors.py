@@ -5,7 +5,7 @@
     ├── MirrorFailed      MirrorMaker died, stalled or lost records; the teardown stops it; never retried
     ├── ValidationFailed  the copy was read and is wrong, or cannot be vouched for; never retried
     ├── OffsetsNotMoved   no group could be moved to its planned offsets; never retried
-    ├── EvidenceUnreadable  a document is there and makes no sense; somebody must look at it
+    ├── EvidenceUnreadable  a document is there and cannot be understood; never retried
     ├── TransientError    a transport failed; the same call may succeed later
     └── OutcomeUnknown    an act may or may not have happened; a machine must not try again
 
@@ -49,10 +49,6 @@ class MigrationError(Exception):
     """Base of every error that this package raises on purpose."""
 
 
-class EvidenceUnreadable(MigrationError):
-    """A document of the evidence store is there and makes no sense; its text names the document."""
-
-
 class FindingsError(MigrationError):
     """An error that is a list of findings; its text is one line per finding."""
 
@@ -75,6 +71,10 @@ class ValidationFailed(FindingsError):
 
 class OffsetsNotMoved(FindingsError):
     """Groups were planned and approved, and none of them stands at its planned offsets."""
+
+
+class EvidenceUnreadable(FindingsError):
+    """A document of the evidence store is there and cannot be understood; the finding names the document."""
 
 
 class TransientError(MigrationError):

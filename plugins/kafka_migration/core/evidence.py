@@ -6,6 +6,7 @@ writes `run.json`, from which every report is rendered.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -47,20 +48,24 @@ class Kind(StrEnum):
     SETTINGS = "settings"
     HOOK = "hook"
     ALERT = "alert"
+    PRODUCERS = "producers"
 
 
 _ORDER = {kind: number for number, kind in enumerate(Kind, start=1)}
 _DOCUMENT_NAME = re.compile(r"^(?P<order>\d{2})-(?P<kind>[a-z-]+)-(?P<number>\d+)\.json$")
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
+# No name of a run's folder begins with a dot, and none is longer than file systems allow.
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^[.]+")
+_LONGEST_NAME = 200
 
 
 def run_folder_name(run: RunIdentity) -> str:
-    """Return the folder name of a run: its id with every unsafe character replaced by `_`.
+    """Return the folder name of a run: its id with every unsafe character replaced by `_`, and a digest.
 
-    A rollback's begins with `rollback-`: a person who chooses ids may give the same one to a cutover and its rollback.
+    The digest is of DAG and run id: whoever triggers a run may choose its id, and none may lead to another run's
+    folder, nor out of the migration's.
     """
-    name = _UNSAFE.sub("_", run.run_id)
-    return f"rollback-{name}" if run.is_rollback else name
+    digest = hashlib.sha256(f"{run.dag_id}/{run.run_id}".encode()).hexdigest()
+    return f"{_UNSAFE.sub('_', run.run_id)[:_LONGEST_NAME]}-{digest[:16]}"
 
 
 def document_name(kind: Kind, number: int) -> str:
@@ -96,12 +101,15 @@ def assemble_run(
     generations: str = "",
     decommission: Sequence[Mapping[str, Any]] = (),
     hooks: Sequence[Mapping[str, Any]] = (),
+    triggered_by: str | None = None,
+    started_at: str | None = None,
 ) -> dict[str, Any]:
     """Assemble `run.json` from the newest document of each kind and all refusals of the attempt.
 
     `warnings` are added to those of the documents; `reason` says why a run had nothing to do; `generations` are those
     that it was to read again; `decommission` says whether the source may be switched off, question by question;
-    `hooks` what of a user's own was called.
+    `hooks` what of a user's own was called; `triggered_by` is who triggered the run, and `started_at`
+    when it began, where Airflow knows.
     """
     judged = documents.get(Kind.JUDGE, {})
     written, has_begun = documents.get(Kind.OFFSETS_RESULT), Kind.OFFSETS_BEFORE in documents
@@ -132,6 +140,9 @@ def assemble_run(
         "warnings": [*(w for document in documents.values() for w in document.get("warnings", [])), *warnings],
         "decommission": list(decommission),
         "hooks": list(hooks),
+        "triggered_by": triggered_by,
+        "started_at": started_at,
+        "judged_at": judged.get("at"),
         "tasks": dict(tasks),
         "steps": {str(kind): dict(document) for kind, document in documents.items() if kind in _STEP_KINDS},
     }
@@ -161,4 +172,5 @@ _STEP_KINDS = {
     Kind.ROLLBACK_PLAN,
     Kind.ROLLED_BACK,
     Kind.SETTINGS,
+    Kind.PRODUCERS,
 }

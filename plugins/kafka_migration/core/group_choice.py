@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from kafka_migration.core.cluster import GroupKind, GroupListing
+from kafka_migration.core.patterns import matches
 
 
 def which_groups(
@@ -21,8 +21,7 @@ def which_groups(
 
 
 def _is_named(group: str, patterns: Iterable[str], chosen: Collection[str]) -> bool:
-    expressions = (re.compile(pattern, re.DOTALL) for pattern in patterns)
-    return (not chosen or group in chosen) and any(expression.fullmatch(group) for expression in expressions)
+    return (not chosen or group in chosen) and matches(group, patterns)
 
 
 @dataclass(frozen=True, slots=True)

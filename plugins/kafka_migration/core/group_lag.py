@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from kafka_migration.core.drain import Probe
 from kafka_migration.core.lag import Known, Lag, Unknown, total
 from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.progress import fitted
 
 GroupLags = Mapping[str, Mapping[TopicPartition, Lag]]
 """Lag per group and partition. A group without partitions committed nothing: that is not "caught up"."""
@@ -107,11 +108,16 @@ class LagPolicyState:
 
     @property
     def progress(self) -> str:
-        """One line for the log: `Lag: 12; Within 0 offsets: 1 of 3 samples; State: shop-app: orders[2] lag 12`."""
-        return (
-            f"Lag: {self._whole_lag()}; Within {self.policy.limit_offsets:,} offsets: {self.passes} of "
-            f"{self.policy.samples} samples; State: {self._reason or 'within the limit, confirming'}"
-        )
+        """One line for the log: `Lag: 12; Within 0 offsets: 1 of 3 samples; State: shop-app: orders[2] lag 12`.
+
+        It has at most 160 characters.
+        """
+        lag = self._whole_lag()
+        passes = f"Within {self.policy.limit_offsets:,} offsets: {self.passes} of {self.policy.samples} samples"
+        state = self._reason or "within the limit, confirming"
+        if isinstance(lag, Unknown):
+            return fitted("State: ", state, f"; Lag: unknown; {passes}")
+        return fitted(f"Lag: {lag}; {passes}; State: ", state)
 
     def _whole_lag(self) -> Lag:
         groups = self.newest.lags.values() if self.newest is not None else ()

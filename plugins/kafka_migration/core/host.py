@@ -7,7 +7,7 @@ has no expiry. The *lease* is a dead-man's switch: a generation that is not rene
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Protocol
@@ -17,6 +17,8 @@ GENERATION_DIR = "@GENERATION_DIR@"
 # The file in that directory that the launched program logs to; what it prints goes to `console.log`.
 LOG_FILE = "mirrormaker.log"
 LOG4J_FILE = "log4j.properties"
+# The one tool that a probe runs: `kafka-transactions.sh describe-producers`.
+PROBE_CLASS = "org.apache.kafka.tools.TransactionsCommand"
 # How many lines of the log come with the reply to a stop, or on a dead generation.
 LOG_TAIL_LINES = 40
 
@@ -60,7 +62,7 @@ class MirrorLaunch:
 
 @dataclass(frozen=True, slots=True)
 class HostProbe:
-    """One run of one of Kafka's own command line tools on the host (`org.apache.kafka.tools.*`, `kafka.admin.*`).
+    """One run of Kafka's tool that tells who writes to a partition; the host takes this one form, and no other.
 
     `files`, `arguments` and the homes are as in a launch; `GENERATION_DIR` stands for the folder of the probe,
     which is removed at its end. `timeout_s` is what the tool may take.
@@ -124,10 +126,39 @@ class HostReply:
         Raises `ValueError`, `KeyError` or `TypeError` for an object that is not a reply.
         """
         known = {field.name: document[field.name] for field in fields(cls) if field.name in document}
-        reply = cls(**{**known, "state": ProcessState(document["state"])})
-        if not isinstance(reply.ok, bool) or not isinstance(reply.generation, int):
-            raise TypeError("ok must be a boolean and generation an integer")
-        return reply
+        wrong = [name for name, value in known.items() if not _FITS.get(name, _is_text)(value)]
+        if wrong:
+            raise TypeError(f"{', '.join(wrong)} of another type than a reply has")
+        return cls(**{**known, "state": ProcessState(document["state"])})
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def _is_generation(value: Any) -> bool:
+    return value is not None and _is_number(value) and value >= 0
+
+
+def _are_facts(value: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(fact, str) for fact in value.values())
+
+
+# What a field of a reply may be; every other is a text.
+_FITS: Mapping[str, Callable[[Any], bool]] = {
+    **dict.fromkeys(("ok", "adopted", "killed"), _is_flag),
+    **dict.fromkeys(("pid", "started_at", "uptime_s", "exit_code", "lease_remaining_s"), _is_number),
+    "generation": _is_generation,
+    "facts": _are_facts,
+}
 
 
 class MirrorHost(Protocol):
@@ -189,11 +220,11 @@ class MirrorHost(Protocol):
         """
 
     def probe(self, probe: HostProbe) -> HostReply:
-        """Run one of Kafka's tools and return its output; an `exit_code` other than 0 is no refusal.
+        """Run Kafka's tool and return its output; an `exit_code` other than 0 is no refusal.
 
         Needs no reservation and waits for nobody. Raises `TransientError` (`PROBE_TIMED_OUT`) for a tool that did
-        not end in time. Refusals: as `fingerprint`; `HOST_REFUSED` for another class than a tool's, or an output
-        over 4 MiB.
+        not end in time. Refusals: as `fingerprint`; `HOST_REFUSED` for another tool, other arguments or
+        settings than those of `core.producers.producers_probe`, or an output over 4 MiB.
         """
 
     def clean(self, holder: str, keep: int) -> HostReply:

@@ -12,6 +12,7 @@ from kafka_migration.core.differences import DifferenceKind, Differences, FirstD
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.finding_words import (
     EXPLANATIONS,
+    UNPROVED_REMEDY,
     UNREADABLE_REMEDY,
     describe_counts,
     kcat_command,
@@ -46,23 +47,43 @@ def judge_partition(
     difference, last = result.first_difference, result.window.generation
     if result.equal and not result.unreadable:
         return Verdict.PASS, None
-    found = result.differences and result.differences.without(DifferenceKind.EXPIRED)
-    good = tolerance.verdict(found, replayed=events.was_replayed(last))
-    if difference is not None and difference.kind is DifferenceKind.REORDERED:
-        # Between keys the order is not kept, which labels within keys do not tell.
-        good = None
+    found = result.differences and result.differences.known
+    good = _explained(result, found, tolerance, replayed=events.was_replayed(last))
     if result.unreadable and (good is not None or _is_rest_equal(result, found)):
         return Verdict.NOT_VERIFIABLE, _unreadable_finding(result)
-    if good is not None:
+    is_tail_of_killed = last in events.killed and (
+        (difference is not None and difference.is_target_tail) or _is_tail(result, found)
+    )
+    if result.differences and result.differences.is_unproved:
+        if good is not None or is_tail_of_killed or not (found and found.damage):
+            return Verdict.NOT_VERIFIABLE, _unproved_finding(result)
+    elif good is not None:
         return good[0], _explained_finding(result, good[1])
-    if difference is not None and last in events.killed and (difference.is_target_tail or _is_tail(found)):
+    elif is_tail_of_killed:
         return Verdict.NOT_VERIFIABLE, _tail_finding(result)
     return Verdict.FAIL, _difference_finding(result)
 
 
-def _is_tail(found: Differences | None) -> bool:
-    """Whether beside what was compacted there are only records more on the target."""
-    return found is not None and DifferenceKind.COMPACTED in found.damage and is_tail(found)
+def _explained(
+    result: PartitionResult, found: Differences | None, tolerance: Tolerance, *, replayed: bool
+) -> tuple[Verdict, Code] | None:
+    """Return a good verdict and its code if all that was found key by key is explained, and the order between keys."""
+    difference = result.first_difference
+    if result.rest_in_order:
+        return Verdict.PASS, Code.RECORDS_COMPACTED
+    if difference is not None and difference.kind is DifferenceKind.REORDERED:
+        # Between keys the order is not kept, which labels within keys do not tell.
+        return None
+    good = tolerance.verdict(found, replayed=replayed)
+    if good == (Verdict.PASS, Code.RECORDS_COMPACTED):
+        return Verdict.WARN, Code.ORDER_NOT_COMPARED
+    return good
+
+
+def _is_tail(result: PartitionResult, found: Differences | None) -> bool:
+    """Whether there are only records more on the target, beside what a log cleaner has taken."""
+    taken = {DifferenceKind.COMPACTED, DifferenceKind.UNPROVED}
+    return is_tail(found) and result.differences is not None and bool(taken & result.differences.damage)
 
 
 def _is_rest_equal(result: PartitionResult, found: Differences | None) -> bool:
@@ -97,6 +118,16 @@ def _unreadable_finding(result: PartitionResult) -> Finding:
         "; ".join(result.unreadable),
         f"every record of {_ranges(result.window)}",
         UNREADABLE_REMEDY,
+    )
+
+
+def _unproved_finding(result: PartitionResult) -> Finding:
+    return Finding(
+        Code.RECORDS_NOT_VERIFIABLE,
+        _subject(result.window),
+        _counts(result),
+        f"the same records in {_ranges(result.window)}",
+        UNPROVED_REMEDY,
     )
 
 
@@ -234,18 +265,41 @@ def _sample(topic: TopicVerdict, left_out: int) -> TopicVerdict:
     return replace(topic, verdict=worst([topic.verdict, Verdict.WARN]), warnings=(*topic.warnings, finding))
 
 
-def untimed_findings(request: ValidationRequest) -> list[Finding]:
-    """Say which topics were compared without their timestamps."""
-    return [
-        Finding(
-            Code.TIMESTAMPS_NOT_COMPARED,
-            f"topic {topic}",
-            "message.timestamp.type=LogAppendTime on the target, or validation.timestamps in the migration file",
-            "CreateTime, where timestamps are to be proved too",
-            "Keys, values, headers and order were compared. Consumers of the target see the time of the copy.",
-        )
-        for topic in request.untimed_topics
-    ]
+def with_untimed(
+    topics: Iterable[TopicVerdict], request: ValidationRequest, declared: Mapping[str, bool]
+) -> tuple[TopicVerdict, ...]:
+    """Return the verdicts with a warning on each topic of which timestamps were not compared.
+
+    It is at best `WARN`, unless the migration file says that its timestamps do not matter.
+
+    :param declared: by topic, whether its timestamps are compared, as the file says
+    """
+    return tuple(
+        _untimed(topic, is_declared=declared.get(topic.topic) is False)
+        if topic.topic in request.untimed_topics
+        else topic
+        for topic in topics
+    )
+
+
+def _untimed(topic: TopicVerdict, *, is_declared: bool) -> TopicVerdict:
+    finding = Finding(
+        Code.TIMESTAMPS_NOT_COMPARED,
+        f"topic {topic.topic}",
+        "validation.timestamps in the migration file says so"
+        if is_declared
+        else "message.timestamp.type=LogAppendTime on the target",
+        "CreateTime, where timestamps are to be proved too",
+        "Keys, values, headers and order were compared. Consumers of the target see the time of the copy. If that does "
+        f"not matter, say so in the migration file: validation.timestamps: {{{topic.topic}: false}}.",
+    )
+    least = Verdict.PASS if is_declared else Verdict.WARN
+    return replace(
+        topic,
+        verdict=worst([topic.verdict, least]),
+        verdicts=tuple(worst([verdict, least]) for verdict in topic.verdicts),
+        warnings=(*topic.warnings, finding),
+    )
 
 
 Judged = Sequence[tuple[Verdict, Finding | None]]

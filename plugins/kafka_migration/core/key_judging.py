@@ -10,6 +10,7 @@ from kafka_migration.core.differences import Difference, DifferenceKind, Differe
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.finding_words import (
     EXPLANATIONS,
+    UNPROVED_REMEDY,
     UNREADABLE_REMEDY,
     describe_counts,
     kcat_command,
@@ -64,10 +65,13 @@ def judge_topic_by_key(
     unreadable = [f"partition {w.window.partition}, {text}" for w in windows for text in w.unreadable]
     if result.equal and not unreadable:
         return Verdict.PASS, None
-    found = result.differences and result.differences.without(DifferenceKind.EXPIRED)
+    found = result.differences and result.differences.known
     verdict, code, remedy = _judged(result, found, events, tolerance)
-    if unreadable and (verdict is not Verdict.FAIL or not found or not found.damage):
+    is_rest_good = verdict is not Verdict.FAIL or not found or not found.damage
+    if unreadable and is_rest_good:
         return Verdict.NOT_VERIFIABLE, _unreadable_finding(result, unreadable)
+    if result.differences and result.differences.is_unproved and is_rest_good:
+        return Verdict.NOT_VERIFIABLE, _finding(result, Code.RECORDS_NOT_VERIFIABLE, UNPROVED_REMEDY)
     return verdict, _finding(result, code, remedy)
 
 

@@ -9,9 +9,11 @@ from typing import Any
 
 from kafka_migration.core.coverage import TopicCoverage
 from kafka_migration.core.coverage_rules import coverage_of
+from kafka_migration.core.entry_shapes import require_shape
 from kafka_migration.core.generations import Generation, GenerationStart, StopCertificate
 from kafka_migration.core.intervals import Bounds, BoundsResolved, IntervalAnswer
 from kafka_migration.core.judgements import Judgement
+from kafka_migration.core.kept import LeftBehind, left_behind
 from kafka_migration.core.migration import Mode, Phase, RunIdentity
 from kafka_migration.core.occasion import Interval
 from kafka_migration.core.offsets import Offsets
@@ -36,7 +38,7 @@ class CutOver:
     """A cutover: which topics and groups it moved to the target, and whether groups were left behind.
 
     `remaining` are the topics of the migration file that later cutovers move, `left` the groups left behind, each with
-    the topics on which it had committed.
+    the topics on which it had committed. `evidence` are the digests of the documents that a rollback will rely on.
     """
 
     run: str
@@ -46,6 +48,7 @@ class CutOver:
     partly: bool
     remaining: tuple[str, ...] = ()
     left: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    evidence: Mapping[str, str] = field(default_factory=dict)
 
     def to_document(self) -> dict[str, Any]:
         """Return the ledger entry."""
@@ -58,6 +61,7 @@ class CutOver:
             "partly": self.partly,
             "remaining": list(self.remaining),
             "left": {group: list(topics) for group, topics in self.left.items()},
+            "evidence": dict(self.evidence),
         }
 
     @classmethod
@@ -71,6 +75,7 @@ class CutOver:
             document["partly"],
             tuple(document.get("remaining", ())),
             {group: tuple(topics) for group, topics in document.get("left", {}).items()},
+            dict(document.get("evidence", {})),
         )
 
 
@@ -119,7 +124,10 @@ class RolledBack:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """What all runs of a migration did, in order; of cutovers what was not taken back."""
+    """What all runs of a migration did, in order; of cutovers what was not taken back.
+
+    `reserved_by` is the run that reserved the migration last, as it signs itself; empty before any.
+    """
 
     phase: Phase = Phase.NEW
     generations: tuple[Generation, ...] = ()
@@ -129,6 +137,7 @@ class Ledger:
     rollbacks: tuple[RolledBack, ...] = ()
     bounds: Bounds = field(default_factory=dict)
     answers: Mapping[Interval, IntervalAnswer] = field(default_factory=dict)
+    reserved_by: str = ""
 
     def moved_topics(self, *, but_by: RunIdentity | None = None) -> frozenset[str]:
         """Return the topics that cutovers moved to the target; not those that only this run did."""
@@ -146,6 +155,11 @@ class Ledger:
     def cutover_of(self, run: RunIdentity) -> CutOver | None:
         """Return the cutover that a run did; `None` before."""
         return next((each for each in self.cutovers if _is_of(each.run, run)), None)
+
+    def keeper_of(self, run: RunIdentity) -> LeftBehind | None:
+        """Return by what the evidence of a run that cut over is checked; `None` where the ledger knows of nothing."""
+        cutover = self.cutover_of(run)
+        return left_behind(cutover.evidence) if cutover else None
 
     def rollback_of(self, run: RunIdentity) -> RolledBack | None:
         """Return the rollback that a run did; `None` before."""
@@ -248,7 +262,11 @@ def fold(entries: Iterable[Mapping[str, Any]]) -> Ledger:
 
 
 def with_entry(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
-    """Return the ledger with one more entry."""
+    """Return the ledger with one more entry.
+
+    Raises `KeyError`, `TypeError` or `ValueError` for an entry that this version does not know.
+    """
+    require_shape(entry)
     return _FOLDS[entry["kind"]](ledger, entry)
 
 
@@ -335,7 +353,12 @@ def _fold_answered(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
     return replace(ledger, answers={**ledger.answers, answer.interval: answer})
 
 
+def _fold_reserved(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    return replace(ledger, reserved_by=entry["run"])
+
+
 _FOLDS = {
+    "reserved": _fold_reserved,
     "topics-created": _fold_created,
     "settings-restored": _fold_restored,
     "settings-frozen": _fold_frozen,

@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Iterable
 
 _PLAIN = re.compile(r"[A-Za-z0-9@:/.][A-Za-z0-9@:/._-]*")
-# Whatever begins markup or a link inside a line; an underscore within a word does not.
-_MARKUP = re.compile(r"[\\`*\[\]<>|~&@$]|:(?=//)|(?<=www)\.|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", re.IGNORECASE)
+# Whatever begins markup or a link inside a line; underscores within a word do not.
+_MARKUP = re.compile(r"[\\`*\[\]<>|~&@$]|:(?=//)|(?<=www)\.|(?<![A-Za-z0-9_])_+|_+(?![A-Za-z0-9_])", re.IGNORECASE)
 # A backtick, and the number of a partition, which is no link.
 _KEPT = re.compile(r"(`|\[[0-9]+\](?![(\[:]))")
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
@@ -43,4 +43,4 @@ def escaped(text: str, *, is_file: bool = False) -> str:
 
 def _reference(match: re.Match[str]) -> str:
     # Character references are never markup, also within a table.
-    return f"&#{ord(match[0])};"
+    return "".join(f"&#{ord(character)};" for character in match[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import time
@@ -14,15 +15,28 @@ from kafka_migration.core.tolerance import NO_TOLERANCE, Tolerance
 IsolationLevel = Literal["read_committed", "read_uncommitted"]
 
 
+class Insecurity(StrEnum):
+    """A protection that a Kafka connection gives up, which only the migration file can allow.
+
+    `sasl_plaintext`: login and records are not encrypted. `no_host_name_check`: whoever has a trusted certificate
+    passes for a broker.
+    """
+
+    SASL_PLAINTEXT = "sasl_plaintext"
+    NO_HOST_NAME_CHECK = "no_host_name_check"
+
+
 @dataclass(frozen=True, slots=True)
 class Cluster:
     """One side of the migration: its Airflow connection (type `kafka`) and its MirrorMaker alias.
 
     The alias is the same in every run. Unless the file says otherwise it is derived from the migration's name.
+    `insecure` are the protections that the connection may give up.
     """
 
     connection: str
     alias: str
+    insecure: tuple[Insecurity, ...] = ()
 
 
 EngineName = Literal["mirrormaker2", "mirrormaker1"]
@@ -65,13 +79,29 @@ class MirrorSettings:
     properties: Mapping[str, str] = field(default_factory=dict)
 
 
+# How much longer than `watch.poll_interval` a poll may take.
+POLL_GRACE_S = 10.0
+# Without `watch.unreachable_after` a silence may last so many times `watch.stall_after`.
+UNREACHABLE_STALLS = 3
+
+
 @dataclass(frozen=True, slots=True)
 class WatchSettings:
-    """How the lag is watched, in seconds."""
+    """How the lag is watched, in seconds.
+
+    After `stall_after_s` of silence of a cluster, the host or the evidence store a person is told, after
+    `unreachable_after_s` the run fails.
+    """
 
     poll_interval_s: float
     stall_after_s: float
     time_limit_s: float
+    unreachable_after_s: float
+
+    @property
+    def poll_limit_s(self) -> float:
+        """How long one poll may take."""
+        return self.poll_interval_s + POLL_GRACE_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +111,8 @@ class ValidationSettings:
     `audit` makes digests that cannot be forged. `compacted` and `timestamps` say of topics what is otherwise asked of
     the clusters: whether records may be deleted that have a newer one, and whether timestamps are compared.
     `sample_percent` is the share of partitions that runs compare which copy; `None`: all.
-    `max_bytes_per_s` is the most that it reads of each broker of either side; `None` is no limit.
+    `max_bytes_per_s` is the most that it reads of each broker of either side; `None` is no limit. `spark_unprotected`
+    declares that nobody else reaches a Spark cluster that has no authentication or encryption.
     """
 
     spark_connection: str
@@ -92,6 +123,7 @@ class ValidationSettings:
     timestamps: Mapping[str, bool] = field(default_factory=dict)
     sample_percent: int | None = None
     max_bytes_per_s: int | None = None
+    spark_unprotected: bool = False
 
 
 Uncommitted = Literal["refuse", "earliest", "latest"]
@@ -286,6 +318,19 @@ class Phase(StrEnum):
 # So begin the ids of the DAGs that run by a schedule, and of those that take cutovers back; the name follows.
 NIGHTLY_DAG_PREFIX = "kafka_nightly_sync__"
 ROLLBACK_DAG_PREFIX = "kafka_rollback__"
+MANUAL_DAG_PREFIX = "kafka_migration__"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+def migration_of(dag_id: str) -> str | None:
+    """Return the name of the migration that a DAG belongs to; `None` for a DAG that is none of ours."""
+    for prefix in (MANUAL_DAG_PREFIX, NIGHTLY_DAG_PREFIX, ROLLBACK_DAG_PREFIX):
+        name = dag_id.removeprefix(prefix)
+        if name != dag_id and _NAME.fullmatch(name):
+            return name
+    return None
+
+
 # So begin the groups in which MirrorMaker 1 keeps its positions; the migration's name follows.
 MIRROR_GROUP_PREFIX = "kafka-migration-mirror-"
 

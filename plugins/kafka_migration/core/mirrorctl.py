@@ -19,6 +19,9 @@ from kafka_migration.core.errors import Finding, MigrationError, MirrorFailed, R
 from kafka_migration.core.host import HostProbe, HostReply, MirrorLaunch
 
 ACTING_VERBS = frozenset({"reserve", "release", "start", "stop", "clean"})
+# What a sentence may quote of a host, and a finding of its log.
+LONGEST_REASON = 1_000
+LONGEST_LOG = 16_384
 REPLY_LINE = re.compile(r"^@@mirrorctl (\{.*\})@@\r?$", re.MULTILINE)
 
 _MIGRATION = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -133,8 +136,8 @@ def parse_reply(stdout: str) -> HostReply:
         raise UnreadableReply(f"{len(found)} replies of mirrorctl in {len(stdout):,} characters of output")
     try:
         return HostReply.from_document(json.loads(found[0]))
-    except (ValueError, KeyError, TypeError) as error:
-        raise UnreadableReply(f"broken reply of mirrorctl: {error}") from None
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise UnreadableReply(f"broken reply of mirrorctl: {str(error)[:LONGEST_REASON]}") from None
 
 
 def checked(reply: HostReply) -> HostReply:
@@ -146,17 +149,19 @@ def checked(reply: HostReply) -> HostReply:
     if reply.ok:
         return reply
     if reply.code in {Code.HOST_LOCKED, Code.PROBE_TIMED_OUT}:
-        raise TransientError(f"{reply.code}: migration {reply.migration} on the MirrorMaker host: {reply.message}")
+        message = reply.message[:LONGEST_REASON]
+        raise TransientError(f"{reply.code}: migration {reply.migration[:63]} on the MirrorMaker host: {message}")
     raise _error(reply)
 
 
 def _error(reply: HostReply) -> MigrationError:
     code = _CODES.get(reply.code, Code.HOST_REFUSED)
     expected, remedy = _EXPECTED.get(code, _EXPECTED[Code.HOST_REFUSED])
-    found = reply.message if reply.code in _CODES else f"{reply.code}: {reply.message}"
+    message = reply.message[:LONGEST_REASON]
+    found = message if reply.code in _CODES else f"{reply.code[:LONGEST_REASON]}: {message}"
     if code in {Code.MIRROR_DEAD, Code.MIRROR_NOT_STOPPED} and reply.log.strip():
-        found += f"; its log ends:\n{reply.log}\n"
-    finding = Finding(code, f"migration {reply.migration} on the MirrorMaker host", found, expected, remedy)
+        found += f"; its log ends:\n{reply.log[-LONGEST_LOG:]}\n"
+    finding = Finding(code, f"migration {reply.migration[:63]} on the MirrorMaker host", found, expected, remedy)
     return (MirrorFailed if code in {Code.MIRROR_DEAD, Code.MIRROR_NOT_STOPPED} else Refused)([finding])
 
 

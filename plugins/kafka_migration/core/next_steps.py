@@ -6,10 +6,12 @@ from collections.abc import Collection, Mapping
 
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.group_offsets import group_subject, plain_name
+from kafka_migration.core.migration import ROLLBACK_DAG_PREFIX
 
 
 def next_steps(
     *,
+    migration: str,
     source: str,
     target: str,
     moved: Collection[str],
@@ -34,9 +36,11 @@ def next_steps(
     steps += [_left_behind(group, findings, target, way) for group, findings in sorted(left_behind.items())]
     steps += [_not_chosen(group, way) for group in sorted(not_chosen)]
     steps.append(
-        f"Until a consumer commits or a producer writes on `{target}`, the way back is to start everything on "
-        f"`{source}` again: nothing was changed there. That is the last reversible step. What the groups had on "
-        f"`{target}` before lies in offsets-before-target.csv below {folder}."
+        f"To go back: until a consumer commits or a producer writes on `{target}`, start everything on `{source}` "
+        f"again; nothing was changed there. After that, stop producers and consumers on `{target}` and trigger "
+        f"`{ROLLBACK_DAG_PREFIX}{migration}`: mode fail_back sets the groups on `{source}` to where they have read on "
+        f"`{target}`; mode restore sets the groups on `{target}` back to their offsets before the cutover, which are "
+        f"in offsets-before-target.csv below {folder}."
     )
     schedules = (
         f"the rest ({', '.join(remaining)}) goes on being mirrored until its own cutover."

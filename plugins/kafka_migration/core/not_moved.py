@@ -26,12 +26,15 @@ class NotMoved:
         return {**asdict(self), "partitions": list(self.partitions)}
 
 
+_BEGINS_BY_ITSELF = f"{Code.OFFSET_NEVER_COMMITTED}: it begins there as its auto.offset.reset says, as on the source"
+
+
 def not_moved(plan: OffsetsPlan) -> Iterator[NotMoved]:
     """Yield everything that the plan leaves where it is."""
     for group in plan.left_out:
         yield from _of_topics(group.group, group.left, ", ".join(group.refusal_codes))
     for group in plan.planned:
-        yield from _of_topics(group.group, group.unset, str(Code.OFFSET_NEVER_COMMITTED), or_none=False)
+        yield from _of_topics(group.group, group.unset, _BEGINS_BY_ITSELF, or_none=False)
     yield from _others(plan.others)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.group_offsets import (
     GroupPlan,
@@ -14,6 +15,7 @@ from kafka_migration.core.group_offsets import (
     Proof,
 )
 from kafka_migration.core.markdown import escaped, shown, table
+from kafka_migration.core.migration import ROLLBACK_DAG_PREFIX
 from kafka_migration.core.not_moved import not_moved
 from kafka_migration.core.offsets import Offsets, TopicPartition
 
@@ -23,6 +25,8 @@ MAX_ROWS_OF_GROUP = 50
 MAX_FINDINGS_OF_GROUP = 10
 MAX_GROUPS = 200
 MAX_PARTITIONS_OF_TOPIC = 20
+# Told once, in the list of what is not moved.
+TOLD_BELOW = {Code.OFFSET_NEVER_COMMITTED}
 PROOF_WORDS = {
     Proof.RECORD: "same record",
     Proof.END: "all read",
@@ -40,7 +44,7 @@ def render_plan(plan: OffsetsPlan, migration: str) -> str:
         *_group_sections(plan),
         _left_out(plan),
         _not_moved(plan),
-        _last_word(plan),
+        _last_word(plan, migration),
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -83,12 +87,22 @@ def _groups_table(plan: OffsetsPlan) -> str:
             f"{len(group.proposed):,}",
             f"{len(group.unset):,}",
             f"{group.delivered_again:,}" if group.proposed else "–",
-            ", ".join(sorted({f.code for f in (*group.refusals, *group.warnings)})) or "–",
+            _unread(plan, group) if group.proposed else "–",
+            ", ".join(sorted({f.code for f in (*group.refusals, *group.warnings)} - TOLD_BELOW)) or "–",
         )
         for group in plan.groups[:MAX_GROUPS]
     ]
-    header = ("Group", "Verdict", "Offsets", "Never committed", "Delivered again", "Codes")
+    header = ("Group", "Verdict", "Offsets", "Never committed", "Delivered again", "Unread (at most)", "Codes")
     return f"### All groups\n\n{table(header, rows)}{more_words(len(plan.groups) - MAX_GROUPS, 'groups')}"
+
+
+def _unread(plan: OffsetsPlan, group: GroupPlan) -> str:
+    """Return how many records wait for the group on the target, by offsets, which may lie over no record."""
+    ends = [(plan.target_end_offsets.get(o.partition), o.target_offset) for o in group.offsets]
+    if any(end is None for end, _ in ends) or any(topic.proof is Proof.LEDGER for topic in group.topics):
+        return "not known"
+    of_topics = sum(topic.unread for topic in group.topics)
+    return f"{of_topics + sum(max(0, end - offset) for end, offset in ends if end is not None):,}"
 
 
 def _group_sections(plan: OffsetsPlan) -> Iterable[str]:
@@ -109,7 +123,7 @@ def _group_section(group: GroupPlan, max_rows: int) -> str:
         f"{table(header, rows)}{more_words(len(group.offsets) - max_rows, 'partitions')}" if rows else "",
         _topics_table(group.topics, max_rows),
         "It still reads on the source: these offsets are those of this moment." if group.is_active_on_source else "",
-        findings_list(group.warnings),
+        findings_list(tuple(f for f in group.warnings if f.code not in TOLD_BELOW)),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -160,9 +174,11 @@ def _left_out(plan: OffsetsPlan) -> str:
     if not plan.left_out:
         return ""
     groups = "\n\n".join(
-        f"#### {shown(group.group)}\n\n{findings_list(group.refusals)}" for group in plan.left_out[:MAX_GROUPS]
+        f"#### {shown(group.group)}\n\n{findings_list(group.refusals)}"
+        for group in plan.left_out[:MAX_GROUPS]
+        if not {finding.code for finding in group.refusals} <= TOLD_BELOW
     )
-    return f"### Left out: nothing is written for these groups\n\n{groups}"
+    return f"### Left out: nothing is written for these groups\n\n{groups}" if groups else ""
 
 
 def _not_moved(plan: OffsetsPlan) -> str:
@@ -197,7 +213,7 @@ def more_words(count: int, what: str) -> str:
     return f"\n\n… and {count:,} more {what}; the evidence holds the whole plan." if count > 0 else ""
 
 
-def _last_word(plan: OffsetsPlan) -> str:
+def _last_word(plan: OffsetsPlan, migration: str) -> str:
     verdicts = {group.verdict for group in plan.groups}
     provisional = (
         "Provisional groups become exact in the cutover, when they and the producers have stopped. "
@@ -205,9 +221,10 @@ def _last_word(plan: OffsetsPlan) -> str:
         else ""
     )
     reversible = (
-        "This approval is the last step before anything changes for the consumers. Written offsets are saved before, "
-        "and the way back stays open until the first consumer commits or the first producer writes on the target. "
-        "Offsets of a group that nobody joins expire after the target's `offsets.retention.minutes` (7 days unless "
-        "set otherwise)."
+        "This approval is the last step before anything changes for the consumers. The present offsets are saved "
+        "first. The way back: until a consumer commits or a producer writes on the target, start everything on the "
+        f"source again. After that, trigger `{ROLLBACK_DAG_PREFIX}{migration}`: mode `fail_back` sets the groups on "
+        "the source to where they have read on the target. Offsets of a group without consumers expire after the "
+        "target's `offsets.retention.minutes` (7 days unless set otherwise)."
     )
     return f"{provisional}{reversible if plan.is_final else ''}".strip()

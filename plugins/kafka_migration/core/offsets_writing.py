@@ -18,6 +18,7 @@ from kafka_migration.core.commits import Commits
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.group_offsets import GroupPlan, group_subject
 from kafka_migration.core.offsets import TopicPartition, to_document
+from kafka_migration.core.shell import shell_word
 
 
 class Write(StrEnum):
@@ -123,8 +124,8 @@ def unknown_write(group: str, reason: str, writing: Writing = CUTOVER) -> GroupW
         group_subject(group),
         f"no answer whether its offsets were written: {reason}",
         "offsets read back as they were proposed",
-        f"Look with `kafka-consumer-groups --describe --group {group}` on the {writing.side}. Clearing this task is "
-        "safe: it writes only where the offsets are still those recorded before.",
+        f"Look with `kafka-consumer-groups --describe --group {shell_word(group)}` on the {writing.side}. Clearing "
+        "this task is safe: it writes only where the offsets are still those recorded before.",
     )
     return GroupWrite(group, Write.UNKNOWN, {}, (finding,))
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding
-from kafka_migration.core.host import GENERATION_DIR, HostProbe
+from kafka_migration.core.host import GENERATION_DIR, PROBE_CLASS, HostProbe
 from kafka_migration.core.offsets import TopicPartition
 
 FENCE_CODES = frozenset({Code.FENCE_MOVING, Code.FENCE_OPEN_TRANSACTION})
@@ -33,7 +34,11 @@ class ActiveProducer(NamedTuple):
     open_since: int | None
 
     def __str__(self) -> str:
-        at = datetime.fromtimestamp(self.last_timestamp_ms / 1000, UTC).isoformat(timespec="seconds")
+        try:
+            at = datetime.fromtimestamp(self.last_timestamp_ms / 1000, UTC).isoformat(timespec="seconds")
+        except (ValueError, OverflowError, OSError):
+            # Who writes gives the time, and may give any.
+            at = f"timestamp {self.last_timestamp_ms}"
         transaction = "" if self.open_since is None else f", transaction open since offset {self.open_since:,}"
         return f"producer id {self.producer_id} (last record {at}{transaction})"
 
@@ -55,7 +60,7 @@ def producers_probe(
     """
     servers = re.search(r"^bootstrap\.servers = (.*)$", client_properties, re.MULTILINE)
     return HostProbe(
-        main_class="org.apache.kafka.tools.TransactionsCommand",
+        main_class=PROBE_CLASS,
         arguments=(
             "--bootstrap-server",
             servers[1] if servers else "",
@@ -75,22 +80,30 @@ def producers_probe(
 
 
 def parse_producers(output: str) -> tuple[ActiveProducer, ...]:
-    """Read the tool's table, the last that wrote first; what is none gives nobody."""
+    """Read the tool's table, the last that wrote first; without a table nobody; what is no row of it is left out."""
     lines = [line.split() for line in output.splitlines()]
     header = next((n for n, words in enumerate(lines) if words[:2] == ["ProducerId", "ProducerEpoch"]), None)
     if header is None:
         return ()
-    rows = [words for words in lines[header + 1 :] if len(words) == len(lines[header]) and words[0].isdecimal()]
-    column = {name: number for number, name in enumerate(lines[header])}
-    found = [
-        ActiveProducer(
-            int(words[0]),
-            int(words[column["LastTimestamp"]]),
-            int(start) if (start := words[column["CurrentTransactionStartOffset"]]).isdecimal() else None,
-        )
-        for words in rows
-    ]
+    found = []
+    for words in lines[header + 1 :]:
+        with suppress(ValueError, KeyError):
+            found.append(_producer(dict(zip(lines[header], words, strict=True))))
     return tuple(sorted(found, key=lambda producer: -producer.last_timestamp_ms))
+
+
+def _producer(row: Mapping[str, str]) -> ActiveProducer:
+    start = row["CurrentTransactionStartOffset"]
+    return ActiveProducer(
+        _int64(row["ProducerId"]), _int64(row["LastTimestamp"]), _int64(start) if start.isdecimal() else None
+    )
+
+
+def _int64(text: str) -> int:
+    number = int(text)
+    if not -(2**63) <= number < 2**63:
+        raise ValueError(text)
+    return number
 
 
 def with_producers(

@@ -1,13 +1,16 @@
-"""The progress line of the task log: copied/total, per cent, lag, rate, time left, reason for waiting."""
+"""The progress line of the task log: copied/total, per cent, lag, rate, time left; first why nothing is known."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from kafka_migration.core.lag import Lag, Unknown
+from kafka_migration.core.shown import shown
 
 MIN_SAMPLES = 3
-RATE_WINDOW = 12
+# MirrorMaker stores its positions every five seconds: a rate over less than some of these would jump.
+RATE_WINDOW_S = 60.0
+MAX_LINE = 160
 MIN_SHARE = 0.01
 
 
@@ -21,14 +24,22 @@ class Sample:
 
 @dataclass(slots=True)
 class ProgressMeter:
-    """Remembers the last samples; answers rate and time left from them."""
+    """Remembers the samples of the last minute; answers rate and time left from them.
+
+    The time before the first record, in which the JVM starts, is no time of copying.
+    """
 
     total: int
     samples: list[Sample] = field(default_factory=list)
+    _begun_s: float | None = None
 
     def add(self, at_s: float, copied: int) -> None:
-        """Take one more sample, forgetting those older than the rate window."""
-        self.samples = [*self.samples, Sample(at_s, copied)][-RATE_WINDOW:]
+        """Take one more sample; forget those that are older than the window, and those of the wait for the first."""
+        if not copied:
+            self.samples, self._begun_s = [], at_s
+        self.samples.append(Sample(at_s, copied))
+        while len(self.samples) > MIN_SAMPLES and self.samples[1].at_s <= at_s - RATE_WINDOW_S:
+            self.samples.pop(0)
 
     @property
     def copied(self) -> int:
@@ -45,10 +56,14 @@ class ProgressMeter:
         return (last.copied - first.copied) / elapsed_s if elapsed_s > 0 else None
 
     def average_rate(self, since_s: float) -> float | None:
-        """Offsets per second from a moment up to the last sample; `None` when nothing was copied."""
-        if not self.copied or self.samples[-1].at_s <= since_s:
+        """Offsets per second up to the last sample, since copying began, or since a moment if that was not seen.
+
+        `None` when nothing was copied.
+        """
+        begun_s = since_s if self._begun_s is None else self._begun_s
+        if not self.copied or self.samples[-1].at_s <= begun_s:
             return None
-        return self.copied / (self.samples[-1].at_s - since_s)
+        return self.copied / (self.samples[-1].at_s - begun_s)
 
     @property
     def eta_s(self) -> float | None:
@@ -69,14 +84,27 @@ def duration(seconds: float) -> str:
 
 
 def progress_line(meter: ProgressMeter, lag: Lag, elapsed_s: float, state: str) -> str:
-    """Write one line in the shape of gh-ost's status line, for example.
+    """Write one line of at most 160 characters in the shape of gh-ost's status line, for example.
 
     `Copy: 120,000/200,000 60.0%; Lag: 80,000; Rate: 9,500/s; Elapsed: 12s; State: mirroring; ETA: 8s`
+
+    Where the lag is not known the reason, which the state tells, comes first.
     """
     share = 100.0 if not meter.total else 100 * min(1.0, meter.copied / meter.total)
-    eta = "unknown" if isinstance(lag, Unknown) or meter.eta_s is None else duration(meter.eta_s)
+    copied, elapsed = f"Copy: {meter.copied:,}/{meter.total:,} {share:.1f}%", f"Elapsed: {duration(elapsed_s)}"
+    if isinstance(lag, Unknown):
+        return fitted("State: ", state, f"; {copied}; Lag: unknown; {elapsed}")
+    eta = "unknown" if meter.eta_s is None else duration(meter.eta_s)
     rate = "unknown" if meter.rate is None else f"{meter.rate:,.0f}/s"
-    return (
-        f"Copy: {meter.copied:,}/{meter.total:,} {share:.1f}%; Lag: {lag}; Rate: {rate}; "
-        f"Elapsed: {duration(elapsed_s)}; State: {state}; ETA: {eta}"
-    )
+    return fitted(f"{copied}; Lag: {lag}; Rate: {rate}; {elapsed}; State: ", state, f"; ETA: {eta}")
+
+
+def fitted(before: str, text: str, after: str = "") -> str:
+    """Join the three to one line of at most 160 characters; the text between gives way."""
+    return f"{before}{shortened(text, MAX_LINE - len(before) - len(after))}{after}"
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return the text on one line, cut with an ellipsis where it is longer than the limit."""
+    words = shown(" ".join(text.split()))
+    return words if len(words) <= limit else f"{words[: max(0, limit - 1)]}…"

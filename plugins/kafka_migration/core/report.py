@@ -7,6 +7,12 @@ from typing import Any
 
 from kafka_migration.core.finding_words import kcat_command
 from kafka_migration.core.markdown import escaped, shown, table
+from kafka_migration.core.migration import Mode
+from kafka_migration.core.readiness import readiness
+from kafka_migration.core.report_course import course
+from kafka_migration.core.report_offsets import offsets_of_groups
+from kafka_migration.core.report_people import people
+from kafka_migration.core.what_next import next_acts
 
 
 def render_report(run: Mapping[str, Any]) -> str:
@@ -14,11 +20,14 @@ def render_report(run: Mapping[str, Any]) -> str:
     parts = (
         _headline,
         _findings,
+        _ready,
+        _next_steps,
+        people,
+        course,
         _topics,
         _differences,
         _groups,
         _target_only,
-        _next_steps,
         _decommission,
         _hooks,
         _mirror,
@@ -29,18 +38,23 @@ def render_report(run: Mapping[str, Any]) -> str:
 
 
 def _headline(run: Mapping[str, Any]) -> str:
-    verdict = run["verdict"] or "no verdict"
     interval = run["interval"]
     of = f", records of [{interval['start']}, {interval['end']})" if interval else ""
     mode = f"mode `{run['mode']}`" + (f" of generation {run['generations']}" if run["generations"] else "")
     note = f"\n- Note: {escaped(run['note'])}" if run["note"] else ""
     reason = f"- Nothing was done: {run['reason']}\n" if run["reason"] else ""
     return (
-        f"# {run['migration']}{of}: {verdict} ({run['outcome']})\n\n"
+        f"# {run['migration']}{of}: {_result(run)}\n\n"
         f"- Run: `{run['run_id']}` of `{run['dag_id']}`, attempt {run['attempt']}, {mode}\n"
         f"{reason}- Finished: {run['finished_at']}\n"
         f"- Migration file: SHA-256 `{run['migration_digest']}`, package {run['package_version']}{note}"
     )
+
+
+def _result(run: Mapping[str, Any]) -> str:
+    if run["mode"] in {Mode.RESTORE, Mode.FAIL_BACK}:
+        return f"rollback ({run['outcome']})"
+    return f"{run['verdict'] or 'no verdict'} ({run['outcome']})"
 
 
 def _findings(run: Mapping[str, Any]) -> str:
@@ -132,23 +146,29 @@ def record_count(records: int | None) -> str:
     return "not known" if records is None else f"{records:,}"
 
 
+# What became of a group in a rollback, where "moved" would say the opposite.
+_ROLLED_BACK = {"moved": "put back", "already_moved": "was there already", "not_written": "nothing written"}
+
+
 def _groups(run: Mapping[str, Any]) -> str:
     if not run["groups"]:
         return ""
+    is_rollback = "rollback-plan" in run["steps"]
+    words = _ROLLED_BACK if is_rollback else {}
     rows = [
         (
             shown(group["group"]),
             group["verdict"],
-            group["outcome"].replace("_", " "),
+            words.get(group["outcome"], group["outcome"].replace("_", " ")),
             f"{group['partitions']:,}",
             f"{group['delivered_again']:,}",
             "; ".join(map(_told, group["reasons"])) or "–",
         )
         for group in run["groups"]
     ]
-    where = "Written" if "rollback-plan" in run["steps"] else "On the target"
+    where = "Result" if is_rollback else "On the target"
     header = ("Group", "Plan", where, "Partitions", "Delivered again", "Reasons")
-    return "## Consumer groups\n\n" + table(header, rows)
+    return "\n\n".join(part for part in ["## Consumer groups", table(header, rows), offsets_of_groups(run)] if part)
 
 
 def _target_only(run: Mapping[str, Any]) -> str:
@@ -167,9 +187,17 @@ def _first_offsets(target_only: Mapping[str, Any]) -> str:
 
 
 def _next_steps(run: Mapping[str, Any]) -> str:
-    done = run["steps"].get("cutover") or run["steps"].get("rolled-back")
-    lines = [f"{number}. {_told(text)}" for number, text in enumerate(done["next_steps"], start=1)] if done else []
-    return "## What to do next\n\n" + "\n".join(lines) if lines else ""
+    lines = [f"{number}. {_told(text)}" for number, text in enumerate(next_acts(run), start=1)]
+    return "## What to do next\n\n" + "\n".join(lines)
+
+
+def _ready(run: Mapping[str, Any]) -> str:
+    found = readiness(run)
+    if found is None:
+        return ""
+    answer = "**Yes.**" if found.is_ready else "**No**, because:"
+    lines = [f"- {_told(text)}" for text in (*found.against, *found.notes)]
+    return "\n\n".join(["## Ready for cutover?", answer, *(["\n".join(lines)] if lines else [])])
 
 
 def _decommission(run: Mapping[str, Any]) -> str:

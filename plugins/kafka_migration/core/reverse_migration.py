@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 
 from kafka_migration.core.migration import Migration
+from kafka_migration.core.wave_file import insecure_lines
 from kafka_migration.core.way_back import TargetOnly
 
 MAX_NAME = 63
@@ -38,9 +39,11 @@ def _file(migration: Migration, name: str, left: Iterable[TargetOnly]) -> Iterab
     yield f"name: {name}"
     yield "source:"
     yield f"  connection: {_text(migration.target.connection)}"
+    yield from insecure_lines(migration.target.insecure)
     yield f"  alias: {name}"
     yield "target:"
     yield f"  connection: {_text(migration.source.connection)}"
+    yield from insecure_lines(migration.source.insecure)
     yield f"  replication_factor: {migration.target_replication_factor}"
     yield f"topics: [{', '.join(_text(migration.target_topic(each.topic)) for each in left)}]"
     yield "mirror:"

@@ -10,6 +10,7 @@ from typing import Any
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.host import HostReply, ProcessState
+from kafka_migration.core.trouble import cause_in
 
 FIRST_PAUSE_S = 5
 LONGEST_PAUSE_S = 300
@@ -34,8 +35,18 @@ class Death:
         return cls(reply.generation, now.isoformat(timespec="seconds"), reason, reply.log, start_after)
 
     def __str__(self) -> str:
+        return f"{self._cause}generation {self.generation} ended: {self.reason}"
+
+    @property
+    def with_log(self) -> str:
+        """The death with the last lines of MirrorMaker's log; told once."""
         last_lines = " | ".join([line for line in self.log.splitlines() if line.strip()][-3:])
-        return f"generation {self.generation}: {self.reason}, last log lines: {last_lines or 'none'}"
+        return f"{self}; last log lines: {last_lines or 'none'}"
+
+    @property
+    def _cause(self) -> str:
+        cause = cause_in(self.log)
+        return f"{cause}; " if cause else ""
 
     def to_document(self) -> dict[str, Any]:
         """Return the evidence document."""
@@ -64,7 +75,7 @@ def dead_for_good(deaths: Sequence[Death], restarts: int) -> Finding:
     return Finding(
         Code.MIRROR_DEAD,
         "MirrorMaker",
-        "; ".join(str(death) for death in deaths),
+        "; ".join([*map(str, deaths[:-1]), deaths[-1].with_log]),
         f"a living process; it was started again {restarts} time(s) (mirror.restarts)",
         "Mend the cause that the log names and trigger the run again; what was copied stays.",
     )

@@ -39,7 +39,7 @@ def _moved(planned: Document) -> _Planned:
 def _put_back(planned: Document) -> _Planned:
     offsets = sum(map(len, planned["proposed"].values()))
     is_changed = offsets > 0 or planned["is_removed"]
-    verdict = "left out" if planned["refusals"] else "put back" if is_changed else "nothing to do"
+    verdict = "left out" if planned["refusals"] else "to put back" if is_changed else "nothing to do"
     return _Planned(verdict, offsets, 0, is_changed)
 
 

@@ -13,12 +13,16 @@ SKIPPED = "skipped"
 _ACTING = ("reserve", "plan", "create_topics", "start_mirror", "watch_lag", "stop_mirror")
 _JUDGING = ("validate_topics", "judge")
 _PLANNING = ("drain_groups", "translate_offsets", "plan_offsets")
-_MOVING = ("approve", "sync_offsets", "confirm_cutover", "switch_clients", "start_consumers", "restore_settings")
+_HOOKS = ("switch_clients", "start_consumers")
+_MOVING = ("stop_producers", "approve", "sync_offsets", "confirm_cutover", *_HOOKS, "restore_settings")
 
 
-def expected_skips(mode: Mode, *, is_idle: bool = False, is_pending: bool = False) -> frozenset[str]:
+def expected_skips(
+    mode: Mode, *, is_idle: bool = False, is_pending: bool = False, hooks: Collection[str] = ()
+) -> frozenset[str]:
     """Return the tasks that a good run of this mode skips; any other skip is an accident.
 
+    `hooks` are those that the migration file names: a cutover skips the others, but for `stop_producers`, which asks.
     `is_idle` tells that the run had nothing to do at its time, so that nothing between its first and its last task
     ran; `is_pending` that the time for validating was over, so that the next run validates and judges.
     """
@@ -27,7 +31,7 @@ def expected_skips(mode: Mode, *, is_idle: bool = False, is_pending: bool = Fals
     acting = _ACTING if is_idle else ()
     judging = _JUDGING if is_idle or is_pending else ()
     planning = () if mode.plans_groups else _PLANNING
-    moving = () if mode.moves_groups else _MOVING
+    moving = [hook for hook in _HOOKS if hook not in hooks] if mode.moves_groups else _MOVING
     return frozenset((*acting, *judging, *planning, *moving))
 
 

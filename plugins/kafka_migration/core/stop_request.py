@@ -9,6 +9,7 @@ from typing import Any
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.migration import Mode
+from kafka_migration.core.shown import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,7 @@ class StopRequest:
 
     def __str__(self) -> str:
         reason = f": {self.reason}" if self.reason else ""
-        return f"asked to stop by {self.by} at {self.at}{reason}"
+        return shown(f"asked to stop by {self.by} at {self.at}{reason}")
 
     def to_document(self) -> dict[str, Any]:
         """Return the request as plain JSON values."""

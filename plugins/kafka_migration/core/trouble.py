@@ -86,11 +86,23 @@ def likely_cause(log: str, *, open_transaction: bool) -> str:
     """Return why a partition may stand still, with the newest log line that says so."""
     if open_transaction:
         return OPEN_TRANSACTION
+    found = _newest_cause(log)
+    return NO_SIGN if found is None else f"{found[0]}; its log: {found[1][:500]}"
+
+
+def cause_in(log: str) -> str:
+    """Return what the log's newest telling line means, in words; empty where there is none."""
+    found = _newest_cause(log)
+    return "" if found is None else found[0]
+
+
+def _newest_cause(log: str) -> tuple[str, str] | None:
+    """Return what a line means and the line, of the newest that means something."""
     for line in reversed(log.splitlines()):
         for cause in _CAUSES:
             if cause.pattern.search(line):
-                return f"{cause.text}; its log: {line.strip()[:500]}"
-    return NO_SIGN
+                return cause.text, line.strip()
+    return None
 
 
 def explained(findings: Iterable[Finding], causes: Mapping[str, str]) -> tuple[Finding, ...]:

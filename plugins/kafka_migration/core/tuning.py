@@ -6,6 +6,7 @@ A key has the client's name first: `consumer.â€¦` reads the source, `producer.â€
 from __future__ import annotations
 
 import difflib
+import re
 
 _BOTH = {
     "client.dns.lookup": "2.1",
@@ -48,6 +49,31 @@ TUNING_KEYS = {
     **{f"consumer.{name}": version for name, version in _CONSUMER.items()},
     **{f"producer.{name}": version for name, version in _PRODUCER.items()},
 }
+
+# What Kafka takes for a value: one of a few words, or a number from the first to the second; here those that are not
+# `_USUAL_NUMBERS`.
+_USUAL_NUMBERS = (0, 2**31 - 1)
+_FLAGS = ("true", "false")
+_WORDS = {
+    "check.crcs": _FLAGS,
+    "client.dns.lookup": ("use_all_dns_ips", "resolve_canonical_bootstrap_servers_only"),
+    "compression.type": ("none", "gzip", "snappy", "lz4", "zstd"),
+}
+_NUMBERS = {
+    "buffer.memory": (0, 2**63 - 1),
+    "compression.gzip.level": (1, 9),
+    "compression.lz4.level": (1, 17),
+    "compression.zstd.level": (-131_072, 22),
+    "connections.max.idle.ms": (-1, 2**63 - 1),
+    "fetch.max.bytes": (1, 2**31 - 1),
+    "max.partition.fetch.bytes": (1, 2**31 - 1),
+    "max.poll.interval.ms": (1, 2**31 - 1),
+    "max.poll.records": (1, 2**31 - 1),
+    "metadata.max.idle.ms": (5000, 2**63 - 1),
+    "receive.buffer.bytes": (-1, 2**31 - 1),
+    "send.buffer.bytes": (-1, 2**31 - 1),
+}
+_FREE = frozenset({"client.rack"})
 
 _PROFILE = "the profile, so that nothing is lost or sent out of order"
 _CONNECTION = "the Airflow connection of the cluster"
@@ -96,6 +122,20 @@ def tuning_problem(key: str) -> str | None:
     near = difflib.get_close_matches(key, TUNING_KEYS, n=1, cutoff=0.8)
     hint = f"did you mean {near[0]!r}?" if near else "docs/engines.md lists them"
     return f"a tuning key of Kafka's clients that is known; {hint}"
+
+
+def value_problem(key: str, value: str) -> str | None:
+    """Say what is expected instead of this value of a tuning key; `None` for one that Kafka takes."""
+    name = key.partition(".")[2]
+    if name in _FREE:
+        return None
+    if name in _WORDS:
+        return None if value in _WORDS[name] else f"{key} as one of {', '.join(_WORDS[name])}, not {value}"
+    least, most = _NUMBERS.get(name, _USUAL_NUMBERS)
+    is_number = re.fullmatch(r"-?[0-9]{1,19}", value) is not None
+    return (
+        None if is_number and least <= int(value) <= most else f"{key} as a number from {least} to {most}, not {value}"
+    )
 
 
 def _owner(key: str) -> str | None:

@@ -78,7 +78,8 @@ class Window:
 class ValidationRequest:
     """What the job is asked to compare. Several windows of one partition are allowed.
 
-    `generations` are those that the windows cover, for the judgement; the job does not read them. `untimed_topics` are
+    `generations` are those that the windows cover, for the judgement; the job does not read them. `killed_generations`
+    are those of them that ended ungracefully, and may have copied more than their windows say. `untimed_topics` are
     those whose timestamps the target makes anew, so that they are not compared; `compacted_topics` those of which
     either side may delete records that have a newer one. `is_uncommitted_copy`: MirrorMaker copied aborted transactions
     too. `nonce` goes with an audited digest. `left_out` is how many windows of a topic a sample does not read.
@@ -99,6 +100,7 @@ class ValidationRequest:
     nonce: str | None = None
     left_out: Mapping[str, int] = field(default_factory=dict)
     max_bytes_per_s: int | None = None
+    killed_generations: tuple[int, ...] = ()
 
     @property
     def client_id(self) -> str:
@@ -116,6 +118,7 @@ class ValidationRequest:
             "block_records": self.block_records,
             "isolation_level": self.isolation_level,
             "generations": list(self.generations),
+            "killed_generations": list(self.killed_generations),
             "untimed_topics": list(self.untimed_topics),
             "compacted_topics": {side: list(topics) for side, topics in self.compacted_topics.items()},
             "is_uncommitted_copy": self.is_uncommitted_copy,
@@ -143,6 +146,7 @@ class ValidationRequest:
             nonce=document["nonce"],
             left_out=document["left_out"],
             max_bytes_per_s=document.get("max_bytes_per_s"),
+            killed_generations=tuple(document.get("killed_generations", ())),
         )
 
 
@@ -164,6 +168,8 @@ class PartitionResult:
     Digests are hexadecimal and of what was read.
     `source_unreadable` and `target_unreadable` say in words which part of the window could not be read.
     `differences` are those within keys; there may be none where only records of different keys changed places.
+    `rest_in_order` tells whether the records that compaction does not explain are in the same order on both sides, all
+    keys together; `None` where compaction does not explain everything, or where that was not compared.
     """
 
     window: Window
@@ -178,6 +184,7 @@ class PartitionResult:
     differences: Differences | None = None
     source_digest: str | None = None
     target_digest: str | None = None
+    rest_in_order: bool | None = None
 
     @property
     def unreadable(self) -> tuple[str, ...]:
@@ -201,6 +208,7 @@ class PartitionResult:
             "target_digest": self.target_digest,
             "first_difference": None if difference is None else difference.to_document(),
             "differences": self.differences and self.differences.to_document(),
+            "rest_in_order": self.rest_in_order,
         }
 
     @classmethod
@@ -220,6 +228,7 @@ class PartitionResult:
             differences=differences and Differences.from_document(differences),
             source_digest=document.get("source_digest"),
             target_digest=document.get("target_digest"),
+            rest_in_order=document.get("rest_in_order"),
         )
 
 

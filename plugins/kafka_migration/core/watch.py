@@ -231,7 +231,7 @@ class Watch:
         )
 
     def _state(self, poll: Poll) -> str:
-        return ", ".join(text for text in (self.aim.stage, self._words(poll), poll.remark) if text)
+        return ", ".join(text for text in (self.aim.stage, poll.remark, self._words(poll)) if text)
 
     def _words(self, poll: Poll) -> str:
         if poll.unreachable is not None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from kafka_migration.core.migration import Insecurity
 from kafka_migration.core.wave_words import reasons, remarks, size_of
 from kafka_migration.core.waves import Wave
 
@@ -31,6 +32,8 @@ class Names:
     spark: str
     target_brokers: int
     kafka_home: str = ""
+    source_insecure: tuple[Insecurity, ...] = ()
+    target_insecure: tuple[Insecurity, ...] = ()
 
 
 def wave_file(name: str, wave: Wave, names: Names, remarks_on_all: Iterable[str] = ()) -> str:
@@ -82,8 +85,10 @@ def _file(name: str, wave: Wave, names: Names) -> Iterator[str]:
     yield f"name: {_quoted(name)}"
     yield "source:"
     yield f"  connection: {_quoted(names.source)}"
+    yield from insecure_lines(names.source_insecure)
     yield "target:"
     yield f"  connection: {_quoted(names.target)}"
+    yield from insecure_lines(names.target_insecure)
     yield f"  replication_factor: {max(1, min(USUAL_REPLICAS, names.target_brokers))}"
     yield "topics:"
     yield from (f"  - {_quoted(topic)}" for topic in wave.topics)
@@ -97,6 +102,12 @@ def _file(name: str, wave: Wave, names: Names) -> Iterator[str]:
     yield "  # Regular expressions; each matches the whole name of one group."
     yield "  groups:"
     yield from (f"    - {_quoted(pattern)}" for pattern in group_patterns(wave.movable))
+
+
+def insecure_lines(insecure: Collection[Insecurity]) -> Iterator[str]:
+    """Yield what a section of a cluster says of the protections that its connection gives up."""
+    if insecure:
+        yield f"  insecure: [{', '.join(insecure)}]"
 
 
 def _quoted(text: str) -> str:

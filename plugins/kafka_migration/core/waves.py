@@ -16,6 +16,7 @@ from typing import TypeVar
 from kafka_migration.core.cluster import GroupKind
 from kafka_migration.core.group_offsets import plain_name
 from kafka_migration.core.migration import MIRROR_GROUP_PREFIX
+from kafka_migration.core.patterns import matches
 from kafka_migration.core.transaction_log import COMMITTED_OFFSETS, TRANSACTION_STATE
 from kafka_migration.core.wave_parts import Join, JoinKind, Split, components, split_of
 from kafka_migration.core.wave_topics import never_moved, streams_topics
@@ -157,7 +158,7 @@ def plan_waves(clusters: Clusters, wish: Wish) -> WavePlan:
 
 def _elsewhere(topic: str, clusters: Clusters, wish: Wish) -> str:
     """Return why a topic is not proposed, though it joins others; empty for one that is."""
-    if wish.topics and not _matches(topic, wish.topics):
+    if wish.topics and not matches(topic, wish.topics):
         return "not asked for"
     if topic in wish.elsewhere:
         return wish.elsewhere[topic]
@@ -167,12 +168,8 @@ def _elsewhere(topic: str, clusters: Clusters, wish: Wish) -> str:
     return f"on the target already, with records up to {there:,}" if there else ""
 
 
-def _matches(name: str, patterns: Iterable[str]) -> bool:
-    return any(re.compile(pattern, re.DOTALL).fullmatch(name) for pattern in patterns)
-
-
 def _is_ignored(group: str, wish: Wish) -> bool:
-    return _matches(group, (*USUALLY_IGNORED, *wish.ignored_groups))
+    return matches(group, (*USUALLY_IGNORED, *wish.ignored_groups))
 
 
 def _sorted(groups: Iterable[GroupReads]) -> list[GroupReads]:

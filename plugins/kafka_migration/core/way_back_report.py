@@ -14,6 +14,7 @@ from kafka_migration.core.offsets_report import (
     MAX_GROUPS,
     MAX_ROWS_OF_GROUP,
     PROOF_WORDS,
+    TOLD_BELOW,
     findings_list,
     more_words,
     offsets_words,
@@ -68,11 +69,12 @@ def _groups_table(plan: RollbackPlan) -> str:
             shown(group.group),
             _what_happens(group),
             f"{group.delivered_again:,}" if group.topics else "not counted",
-            ", ".join(sorted({finding.code for finding in (*group.refusals, *group.warnings)})) or "–",
+            f"{sum(topic.unread for topic in group.topics):,}" if group.topics else "not counted",
+            ", ".join(sorted({finding.code for finding in (*group.refusals, *group.warnings)} - TOLD_BELOW)) or "–",
         )
         for group in plan.groups[:MAX_GROUPS]
     ]
-    header = ("Group", "What happens", "Delivered again", "Codes")
+    header = ("Group", "What happens", "Delivered again", "Unread", "Codes")
     return f"### All groups\n\n{table(header, rows)}{more_words(len(plan.groups) - MAX_GROUPS, 'groups')}"
 
 
@@ -80,7 +82,7 @@ def _what_happens(group: GroupReturn) -> str:
     if group.refusals:
         return "left as it is"
     if group.is_removed:
-        return "its offsets are taken away"
+        return "its offsets are deleted"
     return f"{len(group.proposed):,} offsets" if group.proposed else "nothing to write"
 
 
@@ -142,8 +144,8 @@ def steps_after_rollback(
     steps += [_left(group, findings, target) for group, findings in sorted(left_behind.items())]
     steps.append(
         "The migration can go on: the next run mirrors these topics again, if nothing was written to them on "
-        f"`{target}`. Else it is refused (TARGET_WRITTEN_BY_OTHERS): delete them there, and begin a migration under "
-        "another name. Pause schedules until you know."
+        f"`{target}`. Else it is refused (TARGET_WRITTEN_BY_OTHERS): then copy the topics again by a migration file "
+        "with another name (runbook, A topic is copied again). Pause schedules until you know."
     )
     return tuple(steps)
 

@@ -16,6 +16,7 @@ from kafka_migration.core.errors import Finding
 from kafka_migration.core.host import GENERATION_DIR, LOG4J_FILE, MirrorLaunch
 from kafka_migration.core.migration import MIRROR_GROUP_PREFIX, Migration
 from kafka_migration.core.offsets import Offsets, TopicPartition
+from kafka_migration.core.shell import shell_word
 from kafka_migration.engines.launching import (
     LOG4J,
     SPLITTING,
@@ -129,14 +130,15 @@ class MirrorMaker1:
 
     def restore_command(self, partition: TopicPartition, position: int) -> str:
         """Return the command that commits an offset for its group; a commit expires when the group rests for long."""
+        where = shell_word(f"{partition.topic}:{partition.partition}")
         return (
-            f"kafka-consumer-groups.sh --bootstrap-server <source> --group '{self.group}' "
-            f"--topic '{partition.topic}:{partition.partition}' --reset-offsets --to-offset {position} --execute"
+            f"kafka-consumer-groups.sh --bootstrap-server <source> --group {shell_word(self.group)} "
+            f"--topic {where} --reset-offsets --to-offset {position} --execute"
         )
 
     def reset_command(self) -> str:
         """Return the command that deletes its group on the source."""
-        return f"kafka-consumer-groups.sh --bootstrap-server <source> --delete --group '{self.group}'"
+        return f"kafka-consumer-groups.sh --bootstrap-server <source> --delete --group {shell_word(self.group)}"
 
     def _arguments(self) -> tuple[str, ...]:
         return (

@@ -7,9 +7,10 @@ offsets topic kept.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kafka_migration.core.cluster import KafkaCluster
 from kafka_migration.core.engine import LaunchFacts, MirrorHealth
@@ -17,6 +18,7 @@ from kafka_migration.core.errors import Finding
 from kafka_migration.core.host import GENERATION_DIR, LOG4J_FILE, MirrorLaunch
 from kafka_migration.core.migration import Migration
 from kafka_migration.core.offsets import Offsets, TopicPartition
+from kafka_migration.core.shell import shell_word
 from kafka_migration.engines.launching import (
     LOG4J,
     SPLITTING,
@@ -29,6 +31,7 @@ from kafka_migration.engines.launching import (
 )
 from kafka_migration.engines.mirrormaker2_topics import (
     InternalTopics,
+    Malformed,
     assigned_partitions,
     differences,
     failed_tasks,
@@ -39,6 +42,14 @@ from kafka_migration.engines.never_copied import never_copied_findings
 from kafka_migration.engines.properties import render_properties
 from kafka_migration.engines.versions import MIRRORMAKER2_KEYS, used_keys, version_findings
 
+log = logging.getLogger(__name__)
+
+FOREIGN_RECORD = (
+    "Topic %s on the target has a record that MirrorMaker did not write, with the key %r. It is left out. Find out who "
+    "else writes to this topic."
+)
+MAX_WARNINGS = 20
+LONGEST_KEY = 200
 MAIN_CLASS = "org.apache.kafka.connect.mirror.MirrorMaker"
 PROPERTIES_FILE = "mm2.properties"
 STOPPED_LINE = "Kafka MirrorMaker stopped."
@@ -58,6 +69,7 @@ class MirrorMaker2:
     migration: Migration
     source: KafkaCluster
     target: KafkaCluster
+    _warned: set[tuple[str, bytes | None]] = field(default_factory=set, compare=False, repr=False)
 
     def setting_findings(self, kafka_version: str) -> Iterable[Finding]:
         """Name what this MirrorMaker, from Kafka `kafka_version` ("" if unknown), would ignore, misread or refuse."""
@@ -74,8 +86,9 @@ class MirrorMaker2:
 
     def stored_positions(self, topics: Collection[str]) -> Offsets:
         """Return the next source offset to copy, as MirrorMaker stored it; a partition without one is missing."""
-        rows = self.target.read_table(self._internal(0).offsets)
-        return stored_positions(rows, self.migration.source.alias, topics)
+        topic = self._internal(0).offsets
+        rows = self.target.read_table(topic)
+        return stored_positions(rows, self.migration.source.alias, topics, self._malformed(topic))
 
     def rewind(self, positions: Offsets) -> None:
         """Raise `ValueError`: it stores only what the target has acknowledged, so nobody has to ask."""
@@ -84,11 +97,11 @@ class MirrorMaker2:
     def health(self, generation: int) -> MirrorHealth:
         """Return what status and configuration topic of a generation say."""
         internal = self._internal(generation)
-        configs = tuple(self.target.read_table(internal.configs))
+        configs, malformed = tuple(self.target.read_table(internal.configs)), self._malformed(internal.configs)
         return MirrorHealth(
-            failed=failed_tasks(self.target.read_table(internal.status)),
-            assigned=assigned_partitions(configs),
-            differences=differences(configs, stored_configuration(self.migration, generation)),
+            failed=failed_tasks(self.target.read_table(internal.status), self._malformed(internal.status)),
+            assigned=assigned_partitions(configs, malformed),
+            differences=differences(configs, stored_configuration(self.migration, generation), malformed),
         )
 
     def is_graceful(self, log_tail: str) -> bool:
@@ -109,10 +122,20 @@ class MirrorMaker2:
 
     def reset_command(self) -> str:
         """Return the command that deletes the offsets topic on the target."""
-        return f"kafka-topics.sh --bootstrap-server <target> --delete --topic '{self._internal(0).offsets}'"
+        return f"kafka-topics.sh --bootstrap-server <target> --delete --topic {shell_word(self._internal(0).offsets)}"
 
     def _internal(self, generation: int) -> InternalTopics:
         return InternalTopics.of(self.migration.name, generation)
+
+    def _malformed(self, topic: str) -> Malformed:
+        """Return what warns of a record that MirrorMaker did not write: once of each, and of the first ones only."""
+
+        def warn(key: bytes | None) -> None:
+            if (topic, key) not in self._warned and len(self._warned) < MAX_WARNINGS:
+                self._warned.add((topic, key))
+                log.warning(FOREIGN_RECORD, topic, (key or b"")[:LONGEST_KEY])
+
+        return warn
 
 
 def launch(migration: Migration, generation: int, facts: LaunchFacts) -> MirrorLaunch:

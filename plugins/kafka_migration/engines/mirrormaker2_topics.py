@@ -1,6 +1,7 @@
 """What MirrorMaker 2 keeps in its own topics on the target: positions, configuration, health.
 
-The formats are those of Kafka Connect, seen on Kafka 3.9.1: JSON without a schema, keys as texts.
+The formats are those of Kafka Connect, seen on Kafka 3.9.1: JSON without a schema, keys as texts. Whoever may write to
+these topics can put anything there: a record that MirrorMaker would not write is left out, and its key reported.
 """
 
 from __future__ import annotations
@@ -8,9 +9,10 @@ from __future__ import annotations
 import json
 import re
 import struct
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from kafka_migration.core.checkpoints import Checkpoint
 from kafka_migration.core.engine import FailedTask
@@ -18,7 +20,44 @@ from kafka_migration.core.offsets import TopicPartition
 
 CONNECTOR = "MirrorSourceConnector"
 LONGEST_SHOWN = 100
+LONGEST_TRACE = 131_072
 Row = tuple[bytes | None, bytes | None]
+Malformed = Callable[[bytes | None], None]
+"""Told the key of each row that is left out because MirrorMaker would not write it."""
+
+T = TypeVar("T")
+
+
+def _unsaid(_: bytes | None) -> None:
+    """Tell nobody."""
+
+
+def _decoded(rows: Iterable[Row], decode: Callable[[bytes, bytes], T | None], malformed: Malformed) -> Iterator[T]:
+    """Decode the rows that have key and value; what `decode` makes `None` of is of no interest."""
+    for key, value in rows:
+        if key is None or value is None:
+            continue
+        try:
+            row = decode(key, value)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            malformed(key)
+            continue
+        if row is not None:
+            yield row
+
+
+def _of_type(value: Any, kind: type[T]) -> T:
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise TypeError(f"no {kind.__name__}")
+    return value
+
+
+def _number(value: Any, bits: int) -> int:
+    """Return a number that Kafka can hold."""
+    number = _of_type(value, int)
+    if not 0 <= number < 2 ** (bits - 1):
+        raise ValueError("out of range")
+    return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,27 +88,29 @@ def stale_topics(migration: str, generation: int, topics: Iterable[str]) -> tupl
     return tuple(topic for topic, match in numbered if match and int(match[1]) < generation)
 
 
-def stored_positions(rows: Iterable[Row], alias: str, topics: Collection[str]) -> dict[TopicPartition, int]:
+def stored_positions(
+    rows: Iterable[Row], alias: str, topics: Collection[str], malformed: Malformed = _unsaid
+) -> dict[TopicPartition, int]:
     """Decode rows of the offsets topic into the next source offset to copy, per partition of these topics.
 
     MirrorMaker stores the offset of the last copied record, so next = stored + 1 (seen on Kafka 3.9.1). Rows
     of other connectors, other sources and other topics are left out; a row without a value was reset.
     """
-    positions: dict[TopicPartition, int] = {}
-    for key, value in rows:
+
+    def decode(key: bytes, value: bytes) -> tuple[TopicPartition, int] | None:
         partition = _position_key(key, alias)
-        if partition is not None and partition.topic in topics and value is not None:
-            positions[partition] = int(json.loads(value)["offset"]) + 1
-    return positions
+        if partition is None or partition.topic not in topics:
+            return None
+        return partition, _number(json.loads(value)["offset"], 64) + 1
+
+    return dict(_decoded(rows, decode, malformed))
 
 
-def _position_key(key: bytes | None, alias: str) -> TopicPartition | None:
-    if key is None:
-        return None
+def _position_key(key: bytes, alias: str) -> TopicPartition | None:
     connector, source = json.loads(key)
     if connector != CONNECTOR or source.get("cluster") != alias:
         return None
-    return TopicPartition(source["topic"], int(source["partition"]))
+    return TopicPartition(_of_type(source["topic"], str), _number(source["partition"], 32))
 
 
 def checkpoints_topic(source_alias: str) -> str:
@@ -102,40 +143,49 @@ def _text(content: bytes, at: int) -> tuple[str, int]:
     return content[at + 2 : end].decode(), end
 
 
-def failed_tasks(rows: Iterable[Row]) -> tuple[FailedTask, ...]:
+def failed_tasks(rows: Iterable[Row], malformed: Malformed = _unsaid) -> tuple[FailedTask, ...]:
     """Decode rows of a generation's status topic; `status-topic-…` rows are of no interest."""
-    failed = []
-    for key, value in rows:
-        name = (key or b"").decode()
-        if value is None or not name.startswith(("status-connector-", "status-task-")):
-            continue
+
+    def decode(key: bytes, value: bytes) -> FailedTask | None:
+        name = key.decode()
+        if not name.startswith(("status-connector-", "status-task-")):
+            return None
         status = json.loads(value)
-        if status["state"] == "FAILED":
-            failed.append(FailedTask(name, status.get("trace") or ""))
-    return tuple(sorted(failed, key=lambda task: task.name))
+        if _of_type(status["state"], str) != "FAILED":
+            return None
+        return FailedTask(name, _of_type(status.get("trace") or "", str)[:LONGEST_TRACE])
+
+    return tuple(sorted(_decoded(rows, decode, malformed), key=lambda task: task.name))
 
 
-def assigned_partitions(rows: Iterable[Row]) -> frozenset[TopicPartition] | None:
+def assigned_partitions(rows: Iterable[Row], malformed: Malformed = _unsaid) -> frozenset[TopicPartition] | None:
     """Decode rows of a generation's configuration topic into the partitions that its tasks copy.
 
     `None` before there is any task. The list is `topic-0,topic-1`, so the last dash divides.
     """
-    lists = (properties.get("task.assigned.partitions") for _, properties in _configurations(rows))
-    given = [text for text in lists if text is not None]
-    if not given:
-        return None
-    named = (name.rpartition("-") for text in given for name in text.split(",") if name)
-    return frozenset(TopicPartition(topic, int(number)) for topic, _, number in named)
+
+    def decode(key: bytes, value: bytes) -> list[TopicPartition] | None:
+        named = _configuration(key, value)
+        given = named and named[1].get("task.assigned.partitions")
+        return None if given is None else [_partition_named(name) for name in given.split(",") if name]
+
+    given = list(_decoded(rows, decode, malformed))
+    return frozenset(partition for task in given for partition in task) if given else None
 
 
-def differences(rows: Iterable[Row], expected: Mapping[str, str]) -> tuple[str, ...]:
+def _partition_named(name: str) -> TopicPartition:
+    topic, _, number = name.rpartition("-")
+    return TopicPartition(topic, _number(int(number), 32))
+
+
+def differences(rows: Iterable[Row], expected: Mapping[str, str], malformed: Malformed = _unsaid) -> tuple[str, ...]:
     """Say where the copying connector and its tasks run with another configuration than the expected one.
 
     Rows of a generation's configuration topic in; nothing before the connector is there. Only expected keys are looked
     at, so that no login gets into a sentence; of the producer's limits, that none may send more than the other allows.
     """
     found = []
-    for name, stored in _configurations(rows):
+    for name, stored in sorted(_decoded(rows, _configuration, malformed), key=lambda named: named[0]):
         differing = (key for key in sorted(expected) if stored.get(key) != expected[key])
         found += [
             f"{name}: {key} is {_short(stored.get(key, 'not set'))}, rendered as {_short(expected[key])}"
@@ -156,12 +206,10 @@ def _keeps_limits(stored: Mapping[str, str]) -> bool:
     return all(size.isdecimal() for size in sizes) and int(sizes[0]) <= int(sizes[1])
 
 
-def _configurations(rows: Iterable[Row]) -> list[tuple[str, dict[str, str]]]:
-    """Return the configuration of the copying connector and of each of its tasks, by its name in the topic."""
-    wanted = (f"connector-{CONNECTOR}", f"task-{CONNECTOR}-")
-    named = (((key or b"").decode(errors="replace"), value) for key, value in rows)
-    return sorted(
-        (name, json.loads(value).get("properties") or {})
-        for name, value in named
-        if value is not None and name.startswith(wanted)
-    )
+def _configuration(key: bytes, value: bytes) -> tuple[str, dict[str, str]] | None:
+    """Return the configuration of the copying connector or of one of its tasks, with its name in the topic."""
+    name = key.decode(errors="replace")
+    if not name.startswith((f"connector-{CONNECTOR}", f"task-{CONNECTOR}-")):
+        return None
+    properties = _of_type(json.loads(value).get("properties") or {}, dict)
+    return name, {key: _of_type(text, str) for key, text in properties.items()}

@@ -15,6 +15,8 @@ from kafka_migration.core.errors import Finding
 from kafka_migration.core.migration import Migration
 from kafka_migration.core.tuning import TUNING_KEYS
 
+# Older ones let a configuration read files and open LDAP connections (CVE-2025-27817, CVE-2025-27818).
+SAFE_WITH_LOGIN = "3.9.1"
 REMEDY = "Run MirrorMaker from a Kafka 3.9 release (mirror.kafka_home); it works with brokers from 0.10 on."
 
 
@@ -170,6 +172,19 @@ def used_keys(migration: Migration, table: Mapping[str, Support]) -> dict[str, S
     if settings.topic_names.naming != "identity" and "replication.policy.class" in rows:
         rows["replication.policy.class"] = Support("2.4")
     return {**rows, **{key: Support(TUNING_KEYS[key]) for key in settings.properties if key in TUNING_KEYS}}
+
+
+def login_findings(migration: Migration, kafka_version: str) -> Iterable[Finding]:
+    """Return what is wrong with giving a login to a MirrorMaker of this version; one unknown is another's finding."""
+    version, safe = KafkaVersion.of(kafka_version), KafkaVersion.of(SAFE_WITH_LOGIN)
+    if version is not None and safe is not None and version < safe:
+        yield Finding(
+            Code.MIRROR_KAFKA_TOO_OLD,
+            f"{migration.name}.yaml: mirror.kafka_home",
+            f"Kafka {kafka_version} on the MirrorMaker host, and connections with logins",
+            f"Kafka {SAFE_WITH_LOGIN} or newer (CVE-2025-27817, CVE-2025-27818)",
+            REMEDY,
+        )
 
 
 def version_findings(migration: Migration, kafka_version: str, keys: Mapping[str, Support]) -> Iterable[Finding]:

@@ -16,11 +16,13 @@ from kafka_migration.adapters import settings
 from kafka_migration.adapters.metrics import begin_metrics, emit
 from kafka_migration.adapters.notifiers import notify
 from kafka_migration.core.alerts import ENDED, Alert, AlertKind, AlertSettings, run_link
+from kafka_migration.core.codes import Code
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.metrics import MetricsOf
 from kafka_migration.core.migration import Migration, RunIdentity
 from kafka_migration.core.occasion import RunType
 from kafka_migration.core.progress import duration
+from kafka_migration.core.silence import Silence, moment
 from kafka_migration.orchestration.run import MigrationRun, identity_of
 from kafka_migration.spec.loading import load_alerts_file
 
@@ -44,37 +46,44 @@ def link_to(identity: RunIdentity, task_id: str = "") -> str:
     return run_link(base_url, identity.dag_id, identity.run_id, task_id)
 
 
-def send(run: MigrationRun, context: Mapping[str, Any], alert: Alert) -> None:
+def send(run: MigrationRun, alert: Alert) -> None:
     """Send an alert to everybody who is told of its kind, and keep in the evidence to whom, and what went wrong.
 
     A task that is tried again tells nothing twice. Never raises: what it tells of must not become something else
     because it could not be told.
     """
-    if alert.kind in _kinds_told(run):
+    if (alert.kind, alert.once) in _told(run):
         return
     try:
-        told = _tell(_settings(run), alert, context)
-        run.evidence.write(Kind.ALERT, {"at": run.now(), **alert.to_document(), "told": told})
+        told = _tell(_settings(run), alert)
+        run.evidence.write(Kind.ALERT, {"at": run.now(), **alert.to_document(), "once": alert.once, "told": told})
     except Exception:
         log.exception("The alert was not sent, or not recorded: %s", alert.subject)
 
 
 def _settings(run: MigrationRun) -> AlertSettings:
-    try:
-        migration = run.whole_migration
-    except Exception:
-        # There is no frozen file that can be read; whatever the reason is, it is told of.
-        migration = None
-    return alerts_of(migration)
+    """Return who is told, as the frozen file says that Airflow vouches for, else the file as it is now.
+
+    A copy in the evidence that nothing vouches for names nobody: its notifiers would run code.
+    """
+    frozen = [lambda: run.whole_migration] if run.keeper is not None else []
+    for read in (*frozen, run.live_migration):
+        try:
+            migration = read()
+        except Exception:  # noqa: S112
+            # Whatever the reason is that a file cannot be read, it is told of.
+            continue
+        return alerts_of(migration)
+    return alerts_of(None)
 
 
-def _tell(settings: AlertSettings, alert: Alert, context: Mapping[str, Any]) -> dict[str, str]:
+def _tell(settings: AlertSettings, alert: Alert) -> dict[str, str]:
     """Return the problem with each notifier that was called, by its path; empty: none."""
     told = {}
     emit(MetricsOf(alert.migration).alert(alert.kind))
     for number, notifier in enumerate(settings.notifiers):
         if alert.kind in notifier.kinds:
-            problem = notify(notifier, alert, context)
+            problem = notify(notifier, alert)
             # Its text may hold an address with a secret in it, which the log masks and evidence would not.
             told[f"{number} {notifier.notifier}"] = problem.partition(":")[0]
             log.log(logging.ERROR if problem else logging.INFO, "%s: %s", alert.subject, problem or "sent")
@@ -106,7 +115,7 @@ async def too_long(migration: str, alerts: Mapping[str, Any], context: Mapping[s
     if alert is None:
         log.info("Not told of: the run has ended, or is one of a backfill that has waited its turn.")
         return
-    await sync_to_async(_tell, thread_sensitive=False)(settings, alert, context)
+    await sync_to_async(_tell, thread_sensitive=False)(settings, alert)
 
 
 _ENDED = {"success", "failed"}
@@ -149,24 +158,41 @@ def producers_alert(run: MigrationRun) -> Alert:
     )
 
 
+def unreachable_alert(run: MigrationRun, silence: Silence, gives_up_at: datetime) -> Alert:
+    """Return what people are told of a cluster, a host or an evidence store that is silent during a run."""
+    return Alert(
+        AlertKind.UNREACHABLE,
+        run.name,
+        str(run.identity),
+        link_to(run.identity),
+        f"find out why the {silence.party} does not answer. Nothing was stopped; the run goes on once it answers.",
+        (str(Code.UNREACHABLE),),
+        (
+            f"No answer of the {silence.party} since {moment(silence.since)}: {silence.reason}",
+            f"How far the run is cannot be seen. It fails at {moment(gives_up_at)} unless an answer comes.",
+        ),
+        once=f"{silence.party} {moment(silence.since)}",
+    )
+
+
 def tell_of_lost_finish(context: Context) -> None:
     """Tell that a run's last task itself is lost, unless that has told already how the run ended (its callback)."""
     task = context["task"]
     # In the dag-processor, which calls this for a task that was lost, nothing is rendered yet.
     name = str(task.render_template(task.migration, context))
     run = MigrationRun(name, identity_of(context), context.get("params") or {})
-    if ENDED & _kinds_told(run):
+    if ENDED & {kind for kind, _ in _told(run)}:
         return
     problem = str(context.get("exception") or "no reason is known")
     lines = (f"Task {task.task_id}: {problem}", "The reservation may not be free, and the evidence is not assembled.")
     next_act = f"clear the task {task.task_id} of the run."
-    send(run, context, Alert(AlertKind.ERROR, run.name, str(run.identity), link_to(run.identity), next_act, (), lines))
+    send(run, Alert(AlertKind.ERROR, run.name, str(run.identity), link_to(run.identity), next_act, (), lines))
 
 
-def _kinds_told(run: MigrationRun) -> set[str]:
-    """Return the kinds of alerts that this attempt of the run has sent."""
+def _told(run: MigrationRun) -> set[tuple[str, str]]:
+    """Return the kinds of alerts that this attempt of the run has sent, each with what tells it from another."""
     try:
-        return {document["kind"] for document in run.evidence.of_attempt(Kind.ALERT)}
+        return {(document["kind"], document.get("once", "")) for document in run.evidence.of_attempt(Kind.ALERT)}
     except Exception:
         # Rather tell twice than not at all.
         return set()

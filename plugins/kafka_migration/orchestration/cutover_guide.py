@@ -17,6 +17,7 @@ from kafka_migration.core.course import CutoverCourse
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.fence import FenceWatch, SourceEnds
 from kafka_migration.core.lag import Lag
+from kafka_migration.core.migration import HookName
 from kafka_migration.core.offsets import Offsets, from_document, to_document
 from kafka_migration.core.stop_request import StopRequest, stop_requested
 from kafka_migration.core.watch import Aim, Ending, Outcome
@@ -131,6 +132,7 @@ class CutoverGuide:
             f"Stop everything that writes to {', '.join(self.run.migration.topics)} on the source; consumers may read "
             f"on. MirrorMaker goes on meanwhile. The source must stand still for {settings.fence_quiet_s} s, without "
             f"an open transaction, until {_text(limit)} (cutover.fence_wait); else the run is refused."
+            + ("" if HookName.STOP_PRODUCERS in settings.hooks else " Answer the Required Action of stop_producers.")
         )
 
     def _record_fenced(self, ends: Offsets) -> None:

@@ -15,7 +15,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable, Param, chain, get_parsing_context
+from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable, Param, TriggerRule, chain, get_parsing_context
 from airflow.utils.types import DagRunType
 
 from kafka_migration.adapters import settings
@@ -58,17 +58,21 @@ _NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9_.-]")
 RETRIES: dict[str, Any] = {"retries": 2, "retry_delay": timedelta(seconds=15)}
 # Stopping is worth more tries than anything else.
 STOP_RETRIES: dict[str, Any] = {"retries": 5, "retry_delay": timedelta(seconds=15)}
+# Of what may be skipped before a task, something must have succeeded, so that a skipped line stays skipped.
+_NONE_FAILED = TriggerRule.NONE_FAILED_MIN_ONE_SUCCESS
 _NIGHTLY_RUN_TYPES = (DagRunType.SCHEDULED, DagRunType.BACKFILL_JOB)
 _MODES = {
-    Mode.REHEARSE: "mirror, stop, validate, and show where each group would go on; no group is touched",
-    Mode.SYNC: "mirror what is new, stop, validate it",
-    Mode.FOLLOW: "mirror until the time given or until told to stop, then stop and validate",
-    Mode.VALIDATE: "read the whole copy again, or what some generations copied; start no MirrorMaker",
-    Mode.CUTOVER: "the same to the end, after the producers stopped; on approval, move the groups",
+    Mode.REHEARSE: "copy what is new, validate it, and show where each consumer group would continue on the target; "
+    "move no group",
+    Mode.SYNC: "copy what is new and validate it",
+    Mode.FOLLOW: "keep copying until a given time or until you run `kafka-migration stop`, then validate",
+    Mode.VALIDATE: "copy nothing; compare the whole copy again, or only what some generations copied",
+    Mode.CUTOVER: "copy the rest once the producers have stopped, validate it, and after your approval move the "
+    "consumer groups to the target",
 }
 _ROLLBACK_MODES = {
-    Mode.FAIL_BACK: "on approval, put the groups on the source to where they stand on the target",
-    Mode.RESTORE: "on approval, put the groups on the target back to where they stood before the cutover",
+    Mode.FAIL_BACK: "after your approval, set the groups on the source to where they have read on the target",
+    Mode.RESTORE: "after your approval, set the groups on the target back to their offsets before the cutover",
 }
 
 
@@ -200,7 +204,8 @@ def _copying_tasks(name: str) -> list[BaseOperator]:
     start_mirror = StartMirrorOperator(task_id="start_mirror", migration=name)
     watch_lag = MirrorLagSensor(task_id="watch_lag", migration=name)
     stop_mirror = StopMirrorOperator(task_id="stop_mirror", migration=name, **STOP_RETRIES)
-    validate_topics = ValidateTopicsOperator(task_id="validate_topics", migration=name)
+    # Beside the watch there may be `stop_producers`, which skips itself where no producer is to be stopped.
+    validate_topics = ValidateTopicsOperator(task_id="validate_topics", migration=name, trigger_rule=_NONE_FAILED)
     judge = JudgeOperator(task_id="judge", migration=name)
 
     preflight >> reserve >> plan >> create_topics >> start_mirror >> watch_lag >> stop_mirror
@@ -211,19 +216,23 @@ def _copying_tasks(name: str) -> list[BaseOperator]:
 
 def _moving_tasks(name: str) -> list[BaseOperator]:
     """Lay out the tasks that move the consumer groups, in order; see ADR 0004 for the modes."""
-    tasks = [
+    planning = [
         DrainGroupsSensor(task_id="drain_groups", migration=name),
         TranslateOffsetsOperator(task_id="translate_offsets", migration=name),
         PlanOffsetsOperator(task_id="plan_offsets", migration=name),
         ApproveOperator(task_id="approve", migration=name),
         SyncOffsetsOperator(task_id="sync_offsets", migration=name),
-        ConfirmCutoverOperator(task_id="confirm_cutover", migration=name),
-        HookOperator(task_id="switch_clients", migration=name, hook=HookName.SWITCH_CLIENTS),
-        HookOperator(task_id="start_consumers", migration=name, hook=HookName.START_CONSUMERS),
-        RestoreSettingsOperator(task_id="restore_settings", migration=name),
     ]
-    chain(*tasks)
-    return tasks
+    confirm = ConfirmCutoverOperator(task_id="confirm_cutover", migration=name)
+    switch = HookOperator(task_id="switch_clients", migration=name, hook=HookName.SWITCH_CLIENTS)
+    start = HookOperator(
+        task_id="start_consumers", migration=name, hook=HookName.START_CONSUMERS, trigger_rule=_NONE_FAILED
+    )
+    restore = RestoreSettingsOperator(task_id="restore_settings", migration=name, trigger_rule=_NONE_FAILED)
+    chain(*planning, confirm, switch, start, restore)
+    # A hook that the file does not name is skipped, and must not skip what follows it.
+    confirm >> [start, restore]
+    return [*planning, confirm, switch, start, restore]
 
 
 def _stopping_task(name: str, copying: list[BaseOperator]) -> BaseOperator:
@@ -262,7 +271,12 @@ def _read(path: Path) -> tuple[Migration | None, str]:
 def _form(migration: Migration | None) -> dict[str, Param]:
     topics = list(migration.topics) if migration else []
     return {
-        "mode": _mode(DEFAULT_MODE, _MODES, "What the run does. Nothing is ever written to the source cluster."),
+        "mode": _mode(
+            DEFAULT_MODE,
+            _MODES,
+            "What the run does. It writes no records, topics or offsets to the source cluster. With "
+            "validation.max_bytes_per_s it sets a client quota there while it validates.",
+        ),
         # The form takes an empty field for missing, and does not trigger, unless null is allowed.
         "topics": Param(
             None,
@@ -270,29 +284,30 @@ def _form(migration: Migration | None) -> dict[str, Param]:
             items={"type": "string", "enum": topics} if topics else {"type": "string"},
             examples=topics,
             title="Topics",
-            description="Only these topics; none chosen means all of the migration file that are not cut over yet.",
+            description="Only these topics. None chosen: all topics of the migration file that are not cut over yet.",
         ),
         "groups": Param(
             None,
             type=["null", "array"],
             items={"type": "string"},
             title="Consumer groups",
-            description="Only these groups (rehearse and cutover); none given means all that cutover.groups names.",
+            description="For modes rehearse and cutover: only these groups. None given: all groups that cutover.groups "
+            "names.",
         ),
         "generations": Param(
             None,
             type=["null", "string"],
             pattern=r"^([1-9][0-9]*(-[1-9][0-9]*)?)?$",
             title="Generations",
-            description='Mode validate reads what these generations of MirrorMaker copied, as "3" or "3-5"; none given '
-            "means the whole copy.",
+            description='For mode validate: compare only what these generations of MirrorMaker copied, such as "3" or '
+            '"3-5". None given: the whole copy.',
         ),
         "follow_until": Param(
             None,
             type=["null", "string"],
             format="date-time",
             title="Follow until",
-            description="Mode follow ends then; without it, `kafka-migration stop` ends it.",
+            description="For mode follow: when to stop. If empty, it runs until you run `kafka-migration stop`.",
         ),
         "note": _note(),
     }
@@ -301,7 +316,7 @@ def _form(migration: Migration | None) -> dict[str, Param]:
 def _rollback_form(migration: Migration | None) -> dict[str, Param]:
     topics = list(migration.topics) if migration else []
     return {
-        "mode": _mode(DEFAULT_ROLLBACK, _ROLLBACK_MODES, "What the run takes back, of everything that was cut over."),
+        "mode": _mode(DEFAULT_ROLLBACK, _ROLLBACK_MODES, "What the rollback does, for everything that was cut over."),
         "leave_records_of": Param(
             None,
             type=["null", "array"],
@@ -309,8 +324,8 @@ def _rollback_form(migration: Migration | None) -> dict[str, Param]:
             items={"type": "string"},
             examples=topics,
             title="Leave records of",
-            description="Topics of which records that only the target has may stay there, where no consumer on the "
-            "source will see them. None chosen means: such records refuse the run.",
+            description="Topics whose records written after the cutover may stay on the target only. If none is "
+            "selected and such records exist, the rollback is refused.",
         ),
         "note": _note(),
     }
@@ -340,7 +355,13 @@ def _mode(default: Mode, modes: Mapping[Mode, str], description: str) -> Param:
 
 
 def _note() -> Param:
-    return Param(None, type=["null", "string"], maxLength=500, title="Note", description="Kept in the evidence.")
+    return Param(
+        None,
+        type=["null", "string"],
+        maxLength=500,
+        title="Note",
+        description="For example a ticket number. Kept in the evidence, shown in the report and in the run's note.",
+    )
 
 
 def _doc(name: str, migration: Migration | None, problem: str) -> str:
@@ -400,4 +421,5 @@ def _nightly_doc(name: str, migration: Migration | None, problem: str) -> str:
 
 def _invalid_doc(name: str, problem: str) -> str:
     findings = "\n".join(f"- {line}" for line in problem.splitlines())
-    return f"### The migration file `{name}.yaml` is invalid\n\nEvery run is refused until it is mended:\n\n{findings}"
+    head = f"### The migration file `{name}.yaml` is invalid\n\nEvery run is refused until the file is corrected:"
+    return f"{head}\n\n{findings}"

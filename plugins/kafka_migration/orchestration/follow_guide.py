@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from kafka_migration.core.alerts import Alert
 from kafka_migration.core.course import FollowCourse
 from kafka_migration.core.fence import SourceEnds
-from kafka_migration.core.lag import Lag
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.stop_request import StopRequest
 from kafka_migration.core.watch import Aim, Ending, Outcome
+from kafka_migration.orchestration.plan_guide import QuietGuide
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
 
 
 @dataclass(eq=False)
-class FollowGuide:
+class FollowGuide(QuietGuide):
     """The `Guide` of a run that follows the source until the time given, or until it is asked to stop.
 
     It remembers nothing that a restarted triggerer would not find again.
@@ -39,9 +36,6 @@ class FollowGuide:
         partitions = frozenset(self.course.goals) | frozenset(partitions_of(self.run.describe("source")))
         return self.course.aim(source_ends(self.run, partitions))
 
-    def took(self, lag: Lag) -> None:
-        """Need no lag."""
-
     def ending(self, asked: StopRequest | None = None) -> Ending | None:
         """End as planned: on request, or when the time has come."""
         if asked is not None:
@@ -50,18 +44,6 @@ class FollowGuide:
         if until is None or self.run.clock.now() < until:
             return None
         return Ending(Outcome.FOLLOWED, f"followed until {until.isoformat()}, as asked for (follow_until)")
-
-    def proof(self) -> Mapping[str, Any] | None:
-        """Return none: nobody was told to stop."""
-        return None
-
-    def take_notices(self) -> list[str]:
-        """Return nothing."""
-        return []
-
-    def take_alert(self) -> Alert | None:
-        """Return none."""
-        return None
 
 
 def source_ends(run: MigrationRun, partitions: frozenset[TopicPartition]) -> SourceEnds:

@@ -8,10 +8,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from kafka_migration.adapters.patience import at_most
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.cluster import KafkaCluster, TopicDescription
 from kafka_migration.core.drain import Probe
-from kafka_migration.core.errors import FindingsError, TransientError
+from kafka_migration.core.errors import Finding, FindingsError, TransientError
 from kafka_migration.core.group_lag import (
     LagPolicy,
     LagPolicyState,
@@ -22,6 +23,7 @@ from kafka_migration.core.group_lag import (
 )
 from kafka_migration.core.lag import Lag
 from kafka_migration.core.offsets import Offsets, TopicPartition
+from kafka_migration.core.silence import Party, SilenceWatch
 
 GroupTopics = Mapping[str, Iterable[str] | None]
 """The topics to look at per group; `None` means every topic in which the group committed anything."""
@@ -105,11 +107,18 @@ def _all_of(topic: str, described: Mapping[str, TopicDescription]) -> tuple[Topi
 
 @dataclass(eq=False)
 class GroupLagWatcher:
-    """Polls until the groups have caught up or the deadline is over. Not thread-safe: one poll at a time."""
+    """Polls until the groups have caught up or the deadline is over. Not thread-safe: one poll at a time.
+
+    One poll takes `poll_limit_s` at most. `silence` says when a person is told of a cluster that does not answer, and
+    when that ends the wait.
+    """
 
     reader: GroupLagReader
     clock: Clock
     deadline: datetime
+    poll_limit_s: float
+    silence: SilenceWatch
+    party: Party = Party.CLUSTER
     state: LagPolicyState = field(init=False)
 
     def __post_init__(self) -> None:
@@ -123,22 +132,33 @@ class GroupLagWatcher:
     def poll(self) -> dict[str, Any] | None:
         """Take one sample; return the event's payload when the wait is over.
 
-        A cluster that does not answer is waited for; one that denies the request ends the wait.
+        A cluster that does not answer is waited for, until its silence is too long; one that denies the request ends
+        the wait.
         """
         try:
-            if self._has_caught_up():
-                return self._event(LagOutcome.CAUGHT_UP)
+            with at_most(self.poll_limit_s):
+                has_caught_up = self._has_caught_up()
         except FindingsError as error:
-            return {**self._event(LagOutcome.FAILED), "findings": [f.to_document() for f in error.findings]}
+            return self._failed(error.findings)
+        if has_caught_up:
+            return self._event(LagOutcome.CAUGHT_UP)
+        if findings := self.silence.too_long(self.clock.now()):
+            return self._failed(findings)
         return self._event(LagOutcome.TIMED_OUT) if self.clock.now() >= self.deadline else None
 
     def _has_caught_up(self) -> bool:
+        begun = self.clock.now()
         try:
             sample = self.reader.read()
         except TransientError as error:
+            self.silence.take((), {self.party: str(error)}, begun)
             self.state.miss(f"waiting, {error}")
             return False
+        self.silence.take({self.party}, {}, begun)
         return self.state.take(sample, self.clock.monotonic_s())
+
+    def _failed(self, findings: tuple[Finding, ...]) -> dict[str, Any]:
+        return {**self._event(LagOutcome.FAILED), "findings": _documents(findings)}
 
     def _event(self, outcome: LagOutcome) -> dict[str, Any]:
         behind = self.state.behind
@@ -148,3 +168,12 @@ class GroupLagWatcher:
             "behind": {group: behind_text(lags, NAMED_PARTITIONS) for group, lags in behind.items()},
             "findings": [],
         }
+
+
+def failed_event(error: FindingsError) -> dict[str, Any]:
+    """Return the event of a wait that could not begin."""
+    return {"outcome": str(LagOutcome.FAILED), "progress": "", "behind": {}, "findings": _documents(error.findings)}
+
+
+def _documents(findings: Iterable[Finding]) -> list[dict[str, str]]:
+    return [finding.to_document() for finding in findings]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kafka_migration.adapters.connections import connection_config
+from kafka_migration.core.migration import Cluster
 from kafka_migration.orchestration.run import MigrationRun
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class CopiedTopics:
         """Return these of a run's topics."""
         migration = run.migration
         names = tuple((topic, migration.target_topic(topic)) for topic in topics)
-        return cls(server_of(migration.source.connection), server_of(migration.target.connection), names)
+        return cls(server_of(migration.source), server_of(migration.target), names)
 
 
 class TellsLineage:
@@ -51,6 +52,6 @@ class TellsLineage:
         )
 
 
-def server_of(connection_id: str) -> str:
-    """Return the first bootstrap server of a Kafka connection, which names its cluster."""
-    return str(connection_config(connection_id)["bootstrap.servers"]).partition(",")[0].strip()
+def server_of(cluster: Cluster) -> str:
+    """Return the first bootstrap server of a side's Kafka connection, which names its cluster."""
+    return str(connection_config(cluster.connection, cluster.insecure)["bootstrap.servers"]).partition(",")[0].strip()

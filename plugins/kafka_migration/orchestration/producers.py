@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kafka_migration.adapters.connections import connection_config
 from kafka_migration.clients.kafka_properties import java_properties
-from kafka_migration.core.errors import Finding, FindingsError, TransientError
+from kafka_migration.core.errors import Finding, MigrationError
 from kafka_migration.core.producers import (
     parse_producers,
     partitions_named,
@@ -23,12 +23,13 @@ def told_of_producers(run: MigrationRun, findings: tuple[Finding, ...]) -> tuple
     partitions = partitions_named(findings)
     if not partitions:
         return findings
-    mirror, connection = run.migration.mirror, run.migration.source.connection
+    mirror, source = run.migration.mirror, run.migration.source
     try:
-        properties = render_properties(java_properties(connection, connection_config(connection)))
+        config = connection_config(source.connection, source.insecure)
+        properties = render_properties(java_properties(source.connection, config))
         replies = {
             p: run.host.probe(producers_probe(p, properties, mirror.kafka_home, mirror.java_home)) for p in partitions
         }
-    except (FindingsError, TransientError):
+    except (MigrationError, ValueError):
         return findings
     return with_producers(findings, {p: parse_producers(reply.log) for p, reply in replies.items()})

@@ -6,7 +6,7 @@ the death is evidence (`restart`), the dead generation's certificate and the nex
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import MirrorFailed, Refused
@@ -25,6 +25,7 @@ class Reviver:
     """Brings the dead generation of a run to a next one that lives."""
 
     run: MigrationRun
+    _notices: list[str] = field(default_factory=list)
 
     def newest(self) -> Generation:
         """Return the newest generation that any attempt of the run started; `start_mirror` has started one."""
@@ -53,11 +54,18 @@ class Reviver:
         Raises `MirrorFailed` (`MIRROR_DEAD`) when it was told to stop or died too often, `Refused` when something
         forbids a start, and `TransientError` while its end cannot be certified.
         """
-        deaths = self._deaths(reply)
-        now, death = self.run.clock.now(), deaths[-1]
+        return self.pause(reply) or self.restart(reply, proved)
+
+    def pause(self, reply: HostReply) -> str:
+        """Record the death, if that was not done; return in words for how long it rests, empty when it need not."""
+        now, death = self.run.clock.now(), self._deaths(reply)[-1]
         if now < death.start_after:
             return f"{death}; it is started again in {(death.start_after - now).total_seconds():.0f} s"
-        self._certify(death, proved)
+        return ""
+
+    def restart(self, reply: HostReply, proved: Offsets) -> str:
+        """Certify what is dead and start the next generation; return in words what came of it. See `step`."""
+        self._certify(self._deaths(reply)[-1], proved)
         try:
             started = start_generation(self.run)
         except MirrorFailed as error:
@@ -78,7 +86,13 @@ class Reviver:
         if len(deaths) > restarts:
             raise MirrorFailed([dead_for_good(deaths, restarts)])
         self.run.evidence.write(Kind.RESTART, deaths[-1].to_document())
+        self._notices.append(f"{deaths[-1].with_log}; restart {len(deaths)} of {restarts} follows")
         return deaths
+
+    def take_notices(self) -> list[str]:
+        """Return what the log must tell a person since the last call: each death once, with its log lines."""
+        notices, self._notices = self._notices, []
+        return notices
 
     def _certify(self, death: Death, proved: Offsets) -> None:
         """Make sure that nothing of the run lives, and write the certificate that is missing, if one is."""

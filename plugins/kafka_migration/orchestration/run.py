@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -14,25 +14,36 @@ from airflow.sdk import Context
 from kafka_migration.adapters import settings
 from kafka_migration.adapters.clock import SystemClock
 from kafka_migration.adapters.connections import cluster_named
-from kafka_migration.adapters.evidence import LedgerStore, RunEvidence, StopRequestStore
+from kafka_migration.adapters.evidence import RunEvidence
+from kafka_migration.adapters.ledger_anchor import VariableAnchor
+from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.adapters.mirror_host import SshMirrorHost
+from kafka_migration.adapters.news import NewsStore
 from kafka_migration.adapters.renamed_topics import RenamedTopics
+from kafka_migration.adapters.stop_requests import StopRequestStore
+from kafka_migration.core.brief import given
 from kafka_migration.core.cluster import KafkaCluster, TopicDescription
-from kafka_migration.core.conf import conf_finding
+from kafka_migration.core.conf import MAX_UNKNOWN, conf_finding, unused_findings
 from kafka_migration.core.engine import MirrorEngine
 from kafka_migration.core.errors import Finding, FindingsError, Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import NO_GENERATIONS, parse_generations
 from kafka_migration.core.host import MirrorHost
-from kafka_migration.core.migration import Migration, Mode, RunIdentity
+from kafka_migration.core.kept import Keeper, Kept
+from kafka_migration.core.migration import Cluster, Insecurity, Migration, Mode, RunIdentity
 from kafka_migration.core.occasion import Occasion, RunType
 from kafka_migration.core.offsets import Offsets, TopicPartition, from_document
 from kafka_migration.engines.engines import engine_of
-from kafka_migration.spec.loading import load_migration
+from kafka_migration.orchestration.keeping import AirflowKeeper, TaskShelf, TriggerShelf
+from kafka_migration.spec.loading import load_migration, load_migration_file
 
 Side = Literal["source", "target"]
 DEFAULT_MODE = Mode.REHEARSE
 DEFAULT_ROLLBACK = Mode.FAIL_BACK
+# As many topics as a migration file may name.
+MAX_NAMES = 5_000
+LONGEST_NAME = 1_000
+LONGEST_NOTE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +95,21 @@ class RunRequest:
         fields = manual if nightly_mode is None else cls.NIGHTLY_FIELDS
         findings = [
             conf_finding(name, "an unknown field", f"one of {', '.join(fields)}")
-            for name in sorted(set(params) - set(fields))
+            for name in sorted(set(params) - set(fields))[:MAX_UNKNOWN]
         ]
         mode = nightly_mode or params.get("mode", DEFAULT_ROLLBACK if is_rollback else DEFAULT_MODE)
         offered = [str(mode) for mode in Mode if (mode.rolls_back if is_rollback else mode.is_offered)]
         if nightly_mode is None and mode not in offered:
-            findings.append(conf_finding("mode", repr(mode), f"one of {', '.join(offered)}"))
+            findings.append(conf_finding("mode", given(mode), f"one of {', '.join(offered)}"))
         topics, groups, left = (_names(params, field, findings) for field in ("topics", "groups", "leave_records_of"))
         follow_until = _moment(params, "follow_until", findings)
         generations = _generations(params, findings)
         outside = _of_type(params, "mirror_outside_window", False, "true or false", findings)
         note = _of_type(params, "note", "", "a text", findings)
+        if len(note) > LONGEST_NOTE:
+            findings.append(conf_finding("note", given(note), f"a text of at most {LONGEST_NOTE:,} letters"))
+        if not findings:
+            findings += unused_findings(Mode(mode), {name: str(params[name]) for name in fields if params.get(name)})
         if findings:
             raise Refused(findings)
         return cls(Mode(mode), topics, groups, note, follow_until, outside, generations, left)
@@ -110,7 +125,7 @@ def _of_type(params: Mapping[str, Any], field: str, default: T, expected: str, f
         return default
     if isinstance(value, type(default)):
         return value
-    findings.append(conf_finding(field, repr(value), expected))
+    findings.append(conf_finding(field, given(value), expected))
     return default
 
 
@@ -124,7 +139,7 @@ def _moment(params: Mapping[str, Any], field: str, findings: list[Finding]) -> d
     except (TypeError, ValueError):
         moment = None
     if moment is None or moment.tzinfo is None:
-        findings.append(conf_finding(field, repr(text), 'a date and time with a zone, as "2030-01-31T05:30:00+01:00"'))
+        findings.append(conf_finding(field, given(text), 'a date and time with a zone, as "2030-01-31T05:30:00+01:00"'))
         return None
     return moment
 
@@ -137,7 +152,7 @@ def _generations(params: Mapping[str, Any], findings: list[Finding]) -> range:
     try:
         return parse_generations(text)
     except (TypeError, ValueError):
-        findings.append(conf_finding("generations", repr(text), 'a generation, or a range as "3-5"'))
+        findings.append(conf_finding("generations", given(text), 'a generation, or a range as "3-5"'))
         return NO_GENERATIONS
 
 
@@ -146,10 +161,15 @@ def _names(params: Mapping[str, Any], field: str, findings: list[Finding]) -> tu
     names = params.get(field)
     if names is None:
         return ()
-    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
-        findings.append(conf_finding(field, repr(names), f"a list of {field.removesuffix('s')} names"))
+    if not isinstance(names, list) or len(names) > MAX_NAMES or not all(_is_name(name) for name in names):
+        kind = field.removesuffix("s")
+        findings.append(conf_finding(field, given(names), f"a list of at most {MAX_NAMES:,} {kind} names"))
         return ()
-    return tuple(names)
+    return tuple(dict.fromkeys(names))
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and 0 < len(name) <= LONGEST_NAME
 
 
 class MigrationRun:
@@ -159,17 +179,27 @@ class MigrationRun:
     """
 
     def __init__(
-        self, migration_name: str, identity: RunIdentity, params: Mapping[str, Any], nightly_mode: Mode | None = None
+        self,
+        migration_name: str,
+        identity: RunIdentity,
+        params: Mapping[str, Any],
+        nightly_mode: Mode | None = None,
+        keeper: Keeper | None = None,
+        tasks: Sequence[str] = (),
     ) -> None:
         self.name = migration_name
         self.identity = identity
         self.params = params
         self.nightly_mode = nightly_mode
+        # What Airflow keeps of the run; `None` for one that only looks.
+        self.keeper = keeper
+        self.tasks = tasks
         self.clock = SystemClock()
         self._root = root = settings.evidence_root()
-        self.evidence = RunEvidence(root, migration_name, identity)
-        self.ledger = LedgerStore(root, migration_name)
+        self.evidence = RunEvidence(root, migration_name, identity, keeper)
+        self.ledger = LedgerStore(root, migration_name, identity.holder, VariableAnchor(migration_name))
         self.stop_requests = StopRequestStore(root, migration_name)
+        self.news = NewsStore(root, migration_name)
         # Set when nobody waits any more for what a thread of this run does.
         self.has_left = threading.Event()
         self._host: SshMirrorHost | None = None
@@ -177,10 +207,13 @@ class MigrationRun:
     @classmethod
     def from_context(cls, context: Context, migration_name: str) -> MigrationRun:
         """Return the run that a task belongs to."""
-        return cls(migration_name, identity_of(context), context.get("params") or {}, nightly_mode_of(context))
+        shelf = TaskShelf(context, migration_name)
+        keeper = AirflowKeeper(shelf, migration_name)
+        params = context.get("params") or {}
+        return cls(migration_name, identity_of(context), params, nightly_mode_of(context), keeper, shelf.tasks)
 
     def to_arguments(self) -> dict[str, Any]:
-        """Return what a trigger needs to find the run again: ids and params, as plain JSON values."""
+        """Return what a trigger needs to find the run again: ids, params and digests, as plain JSON values."""
         return {
             "migration": self.name,
             "dag_id": self.identity.dag_id,
@@ -188,18 +221,27 @@ class MigrationRun:
             "attempt": self.identity.attempt,
             "params": dict(self.params),
             "nightly_mode": None if self.nightly_mode is None else str(self.nightly_mode),
+            "tasks": list(self.tasks),
+            "digests": dict(self.kept.digests),
         }
 
     @classmethod
     def from_arguments(cls, arguments: Mapping[str, Any]) -> MigrationRun:
         """Return the run that `to_arguments` described."""
         identity = RunIdentity(arguments["dag_id"], arguments["run_id"], arguments["attempt"])
-        mode = arguments["nightly_mode"]
-        return cls(arguments["migration"], identity, arguments["params"], None if mode is None else Mode(mode))
+        mode, name, tasks = arguments["nightly_mode"], arguments["migration"], arguments["tasks"]
+        keeper = AirflowKeeper(TriggerShelf(identity, tasks, name), name, arguments["digests"])
+        return cls(name, identity, arguments["params"], None if mode is None else Mode(mode), keeper, tasks)
 
     def evidence_of(self, holder: str) -> RunEvidence:
-        """Return what another run of the migration left, by how that signs itself."""
-        return RunEvidence(self._root, self.name, RunIdentity.from_holder(holder))
+        """Return what a run that cut over left, by how that signs itself, as the ledger knows it."""
+        identity = RunIdentity.from_holder(holder)
+        return RunEvidence(self._root, self.name, identity, self.ledger.read().keeper_of(identity))
+
+    @property
+    def kept(self) -> Kept:
+        """What Airflow keeps of the run's evidence; nothing for a run that only looks."""
+        return self.keeper.kept() if self.keeper is not None else Kept()
 
     @cached_property
     def request(self) -> RunRequest:
@@ -231,6 +273,10 @@ class MigrationRun:
         """The migration as the first task froze it, with all topics of the file."""
         return load_migration(self.evidence.frozen_migration(), where=f"{self.name} (frozen)")
 
+    def live_migration(self) -> Migration:
+        """Return the migration as its file says now; only who may approve is taken from there."""
+        return load_migration_file(settings.migrations_folder() / f"{self.name}.yaml")[1]
+
     @property
     def topics_of_groups(self) -> tuple[str, ...]:
         """The topics on which groups are moved: the run's, and those cut over before, of groups that stayed behind."""
@@ -250,7 +296,7 @@ class MigrationRun:
     @cached_property
     def source(self) -> KafkaCluster:
         """The source cluster."""
-        return cluster("source", self.whole_migration.source.connection)
+        return cluster("source", self.whole_migration.source)
 
     @cached_property
     def target(self) -> KafkaCluster:
@@ -260,7 +306,7 @@ class MigrationRun:
     @cached_property
     def bare_target(self) -> KafkaCluster:
         """The target cluster, with its topics under their real names."""
-        return cluster("target", self.whole_migration.target.connection)
+        return cluster("target", self.whole_migration.target)
 
     @cached_property
     def engine(self) -> MirrorEngine:
@@ -330,14 +376,20 @@ def triggered_by(context: Context) -> str | None:
     return getattr(context["dag_run"], "triggering_user_name", None) or None
 
 
-def cluster(side: Side, connection_id: str) -> KafkaCluster:
-    """Return the cluster behind an Airflow connection."""
-    return cluster_named(side, connection_id)
+def started_at(context: Context) -> str | None:
+    """Return when the run began, as ISO 8601 text with seconds; `None` where Airflow does not say."""
+    moment: datetime | None = getattr(context["dag_run"], "start_date", None)
+    return None if moment is None else moment.isoformat(timespec="seconds")
 
 
-def cluster_at(connection_id: str) -> KafkaCluster:
+def cluster(side: Side, of: Cluster) -> KafkaCluster:
+    """Return the cluster of one side, reached as the migration file allows."""
+    return cluster_named(side, of.connection, of.insecure)
+
+
+def cluster_at(connection_id: str, insecure: Collection[str] = ()) -> KafkaCluster:
     """Return the cluster behind an Airflow connection that is no side of a migration."""
-    return cluster_named("", connection_id)
+    return cluster_named("", connection_id, tuple(Insecurity(each) for each in insecure))
 
 
 def partitions_of(descriptions: Mapping[str, TopicDescription]) -> tuple[TopicPartition, ...]:

@@ -119,8 +119,10 @@ def launch_of(run: MigrationRun, generation: int) -> MirrorLaunch:
     """Return what the host needs to start a generation."""
     migration = run.migration
     limits = run.target.effective_configs(migration.topics, "max.message.bytes")
-    sides = (migration.source.connection, migration.target.connection)
-    source, target = (java_properties(side, connection_config(side)) for side in sides)
+    source, target = (
+        java_properties(side.connection, connection_config(side.connection, side.insecure))
+        for side in (migration.source, migration.target)
+    )
     smallest = min((int(limit) for limit in limits.values()), default=DEFAULT_MAX_MESSAGE_BYTES)
     return run.engine.launch(generation, LaunchFacts(source, target, smallest))
 

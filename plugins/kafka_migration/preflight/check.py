@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,8 +17,11 @@ from kafka_migration.core.evidence_place import EvidencePlace
 from kafka_migration.core.generations import NO_GENERATIONS
 from kafka_migration.core.host import MirrorHost
 from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.migration import Migration, Mode
+from kafka_migration.core.migration import Cluster, Migration, Mode
 from kafka_migration.core.occasion import RunType
+from kafka_migration.core.spark import SparkTarget
+
+log = logging.getLogger(__name__)
 
 
 class Connections(Protocol):
@@ -26,8 +30,20 @@ class Connections(Protocol):
     def connection_type(self, connection_id: str) -> str | None:
         """Return the type of a connection, or `None` when there is no such connection."""
 
+    def kafka_findings(self, cluster: Cluster) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+        """Return what forbids to use a Kafka connection, and what of it the migration file allows though insecure."""
+
     def deploy_mode(self, connection_id: str) -> str | None:
         """Return the deploy mode that a Spark connection names, `None` when it names none or does not exist."""
+
+    def spark_target(self, connection_id: str) -> SparkTarget:
+        """Return where a Spark connection submits to. Raises `Refused` for one that cannot be used."""
+
+    def has_login(self, cluster: Cluster) -> bool:
+        """Tell whether a Kafka connection has a login. Raises `Refused` for one that cannot be translated."""
+
+    def spark_client_findings(self) -> tuple[Finding, ...]:
+        """Return what is wrong with the Kafka client that Spark gets, where a login is used."""
 
 
 @dataclass(eq=False)
@@ -76,6 +92,12 @@ class Subject:
         return self.make_host()
 
     @cached_property
+    def kafka_findings(self) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+        """What forbids to use the two Kafka connections, and what of them the migration file allows though insecure."""
+        sides = [self.connections.kafka_findings(side) for side in (self.migration.source, self.migration.target)]
+        return tuple(f for found, _ in sides for f in found), tuple(f for _, allowed in sides for f in allowed)
+
+    @cached_property
     def source_topics(self) -> Mapping[str, TopicDescription]:
         """The migration's topics on the source."""
         return self.source.describe_topics(self.migration.topics)
@@ -88,20 +110,25 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: its name, which other checks must have passed for it to make sense, and the question."""
+    """One check: its name, the question, which other checks must have passed for it to make sense, and its warnings."""
 
     name: str
     ask: Callable[[Subject], Iterable[Finding]]
     needs: tuple[str, ...] = ()
+    warn: Callable[[Subject], Iterable[Finding]] = lambda _: ()
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """How a check ended: passed, failed with findings, or not applicable with the reason."""
+    """How a check ended: passed, failed with findings, or not applicable with the reason.
+
+    `warnings` forbid nothing: a person should know them.
+    """
 
     name: str
     findings: tuple[Finding, ...] = ()
     not_applicable: str | None = None
+    warnings: tuple[Finding, ...] = ()
 
     @property
     def has_passed(self) -> bool:
@@ -116,6 +143,7 @@ class CheckResult:
             "state": state,
             "reason": self.not_applicable,
             "findings": [finding.to_document() for finding in self.findings],
+            "warnings": [finding.to_document() for finding in self.warnings],
         }
 
 
@@ -137,11 +165,26 @@ def _run(check: Check, subject: Subject, earlier: Mapping[str, CheckResult]) -> 
     if unmet:
         return CheckResult(check.name, not_applicable=f"the check {unmet[0]} did not pass")
     try:
-        return CheckResult(check.name, tuple(check.ask(subject)))
+        return CheckResult(check.name, tuple(check.ask(subject)), warnings=tuple(check.warn(subject)))
     except Refused as refused:
         return CheckResult(check.name, refused.findings)
     except TransientError as error:
         return CheckResult(check.name, (_unreachable(check, error),))
+    except Exception as error:
+        # The findings of the other checks must not be lost for it.
+        log.exception("The check %s ended in an error that it does not know.", check.name)
+        return CheckResult(check.name, (_unknown(check, error),))
+
+
+def _unknown(check: Check, error: Exception) -> Finding:
+    return Finding(
+        Code.CHECK_FAILED,
+        f"check {check.name}",
+        # Not its text: that may quote a secret, and goes into the evidence.
+        f"{type(error).__name__}",
+        "findings, or none",
+        "Read the whole error in the log of this task; nothing was started.",
+    )
 
 
 def _unreachable(check: Check, error: TransientError) -> Finding:

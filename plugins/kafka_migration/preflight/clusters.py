@@ -58,4 +58,4 @@ def _differences(subject: Subject, source: ClusterFacts, target: ClusterFacts) -
         )
 
 
-CHECK = Check("clusters", _check, needs=("connections",))
+CHECK = Check("clusters", _check, needs=("connections", "security"))

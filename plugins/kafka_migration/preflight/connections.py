@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.migration import Migration
+from kafka_migration.core.shell import shell_word
 from kafka_migration.preflight.check import Check, Subject
 
 
@@ -39,7 +40,8 @@ def _missing(field: str, connection_id: str, expected: str) -> Finding:
         f"connection {connection_id} ({field})",
         "no such connection" + (", which Airflow would silently take for YARN" if is_spark else ""),
         f"a connection of type {expected}",
-        f"Create it (airflow connections add {connection_id} --conn-type {expected} …), or correct the name.",
+        f"Create it (airflow connections add {shell_word(connection_id)} --conn-type {expected} …), or correct the "
+        "name.",
     )
 
 

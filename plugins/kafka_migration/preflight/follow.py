@@ -1,4 +1,4 @@
-"""`follow_until` belongs to mode `follow` and lies ahead."""
+"""`follow_until` is ahead."""
 
 from __future__ import annotations
 
@@ -6,19 +6,12 @@ from collections.abc import Iterable
 
 from kafka_migration.core.conf import conf_finding
 from kafka_migration.core.errors import Finding
-from kafka_migration.core.migration import Mode
 from kafka_migration.preflight.check import Check, Subject
 
 
 def _check(subject: Subject) -> Iterable[Finding]:
     until = subject.follow_until
-    if until is None:
-        return
-    if subject.mode is not Mode.FOLLOW:
-        yield conf_finding(
-            "follow_until", f"{until.isoformat()} in mode {subject.mode}", f"mode {Mode.FOLLOW}, or no such field"
-        )
-    elif until <= subject.now:
+    if until is not None and until <= subject.now:
         yield conf_finding(
             "follow_until", until.isoformat(), f"a moment after {subject.now.isoformat(timespec='seconds')}"
         )

@@ -1,4 +1,4 @@
-"""The generations to read again belong to mode `validate`, were stopped, and copied a topic that was asked for."""
+"""The generations to read again were stopped and copied a topic that was asked for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from kafka_migration.core.conf import conf_finding
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.generations import Generation, generations_text
-from kafka_migration.core.migration import Mode
 from kafka_migration.preflight.check import Check, Subject
 
 
@@ -15,9 +14,7 @@ def _check(subject: Subject) -> Iterable[Finding]:
     if not subject.generations:
         return
     asked = generations_text(subject.generations)
-    if subject.mode is not Mode.VALIDATE:
-        yield conf_finding("generations", f"{asked} in mode {subject.mode}", f"mode {Mode.VALIDATE}, or no such field")
-    elif problem := _not_readable(subject):
+    if problem := _not_readable(subject):
         yield conf_finding("generations", f"{asked}: {problem}", f"stopped generations{_known(subject)}")
     elif not any(g.limited_to(subject.migration.topics).topics for g in _chosen(subject)):
         topics = ", ".join(subject.migration.topics)

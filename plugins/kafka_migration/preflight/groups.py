@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafka_migration.core.conf import conf_finding
+from kafka_migration.core.conf import unknown_findings
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.group_choice import which_groups
 from kafka_migration.preflight.check import Check, Subject
 
 
 def _check(subject: Subject) -> Iterable[Finding]:
-    if subject.mode.plans_groups and subject.requested_groups:
+    if subject.requested_groups:
         yield from _unknown(subject)
 
 
 def _unknown(subject: Subject) -> Iterable[Finding]:
-    known = which_groups(subject.source.list_groups(), subject.migration.cutover.groups)
-    for group in subject.requested_groups:
-        if group not in known:
-            expected = "groups that are on the source and that cutover.groups of the migration file names"
-            yield conf_finding("groups", repr(group), expected)
+    known = frozenset(which_groups(subject.source.list_groups(), subject.migration.cutover.groups))
+    unknown = [group for group in subject.requested_groups if group not in known]
+    expected = "groups that are on the source and that cutover.groups of the migration file names"
+    yield from unknown_findings("groups", unknown, expected)
 
 
 CHECK = Check("groups", _check, needs=("clusters",))

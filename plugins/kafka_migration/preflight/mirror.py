@@ -1,4 +1,4 @@
-"""The MirrorMaker on the host honours every setting that it will be given."""
+"""The MirrorMaker on the host honours every setting that it will be given, and may be given a login."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from kafka_migration.core.errors import Finding
 from kafka_migration.engines.engines import engine_of
+from kafka_migration.engines.versions import login_findings
 from kafka_migration.preflight.check import Check, Subject
 
 
@@ -13,9 +14,15 @@ def _check(subject: Subject) -> Iterable[Finding]:
     if not subject.mode.mirrors:
         return ()
     mirror = subject.migration.mirror
-    facts = subject.host.fingerprint(mirror.kafka_home, mirror.java_home).facts
+    version = subject.host.fingerprint(mirror.kafka_home, mirror.java_home).facts.get("kafka", "")
     engine = engine_of(subject.migration, subject.source, subject.target)
-    return engine.setting_findings(facts.get("kafka", ""))
+    return (*engine.setting_findings(version), *_login_findings(subject, version))
+
+
+def _login_findings(subject: Subject, version: str) -> Iterable[Finding]:
+    sides = (subject.migration.source, subject.migration.target)
+    has_login = any(subject.connections.has_login(side) for side in sides)
+    return login_findings(subject.migration, version) if has_login else ()
 
 
 CHECK = Check("mirror", _check, needs=("clusters", "host"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafka_migration.core.conf import conf_finding
+from kafka_migration.core.brief import some
+from kafka_migration.core.conf import unknown_findings
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.migration import Mode
 from kafka_migration.core.topics import missing_topic_findings, recreated_findings, target_topic_findings
@@ -27,10 +28,9 @@ def _check(subject: Subject) -> Iterable[Finding]:
 
 
 def _unknown_requested(subject: Subject) -> Iterable[Finding]:
-    for topic in subject.requested_topics:
-        if topic not in subject.file_topics:
-            expected = f"topics of the migration: {', '.join(subject.file_topics)}"
-            yield conf_finding("topics", repr(topic), expected)
+    known = frozenset(subject.file_topics)
+    unknown = [topic for topic in subject.requested_topics if topic not in known]
+    yield from unknown_findings("topics", unknown, f"topics of the migration: {some(subject.file_topics)}")
 
 
 CHECK = Check("topics", _check, needs=("clusters",))

@@ -7,6 +7,7 @@ import json
 from pydantic import Field, JsonValue, ValidationInfo, field_validator
 
 from kafka_migration.core.alerts import AlertKind, AlertSettings, NotifierSettings
+from kafka_migration.core.brief import some
 from kafka_migration.spec.scalars import ClassName, Duration
 from kafka_migration.spec.strict import Strict
 
@@ -37,7 +38,7 @@ class NotifierModel(Strict):
     def _are_known(cls, kinds: list[str]) -> list[str]:
         unknown = sorted(set(kinds) - set(AlertKind))
         if unknown:
-            raise ValueError(f"some of {', '.join(AlertKind)}, not {', '.join(unknown)}")
+            raise ValueError(f"some of {', '.join(AlertKind)}, not {some(unknown)}")
         return kinds
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import difflib
 import hashlib
+import os
+import stat
 from collections.abc import Hashable
 from dataclasses import replace
 from pathlib import Path
@@ -15,13 +17,16 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from kafka_migration.core.alerts import AlertSettings
+from kafka_migration.core.brief import brief, given
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.migration import (
+    UNREACHABLE_STALLS,
     Cluster,
     CutoverSettings,
     Hook,
     HookName,
+    Insecurity,
     Migration,
     MirrorSettings,
     NightlySettings,
@@ -31,15 +36,40 @@ from kafka_migration.core.migration import (
 )
 from kafka_migration.core.tolerance import Tolerance
 from kafka_migration.spec.alerts import AlertsModel
-from kafka_migration.spec.models import HooksModel, MigrationModel, NightlyModel, ValidationModel
+from kafka_migration.spec.models import HooksModel, Insecure, MigrationModel, NightlyModel, ValidationModel
 
 MAX_FILE_BYTES = 1_000_000
+# Of the largest migration there are some 30,000: 5,000 topics, each also named in `compacted` and `timestamps`.
+MAX_VALUES = 50_000
+LONGEST_NUMBER = 100
+MAX_FINDINGS = 100
+LONGEST_NAME = 100
+LONGEST_MESSAGE = 1_000
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
-class _UniqueKeyLoader(yaml.SafeLoader):
-    """A safe loader that refuses a key given twice; YAML would silently take the last."""
+class _PlainLoader(yaml.SafeLoader):
+    """A safe loader of what a person writes: no key twice, of which YAML would silently take the last; no aliases, with
+    which a few lines become gigabytes; not more values than the largest migration has, and no endless numbers.
+    """
+
+    values = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        if getattr(event, "anchor", None) is not None:
+            raise yaml.composer.ComposerError(None, None, "an alias or anchor; write the value out", event.start_mark)
+        self.values += 1
+        if self.values > MAX_VALUES:
+            raise yaml.composer.ComposerError(None, None, f"more than {MAX_VALUES:,} values", event.start_mark)
+        return super().compose_node(parent, index)
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        is_text = node.tag == "tag:yaml.org,2002:str"
+        if isinstance(node, yaml.ScalarNode) and not is_text and len(node.value) > LONGEST_NUMBER:
+            raise yaml.constructor.ConstructorError(None, None, "an endless number", node.start_mark)
+        return super().construct_object(node, deep)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[Any] = set()
@@ -47,7 +77,7 @@ class _UniqueKeyLoader(yaml.SafeLoader):
             key = self.construct_object(key_node, deep=True)
             if isinstance(key, Hashable) and key in seen:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} is given twice", key_node.start_mark
+                    None, None, f"the key {given(key)} is given twice", key_node.start_mark
                 )
             seen.add(key)
         return super().construct_mapping(node, deep)
@@ -56,13 +86,10 @@ class _UniqueKeyLoader(yaml.SafeLoader):
 def read_migration_text(path: Path) -> str:
     """Return the text of a migration file.
 
-    Raises `Refused` (`MIGRATION_FILE_MISSING`) when it cannot be read or is no UTF-8 text.
+    Raises `Refused` (`MIGRATION_FILE_MISSING`) when it cannot be read, is no file, is too long or is no UTF-8 text.
     """
     try:
-        raw = path.read_bytes()[: MAX_FILE_BYTES + 1]
-        if len(raw) > MAX_FILE_BYTES:
-            raise ValueError(f"more than {MAX_FILE_BYTES:,} bytes")
-        return raw.decode("utf-8-sig")
+        return _bytes_of(path).decode("utf-8-sig")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         finding = Finding(
@@ -73,6 +100,17 @@ def read_migration_text(path: Path) -> str:
             "Put the migration file there, or correct the folder in [kafka_migration] migrations_folder.",
         )
         raise Refused([finding]) from None
+
+
+def _bytes_of(path: Path) -> bytes:
+    """Read a file; what is none, such as a pipe or a device, is not waited for."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise ValueError("something that is no file")
+        raw = file.read(MAX_FILE_BYTES + 1)
+    if len(raw) > MAX_FILE_BYTES:
+        raise ValueError(f"more than {MAX_FILE_BYTES:,} bytes")
+    return raw
 
 
 def load_migration(text: str, *, where: str) -> Migration:
@@ -124,18 +162,24 @@ def _checked(form: type[Model], text: str, where: str) -> Model:
     try:
         return form.model_validate(data)
     except ValidationError as error:
-        raise Refused(_finding(form, where, details) for details in error.errors()) from None
+        findings = [_finding(form, where, details) for details in error.errors()[:MAX_FINDINGS]]
+        further = error.error_count() - len(findings)
+        if further:
+            findings.append(_invalid(where, f"{further:,} more mistakes", "none", "Correct those above first."))
+        raise Refused(findings) from None
+    except RecursionError:
+        raise Refused([_invalid(where, "values nested too deeply", "a migration file")]) from None
 
 
 def _parse_yaml(text: str, where: str) -> Any:
     try:
         # The loader is a SafeLoader: no tag of the file can make it build anything but plain values.
-        data = yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506
+        data = yaml.load(text, Loader=_PlainLoader)  # noqa: S506
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         problem = getattr(error, "problem", None) or "no YAML"
-        raise Refused([_invalid(where, f"{place}{problem}", "valid YAML")]) from None
+        raise Refused([_invalid(where, f"{place}{brief(problem)}", "valid YAML")]) from None
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         # Values that are no YAML of their kind, such as a date that does not exist, break the loader itself.
         raise Refused([_invalid(where, f"{type(error).__name__}: {error}"[:200], "valid YAML")]) from None
@@ -158,16 +202,14 @@ _EXPECTED = {
 
 
 def _finding(form: type[BaseModel], where: str, details: ErrorDetails) -> Finding:
-    path = ".".join(str(part) for part in details["loc"])
+    path = ".".join(brief(str(part), LONGEST_NAME) for part in details["loc"])
     subject = f"{where}: {path}"
     if details["type"] == "extra_forbidden":
         return _invalid(subject, "a field that is not known", *_did_you_mean(form, details["loc"]))
     if details["type"] == "missing":
         return _invalid(subject, "nothing", "a value; the field is required")
-    found = repr(details["input"])
-    message = details["msg"].removeprefix("Value error, ")
-    expected = _EXPECTED.get(details["type"], message)
-    return _invalid(subject, found if len(found) <= 80 else f"{found[:77]}…", expected)
+    message = brief(details["msg"].removeprefix("Value error, "), LONGEST_MESSAGE)
+    return _invalid(subject, given(details["input"]), _EXPECTED.get(details["type"], message))
 
 
 def _did_you_mean(form: type[BaseModel], location: tuple[int | str, ...]) -> tuple[str, str]:
@@ -191,8 +233,10 @@ def _freeze(model: MigrationModel, digest: str) -> Migration:
     mirror, watch, cutover = model.mirror, model.watch, model.cutover
     return Migration(
         name=model.name,
-        source=Cluster(model.source.connection, model.source.alias or f"{model.name}-source"),
-        target=Cluster(model.target.connection, f"{model.name}-target"),
+        source=Cluster(
+            model.source.connection, model.source.alias or f"{model.name}-source", _insecure(model.source.insecure)
+        ),
+        target=Cluster(model.target.connection, f"{model.name}-target", _insecure(model.target.insecure)),
         target_replication_factor=model.target.replication_factor,
         topics=tuple(model.topics),
         mirror=MirrorSettings(
@@ -212,7 +256,12 @@ def _freeze(model: MigrationModel, digest: str) -> Migration:
             restarts=mirror.restarts,
             properties=dict(mirror.properties),
         ),
-        watch=WatchSettings(watch.poll_interval, watch.stall_after, watch.time_limit),
+        watch=WatchSettings(
+            watch.poll_interval,
+            watch.stall_after,
+            watch.time_limit,
+            watch.unreachable_after or UNREACHABLE_STALLS * watch.stall_after,
+        ),
         validation=_validation(model.validation),
         cutover=CutoverSettings(
             groups=tuple(cutover.groups),
@@ -235,6 +284,10 @@ def _freeze(model: MigrationModel, digest: str) -> Migration:
     )
 
 
+def _insecure(named: list[Insecure]) -> tuple[Insecurity, ...]:
+    return tuple(Insecurity(each) for each in dict.fromkeys(named))
+
+
 def _validation(model: ValidationModel) -> ValidationSettings:
     return ValidationSettings(
         spark_connection=model.spark_connection,
@@ -245,6 +298,7 @@ def _validation(model: ValidationModel) -> ValidationSettings:
         timestamps=dict(model.timestamps),
         sample_percent=model.sample_percent,
         max_bytes_per_s=model.max_bytes_per_s,
+        spark_unprotected=model.spark_unprotected,
     )
 
 

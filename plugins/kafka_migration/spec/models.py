@@ -7,7 +7,9 @@ from typing import Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
+from kafka_migration.core.brief import repeated, some
 from kafka_migration.core.migration import Uncommitted
+from kafka_migration.core.tuning import value_problem
 from kafka_migration.spec.alerts import AlertsModel
 from kafka_migration.spec.scalars import (
     Alias,
@@ -16,6 +18,7 @@ from kafka_migration.spec.scalars import (
     CronExpression,
     DagId,
     Duration,
+    GroupName,
     HostPath,
     Name,
     Pattern,
@@ -26,6 +29,7 @@ from kafka_migration.spec.scalars import (
     TopicName,
     TopicPattern,
     UserId,
+    Version,
 )
 from kafka_migration.spec.strict import Strict
 
@@ -49,6 +53,16 @@ MIRROR_WORDS = frozenset(
 )
 
 
+# A lease that ends in weeks stops no MirrorMaker that everybody has forgotten.
+LONGEST_LEASE_S = 7 * 86_400
+LONGEST_GRACE_S = 3600
+Insecure = Literal["sasl_plaintext", "no_host_name_check"]
+INSECURE = (
+    "Protections that the connection may give up: sasl_plaintext (login and records are not encrypted), "
+    "no_host_name_check (the name in a broker's certificate is not compared)."
+)
+
+
 class SourceModel(Strict):
     """The cluster that is copied from."""
 
@@ -56,6 +70,7 @@ class SourceModel(Strict):
     alias: Alias | None = Field(
         None, description="MirrorMaker's name of the cluster; prefixed topic names begin with it. Else <name>-source."
     )
+    insecure: list[Insecure] = Field([], description=INSECURE)
 
 
 class TargetModel(Strict):
@@ -63,6 +78,7 @@ class TargetModel(Strict):
 
     connection: ConnectionId = Field(description="Airflow connection of type kafka.")
     replication_factor: int = Field(3, ge=1, le=32, description="Replicas of created and internal topics.")
+    insecure: list[Insecure] = Field([], description=INSECURE)
 
 
 class TopicNamesModel(Strict):
@@ -96,8 +112,12 @@ class MirrorModel(Strict):
     java_home: HostPath | None = Field(None, description="Java on the host; else $JAVA_HOME, else the PATH.")
     tasks: int = Field(4, ge=1, le=1000, description="Parallel copy tasks (tasks.max); with mirrormaker1 streams.")
     heap_mb: int = Field(1024, ge=128, le=262144, description="Java heap in MiB.")
-    lease: Duration = Field("10m", validate_default=True, description="Without renewal the host stops it.")
-    stop_grace: Duration = Field("90s", validate_default=True, description="From TERM to KILL.")
+    lease: Duration = Field(
+        "10m", le=LONGEST_LEASE_S, validate_default=True, description="Without renewal the host stops it; at most 7d."
+    )
+    stop_grace: Duration = Field(
+        "90s", le=LONGEST_GRACE_S, validate_default=True, description="From TERM to KILL; at most 1h."
+    )
     isolation_level: Literal["read_committed", "read_uncommitted"] = Field(
         "read_committed", description="Whether aborted transactions are left out."
     )
@@ -111,6 +131,14 @@ class MirrorModel(Strict):
     properties: dict[PropertyName, PropertyValue] = Field(
         {}, description='Tuning of the clients, such as "producer.compression.type": "zstd".'
     )
+
+    @field_validator("properties")
+    @classmethod
+    def _have_values_that_kafka_takes(cls, properties: dict[str, str]) -> dict[str, str]:
+        problems = [problem for key, value in properties.items() if (problem := value_problem(key, value))]
+        if problems:
+            raise ValueError("; ".join(problems))
+        return properties
 
     @field_validator("topic_names")
     @classmethod
@@ -133,8 +161,26 @@ class WatchModel(Strict):
     """How the lag is watched."""
 
     poll_interval: Duration = Field("15s", validate_default=True, description="Time between two polls.")
-    stall_after: Duration = Field("10m", validate_default=True, description="No movement for so long is a stall.")
+    stall_after: Duration = Field(
+        "10m",
+        validate_default=True,
+        description="No movement for so long is a stall. After so much silence a person is told.",
+    )
+    unreachable_after: Duration | None = Field(
+        None,
+        validate_default=True,
+        description="A cluster, the host or the evidence store that is silent for so long fails the run. "
+        "Else three times stall_after.",
+    )
     time_limit: Duration = Field("6h", validate_default=True, description="The goal must be reached in this time.")
+
+    @field_validator("unreachable_after")
+    @classmethod
+    def _comes_after_the_warning(cls, unreachable_after: int | None, info: ValidationInfo) -> int | None:
+        stall_after = info.data.get("stall_after")
+        if unreachable_after is not None and stall_after is not None and unreachable_after <= stall_after:
+            raise ValueError("more than stall_after, after which a person is told of the silence")
+        return unreachable_after
 
 
 class ValidationModel(Strict):
@@ -172,6 +218,9 @@ class ValidationModel(Strict):
         None,
         ge=100_000,
         description="The most that it reads a second of each broker of either side, by a quota of Kafka's.",
+    )
+    spark_unprotected: bool = Field(
+        False, description="Accept a Spark cluster without authentication or encryption, which nobody else can reach."
     )
 
 
@@ -228,12 +277,12 @@ class CutoverModel(Strict):
         description="Where the copy has other partitions: where a group begins that never committed on a partition "
         "with records, as its auto.offset.reset says; or that it is left out.",
     )
-    may_be_active: list[str] = Field(
+    may_be_active: list[GroupName] = Field(
         [],
         max_length=1000,
         description="Names of groups that a cutover moves although they still have members on the source.",
     )
-    may_rewind: list[str] = Field(
+    may_rewind: list[GroupName] = Field(
         [],
         max_length=1000,
         description="Names of groups that a cutover may put back to offsets before those that they have on the target.",
@@ -287,7 +336,7 @@ class NightlyModel(Strict):
 class MigrationModel(Strict):
     """One migration file."""
 
-    version: Literal[1] = Field(description="Version of this format.")
+    version: Version = Field(description="Version of this format.")
     name: Name = Field(description="Names the DAGs, the evidence and MirrorMaker's internal topics.")
     source: SourceModel
     target: TargetModel
@@ -306,7 +355,7 @@ class MigrationModel(Strict):
     def _names_only_its_topics(cls, validation: ValidationModel, info: ValidationInfo) -> ValidationModel:
         others = sorted({*validation.compacted, *validation.timestamps} - set(info.data.get("topics", ())))
         if others and "topics" in info.data:
-            raise ValueError(f"topics of this migration in compacted and timestamps, not {', '.join(others)}")
+            raise ValueError(f"topics of this migration in compacted and timestamps, not {some(others)}")
         return validation
 
     @field_validator("source")
@@ -321,10 +370,9 @@ class MigrationModel(Strict):
     @field_validator("topics")
     @classmethod
     def _no_repeated_or_internal_topics(cls, topics: list[str]) -> list[str]:
-        repeated = sorted({t for t in topics if topics.count(t) > 1})
-        if repeated:
-            raise ValueError(f"topics named twice: {', '.join(repeated)}")
+        if twice := repeated(topics):
+            raise ValueError(f"topics named twice: {some(twice)}")
         internal = [t for t in topics if t.startswith(("__", ".")) or t.endswith((".internal", "-internal"))]
         if internal:
-            raise ValueError(f"MirrorMaker never copies internal topics: {', '.join(internal)}")
+            raise ValueError(f"MirrorMaker never copies internal topics: {some(internal)}")
         return topics

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, time
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
 from croniter import croniter
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
+from kafka_migration.core.patterns import pattern_problem
 from kafka_migration.core.tuning import tuning_problem
 
 _DURATION = re.compile(r"([0-9]{1,6})([smhd])")
 _TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
 # Any moment will do; a fixed one gives the same finding on every day.
 _SOME_DAY = datetime(2030, 1, 1)  # noqa: DTZ001
+LONGEST_S = 366 * 86_400
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -23,14 +25,22 @@ def _duration_s(value: Any) -> int:
     match = _DURATION.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise ValueError('a duration: digits and one of s, m, h, d, such as "90s" or "6h"')
-    return int(match[1]) * _SECONDS[match[2]]
+    seconds = int(match[1]) * _SECONDS[match[2]]
+    if seconds > LONGEST_S:
+        raise ValueError(f"a duration of at most {LONGEST_S // 86_400}d")
+    return seconds
 
 
 def _regular_expression(value: str) -> str:
-    try:
-        re.compile(value)
-    except re.error as error:
-        raise ValueError(f"a regular expression: {error}") from None
+    if problem := pattern_problem(value):
+        raise ValueError(problem)
+    return value
+
+
+def _version(value: Any) -> int:
+    """Refuse what Python takes for the number 1, such as `true`."""
+    if type(value) is not int or value != 1:
+        raise ValueError("the number 1")
     return value
 
 
@@ -76,11 +86,16 @@ Duration = Annotated[int, BeforeValidator(_duration_s), Field(ge=1, json_schema_
 TimeOfDay = Annotated[time, BeforeValidator(_time_of_day), Field(json_schema_extra={"format": "HH:MM"})]
 """A local time, written as `"05:30"`; without the quotes YAML makes a number of it."""
 
+# No control characters.
+_PRINTABLE = r"^[^\x00-\x1f\x7f-\x9f]+$"
+
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 ConnectionId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,200}$")]
 TopicName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=500), AfterValidator(_regular_expression)]
-UserId = Annotated[str, StringConstraints(min_length=1, max_length=250)]
+UserId = Annotated[str, StringConstraints(min_length=1, max_length=250, pattern=_PRINTABLE)]
+GroupName = Annotated[str, StringConstraints(min_length=1, max_length=1000, pattern=_PRINTABLE)]
+Version = Annotated[Literal[1], BeforeValidator(_version)]
 DagId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,249}$")]
 Alias = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 ClassName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)+$")]
@@ -90,5 +105,5 @@ PropertyName = Annotated[
 ]
 PropertyValue = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,100}$")]
 HostPath = Annotated[str, StringConstraints(pattern=r"^/[A-Za-z0-9._/+-]{0,500}$")]
-CronExpression = Annotated[str, AfterValidator(_cron_expression)]
+CronExpression = Annotated[str, StringConstraints(max_length=200), AfterValidator(_cron_expression)]
 TimeZone = Annotated[str, AfterValidator(_time_zone)]

@@ -100,7 +100,7 @@ def test_reading_call_is_sent_again_where_the_connection_broke():
     """A connection that breaks under a reading call is opened again, once, without anybody noticing."""
     transport = ScriptedTransport(LOST, reply(exit_code=3, log="output"))
 
-    answer = ScriptMirrorHost("shop", transport).probe(HostProbe("kafka.admin.X", (), {}, 5, None, None))
+    answer = ScriptMirrorHost("shop", transport).probe(HostProbe("X", (), {}, 5, None, None))
 
     assert (3, "output") == (answer.exit_code, answer.log)
     assert ["probe", "probe"] == transport.verbs

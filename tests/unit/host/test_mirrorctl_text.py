@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -35,6 +36,30 @@ REPLY = {
     "log": "last line\n",
     "field_of_the_future": 1,
 }
+
+
+WRONG_TYPES: tuple[dict[str, object], ...] = (
+    {"ok": 1},
+    {"code": None},
+    {"message": ["because"]},
+    {"verb": 5},
+    {"migration": {}},
+    {"generation": True},
+    {"generation": "3"},
+    {"generation": -1},
+    {"generation": None},
+    {"state": ["dead"]},
+    {"pid": "7"},
+    {"pid": True},
+    {"exit_code": 1.5},
+    {"uptime_s": float("nan")},
+    {"holder": None},
+    {"adopted": "no"},
+    {"log": ["last line"]},
+    {"alarm": 0},
+    {"facts": []},
+    {"facts": {"kafka": 3.9}},
+)
 
 
 def framed(document: object) -> str:
@@ -142,12 +167,31 @@ def test_reply_is_found_between_login_messages():
         framed({key: value for key, value in REPLY.items() if key != "ok"}),
         framed({**REPLY, "ok": "yes"}),
         framed(REPLY)[:-20],
+        *(framed({**REPLY, **wrong}) for wrong in WRONG_TYPES),
+        f"\n@@mirrorctl {{{'[' * 30_000}{']' * 30_000}}}@@\n",
+        f'\n@@mirrorctl {{"log":{"[" * 30_000}{"]" * 30_000}}}@@\n',
+        f'\n@@mirrorctl {{"pid":{"9" * 9_000}}}@@\n',
     ],
+    ids=range(31),
 )
 def test_unreadable_reply_is_no_reply(stdout: str):
-    """Nothing, two replies, or a broken one are not taken for an answer."""
-    with pytest.raises(UnreadableReply):
+    """Nothing, two replies, or a broken one are not taken for an answer, and why is said in a few words."""
+    with pytest.raises(UnreadableReply) as error:
         parse_reply(stdout)
+    assert len(str(error.value)) <= 1_100
+
+
+def test_long_texts_of_a_host_are_cut():
+    """A host that tells a lot does not make a finding that nobody can read."""
+    long = "x" * 1_000_000
+
+    with pytest.raises(Refused) as refusal:
+        checked(replace(refused("JAVA_MISSING"), message=long, migration=long))
+    with pytest.raises(MirrorFailed) as failure:
+        checked(replace(refused("MIRROR_DEAD"), message=long, log=f"{long}the end"))
+    assert len(str(refusal.value)) < 2_000
+    assert len(str(failure.value)) < 20_000
+    assert "the end" in str(failure.value)
 
 
 def test_refusal_names_code_object_and_remedy():

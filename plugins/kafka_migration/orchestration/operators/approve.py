@@ -12,17 +12,20 @@ from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import Context
 
 from kafka_migration.core.alerts import Alert, AlertKind
-from kafka_migration.core.approval import Ask, four_eyes, not_final, rejected, stale_asks, timed_out
+from kafka_migration.core.approval import Ask, not_final, rejected, stale_asks, timed_out
+from kafka_migration.core.approval_page import Asking, approval_page
 from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.group_offsets import OffsetsPlan
 from kafka_migration.core.offsets_writing import nothing_to_move_findings
 from kafka_migration.core.progress import duration
 from kafka_migration.orchestration.alerting import link_to, send
+from kafka_migration.orchestration.failing import never_again
 from kafka_migration.orchestration.operators.base import (
     Summary,
     hold_reservation,
     reporting,
+    require_entitled,
     skip_unless_moving,
 )
 from kafka_migration.orchestration.run import MigrationRun, triggered_by
@@ -46,26 +49,29 @@ class ApproveOperator(ApprovalOperator):
     The task waits in state `awaiting_input` without a slot, at most `cutover.approval_time_limit`; only
     `cutover.approvers` may answer, if the file names any. Nothing is chosen by default: no answer and *Reject* both
     end the run without anything written. What is approved is the plan's digest, recorded before asking; asked
-    again about another plan, the task refuses (`APPROVAL_STALE`), because Airflow would show the first plan's text.
+    again about another plan or other people, the task refuses (`APPROVAL_STALE`), because Airflow would show the first
+    plan's text to the first people. Who answered is compared with `cutover.approvers` here as well (`NOT_AN_APPROVER`).
     """
 
     # Not the provider's own: the body holds names of groups and topics, which are no templates.
     template_fields: Sequence[str] = ("migration",)
     SUBJECT = "Move the consumer groups of {migration}"
+    APPROVE_DOES = "saves the present offsets and writes those below to the groups on the target."
 
     def __init__(self, *, migration: str, **kwargs: Any) -> None:
         # The real texts are set when the plan is known.
         super().__init__(subject=self.SUBJECT.format(migration=migration), fail_on_reject=True, **kwargs)
         self.migration = migration
+        never_again(self)
 
     def execute(self, context: Context) -> None:
         """Record what is asked, then ask; never returns, the answer resumes the task."""
         run = MigrationRun.from_context(context, self.migration)
         with reporting(run, self.task_id):
             question = self.question(run)
-            _record(run, question)
-            self._word(run, question.text)
-            self._tell(run, context)
+            asked = _record(run, question)
+            self._word(run, asked, question.text, triggered_by(context))
+            self._tell(run)
         super().execute(context)
 
     def question(self, run: MigrationRun) -> Question:
@@ -81,42 +87,58 @@ class ApproveOperator(ApprovalOperator):
         run = MigrationRun.from_context(context, self.migration)
         with reporting(run, self.task_id):
             ask = _answered(run, event)
-            run.evidence.write(Kind.APPROVE, ask.to_document())
+            _keep(run, ask)
             try:
                 super().execute_complete(context, dict(event))
             except HITLRejectException:
                 raise Refused([rejected(ask)]) from None
             except HITLTimeoutError:
                 raise Refused([timed_out(ask)]) from None
-            if run.migration.cutover.four_eyes and (findings := four_eyes(ask, triggered_by(context))):
-                raise Refused(findings)
+            require_entitled(run, ask, triggered_by(context))
             self.log.info("Approved by %s at %s.", ask.who, ask.answered_at)
             return {"chosen": ask.chosen, "by": ask.who, "at": ask.answered_at, "digest": ask.digest}
 
-    def _tell(self, run: MigrationRun, context: Context) -> None:
+    def _tell(self, run: MigrationRun) -> None:
         cutover = run.migration.cutover
         lines = (
             f"{self.subject}: the plan waits for an answer, {duration(cutover.approval_time_limit_s)} at most.",
             f"Who may answer: {', '.join(cutover.approvers) or 'everybody whom Airflow lets'}",
         )
         link = link_to(run.identity, self.task_id)
-        send(run, context, Alert(AlertKind.APPROVAL, run.name, str(run.identity), link, _READ, lines=lines))
+        send(run, Alert(AlertKind.APPROVAL, run.name, str(run.identity), link, _READ, lines=lines))
 
-    def _word(self, run: MigrationRun, markdown: str) -> None:
+    def _word(self, run: MigrationRun, asked: Ask, plan: str, person: str | None) -> None:
         cutover = run.migration.cutover
-        self.body = markdown
+        asking = Asking(
+            ask=asked,
+            judged=run.evidence.newest(Kind.JUDGE),
+            approve=self.APPROVE_DOES,
+            folder=str(run.evidence.folder),
+            link=link_to(run.identity),
+            four_eyes_of=(person or "") if cutover.four_eyes else "",
+        )
+        self.body = approval_page(asking, plan)
         self.response_timeout = timedelta(seconds=cutover.approval_time_limit_s)
         self.assigned_users = [{"id": user, "name": user} for user in cutover.approvers] or None
 
 
-def _record(run: MigrationRun, question: Question) -> None:
+def _record(run: MigrationRun, question: Question) -> Ask:
+    """Write down what is asked, and return it; raises `Refused` where it must not be asked."""
     asks = (Ask.from_document(document) for document in run.evidence.of_run(Kind.APPROVE))
-    findings = question.findings or stale_asks(asks, question.digest)
+    findings = question.findings or stale_asks(asks, question.digest, run.migration.cutover.approvers)
     if findings:
         raise Refused(findings)
     hold_reservation(run)
     cutover = run.migration.cutover
     ask = Ask(question.digest, run.now(), cutover.approval_time_limit_s, cutover.approvers)
+    _keep(run, ask)
+    return ask
+
+
+def _keep(run: MigrationRun, ask: Ask) -> None:
+    """Keep a question, or its answer: in Airflow for the tasks that act on it, in the evidence for people."""
+    if run.keeper is not None:
+        run.keeper.keep_answer(ask.to_document())
     run.evidence.write(Kind.APPROVE, ask.to_document())
 
 

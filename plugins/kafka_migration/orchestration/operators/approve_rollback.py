@@ -19,6 +19,7 @@ class ApproveRollbackOperator(ApproveOperator):
     """
 
     SUBJECT = "Take the cutover of {migration} back"
+    APPROVE_DOES = "saves the present offsets and writes those below, on the cluster that the plan names."
 
     def question(self, run: MigrationRun) -> Question:
         """Return what is asked."""

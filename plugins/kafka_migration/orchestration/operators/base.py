@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from airflow.sdk import BaseOperator, Context
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from airflow.sdk.exceptions import AirflowSkipException
 
-from kafka_migration.core.approval import Ask, evidence_changed, four_eyes, unapproved
+from kafka_migration.adapters.logins import service_login
+from kafka_migration.core.approval import Ask, answer_changed, evidence_changed, four_eyes, not_an_approver, unapproved
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, FindingsError, OutcomeUnknown, Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.group_rules import unproved_copy_findings
 from kafka_migration.core.migration import RunIdentity
 from kafka_migration.core.verdict import Verdict
+from kafka_migration.orchestration.failing import FailedForGood, log_findings, never_again
 from kafka_migration.orchestration.run import MigrationRun
+
+log = logging.getLogger(__name__)
 
 # A short, JSON-safe summary; documents travel through the evidence store, not through XCom.
 Summary = dict[str, Any]
@@ -28,20 +33,26 @@ class MigrationOperator(BaseOperator):
 
     :param migration: name of the migration. (templated)
 
-    Errors: refusals and failures that a machine must not retry become `AirflowFailException`, and their
-    findings are recorded in the run's evidence; a `TransientError` is left to Airflow's retries.
+    Errors: refusals and failures that a machine must not retry become `FailedForGood`, and their
+    findings are logged and recorded in the run's evidence; a `TransientError` is left to Airflow's retries.
     """
 
     template_fields: Sequence[str] = ("migration",)
+    # Whether the run holds the reservation in this step; if not, another run may be at work, which must be shown.
+    tells_step = True
+    # Whether evidence that was changed ends the task; one that must work all the same does without the changed part.
+    needs_evidence = True
 
     def __init__(self, *, migration: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.migration = migration
+        never_again(self)
 
     def execute(self, context: Context) -> Summary:
         """Run the step and return its summary for XCom."""
         run = MigrationRun.from_context(context, self.migration)
-        with reporting(run, self.task_id):
+        needs, tells = self.needs_evidence, self.tells_step
+        with reporting(run, self.task_id, tells_step=tells, needs_evidence=needs):
             return self.step(run, context)
 
     @abstractmethod
@@ -50,17 +61,48 @@ class MigrationOperator(BaseOperator):
 
 
 @contextmanager
-def reporting(run: MigrationRun, task_id: str) -> Iterator[None]:
-    """Close the run's connections at the end; record and translate errors that are meant."""
+def reporting(
+    run: MigrationRun, task_id: str, *, tells_step: bool = True, needs_evidence: bool = True
+) -> Iterator[None]:
+    """Tell which step this is and check the evidence; close the run's connections at the end.
+
+    Errors that are meant are recorded and translated, as is evidence that is not what the run wrote
+    (`EVIDENCE_CHANGED`).
+    """
+    if tells_step:
+        run.news.tell_step(run.identity.holder, task_id, run.now())
     try:
+        changes = changes_of(run, needs_evidence=needs_evidence)
+        if changes and needs_evidence:
+            raise Refused(changes)
+        run.evidence.leaves_out_changed = run.evidence.leaves_out_changed or bool(changes)
+        log_findings(changes)
         yield
     except FindingsError as error:
         run.refused(task_id, error)
-        raise AirflowFailException(str(error)) from None
+        log_findings(error.findings)
+        raise FailedForGood(str(error)) from None
     except OutcomeUnknown as error:
-        raise AirflowFailException(f"OUTCOME UNKNOWN: {error} Look before anything is tried again.") from None
+        why = f"OUTCOME UNKNOWN: {error} Look before anything is tried again."
+        log.error("%s", why)
+        raise FailedForGood(why) from None
     finally:
         run.close()
+
+
+def changes_of(run: MigrationRun, *, needs_evidence: bool) -> tuple[Finding, ...]:
+    """Return how the evidence was changed.
+
+    A task that does not need the evidence, such as one that stops MirrorMaker, goes on where that cannot be told.
+    """
+    try:
+        return run.evidence.changes()
+    except Exception as error:
+        if needs_evidence:
+            raise
+        run.evidence.leaves_out_changed = True
+        log.error("The evidence cannot be read: %s: %s", type(error).__name__, error)
+        return ()
 
 
 def skip_unless_planning(run: MigrationRun) -> None:
@@ -83,6 +125,9 @@ def hold_reservation(run: MigrationRun) -> None:
     """
     holder, mine = run.host.status().holder, run.identity
     if holder == mine.holder:
+        if run.ledger.read().reserved_by != holder:
+            # A try before this one ended between the host's reservation and the ledger's entry.
+            record_reservation(run, None)
         return
     if holder and not RunIdentity.from_holder(holder).is_earlier_attempt_of(mine):
         finding = Finding(
@@ -98,8 +143,14 @@ def hold_reservation(run: MigrationRun) -> None:
 
 
 def record_reservation(run: MigrationRun, taken_from: str | None) -> None:
-    """Keep in the evidence that this attempt reserved the migration, and from whom it took that over."""
-    run.evidence.write(Kind.RESERVE, {"at": run.now(), "holder": run.identity.holder, "taken_over_from": taken_from})
+    """Keep in evidence and ledger that this attempt reserved the migration, and from whom it took that over.
+
+    From the ledger's entry on, no other run can append to the ledger.
+    """
+    at, holder = run.now(), run.identity.holder
+    run.evidence.write(Kind.RESERVE, {"at": at, "holder": holder, "taken_over_from": taken_from})
+    if run.ledger.read().reserved_by != holder:
+        run.ledger.append({"kind": "reserved", "run": holder, "at": at, "taken_over_from": taken_from})
 
 
 def require_proved_copy(run: MigrationRun) -> None:
@@ -113,12 +164,27 @@ def require_proved_copy(run: MigrationRun) -> None:
 
 
 def require_approved(run: MigrationRun, digest: str, triggered_by: str | None) -> None:
-    """Raise `Refused` unless the newest question was about just this plan, and a person who may said yes to it."""
-    document = run.evidence.newest(Kind.APPROVE)
-    ask = None if document is None else Ask.from_document(document)
+    """Raise `Refused` unless the newest answer is about just this plan, and is the yes of a person who may say so.
+
+    The answer is the one that Airflow keeps; the document in the evidence is there to be read by people.
+    """
+    answer = run.kept.answer
+    ask = None if answer is None else Ask.from_document(answer)
     findings = unapproved(ask, digest)
-    if ask is not None and not findings and run.migration.cutover.four_eyes:
-        findings = four_eyes(ask, triggered_by)
+    if not findings and answer != run.evidence.newest(Kind.APPROVE):
+        findings = (answer_changed(str(run.evidence.folder)),)
+    if findings:
+        raise Refused(findings)
+    if ask is not None:
+        require_entitled(run, ask, triggered_by)
+
+
+def require_entitled(run: MigrationRun, ask: Ask, triggered_by: str | None) -> None:
+    """Raise `Refused` for an approval by somebody who may not give it, as the file says now or said at the start."""
+    begun, now = run.migration.cutover, run.live_migration().cutover
+    findings = not_an_approver(ask, begun.approvers, now.approvers)
+    if begun.four_eyes or now.four_eyes:
+        findings += four_eyes(ask, triggered_by, service_login())
     if findings:
         raise Refused(findings)
 

@@ -61,7 +61,8 @@ class ConfirmCutoverOperator(TellsLineage, MigrationOperator):
         remaining = run.whole_migration.without({*topics, *run.moved_topics}).topics
         moved = tuple(result["moved"])
         left = _left(plan, moved)
-        cut_over = CutOver(run.identity.holder, run.now(), moved, topics, result["partly"], remaining, left)
+        evidence = run.evidence.digests_of(Kind.OFFSETS_BEFORE, Kind.OFFSETS_RESULT)
+        cut_over = CutOver(run.identity.holder, run.now(), moved, topics, result["partly"], remaining, left, evidence)
         run.ledger.append(cut_over.to_document())
         return cut_over
 
@@ -86,6 +87,7 @@ def _next_steps(run: MigrationRun, plan: OffsetsPlan, cut_over: CutOver, result:
         for group, findings in result["left_behind"].items()
     }
     steps = next_steps(
+        migration=run.name,
         source=run.migration.source.connection,
         target=run.migration.target.connection,
         moved=cut_over.groups,

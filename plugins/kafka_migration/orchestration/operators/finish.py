@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from airflow.sdk import Context
-from airflow.sdk.exceptions import AirflowFailException
 
 import kafka_migration
-from kafka_migration.adapters.evidence import to_json
+from kafka_migration.adapters.documents import to_json
 from kafka_migration.adapters.metrics import emit
 from kafka_migration.adapters.old_cluster import read_old_cluster
 from kafka_migration.core.alerts import Ended, ended_alert
@@ -23,10 +23,15 @@ from kafka_migration.core.lateness import late_findings
 from kafka_migration.core.metrics import MetricsOf
 from kafka_migration.core.migration import Mode, Phase, RunIdentity
 from kafka_migration.core.report import render_report
+from kafka_migration.core.run_note import run_note
 from kafka_migration.core.steps import SKIPPED, SUCCESS, expected_skips, unsuccessful
 from kafka_migration.orchestration.alerting import link_to, send, tell_of_lost_finish
+from kafka_migration.orchestration.failing import FailedForGood, log_findings
+from kafka_migration.orchestration.last_run import tell_last_run
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
-from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.report_page import ReportLink
+from kafka_migration.orchestration.run import MigrationRun, started_at, triggered_by
+from kafka_migration.orchestration.run_note import NOTE_KEY
 
 
 class FinishOperator(MigrationOperator):
@@ -40,6 +45,8 @@ class FinishOperator(MigrationOperator):
     itself, its callback does.
     """
 
+    operator_extra_links = (ReportLink(),)
+
     def __init__(self, **kwargs: Any) -> None:
         # Beside whatever a user's own DAG calls.
         theirs = kwargs.pop("on_failure_callback", None) or ()
@@ -47,12 +54,26 @@ class FinishOperator(MigrationOperator):
         super().__init__(on_failure_callback=mine, **kwargs)
 
     def execute(self, context: Context) -> Summary:
-        """Finish; never records a refusal of its own, the others' are what it reports."""
+        """Finish, whatever the others refused; the only refusal of its own is that the evidence was changed."""
         run = MigrationRun.from_context(context, self.migration)
+        try:
+            self._look_at_evidence(run)
+        except Exception as error:
+            # Nothing that is there or missing may keep MirrorMaker alive.
+            run.evidence.leaves_out_changed = True
+            self.log.error("The evidence cannot be read or written: %s: %s", type(error).__name__, error)
         try:
             return self.step(run, context)
         finally:
             run.close()
+
+    def _look_at_evidence(self, run: MigrationRun) -> None:
+        """Do without what was changed, and say so unless a task before has."""
+        changes = run.evidence.changes()
+        run.evidence.leaves_out_changed = bool(changes)
+        told = {f["code"] for refusal in run.evidence.of_attempt(Kind.REFUSAL) for f in refusal["findings"]}
+        if changes and Code.EVIDENCE_CHANGED not in told:
+            run.refused(self.task_id, Refused(changes))
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Free, assemble, raise when work did not happen."""
@@ -60,8 +81,9 @@ class FinishOperator(MigrationOperator):
         tasks = self._task_states(context)
         timing = _timing(run, tasks)
         bad = unsuccessful(tasks, _expected_skips(run, timing))
-        outcome = "failed" if bad or released.problem or timing.late_fails else _good_outcome(run, timing)
-        path = self._publish(run, tasks, outcome, timing)
+        is_bad = bad or released.problem or timing.late_fails or run.evidence.leaves_out_changed
+        outcome = "failed" if is_bad else _good_outcome(run, timing)
+        path = self._publish(run, context, tasks, outcome, timing)
         judged = run.evidence.newest(Kind.JUDGE) or {}
         self.log.info("%s, verdict %s. Evidence: %s and report.md beside it", outcome, judged.get("verdict"), path)
         ended = Ended(
@@ -75,16 +97,25 @@ class FinishOperator(MigrationOperator):
             evidence=path,
         )
         emit(MetricsOf(run.name).run(outcome))
-        _alert(run, context, ended)
+        request = _requested(run)
+        tell_last_run(run, ended, mode=request["mode"], note=request["note"])
+        _alert(run, ended)
         if outcome == "failed":
-            raise AirflowFailException(_why(ended)) from None
-        for finding in timing.late:
-            self.log.warning("%s", finding)
+            self._log_why(ended)
+            raise FailedForGood(_why(ended)) from None
+        log_findings(timing.late, logging.WARNING)
         return {"outcome": outcome, "evidence": path}
+
+    def _leave_note(self, context: Context, document: Mapping[str, Any]) -> None:
+        """Leave the run's note for the listener that puts it there; a run does not fail for want of a note."""
+        try:
+            context["ti"].xcom_push(key=NOTE_KEY, value=run_note(document))
+        except Exception:
+            self.log.warning("The note of the run is not set.", exc_info=True)
 
     def _release(self, run: MigrationRun) -> _Released:
         """Free the reservation; say what could not be done, and whether the host says that nothing runs."""
-        if run.evidence.newest(Kind.RESERVE) is None:
+        if not run.evidence.has_written(Kind.RESERVE):
             return _Released()
         is_quiet = False
         try:
@@ -103,6 +134,15 @@ class FinishOperator(MigrationOperator):
             return _Released(str(error), is_quiet)
         return _Released(is_quiet=is_quiet)
 
+    def _log_why(self, ended: Ended) -> None:
+        """Write why the run failed into the log: what every task found, or else which ended badly."""
+        log_findings(ended.findings)
+        if not ended.findings:
+            for task, state in ended.bad_tasks.items():
+                self.log.error("%s · task %s: %s. Its log says why.", Code.TASK_NOT_SUCCESSFUL, task, state)
+        if ended.release_problem:
+            self.log.error("The reservation was not freed: %s", ended.release_problem)
+
     def _task_states(self, context: Context) -> dict[str, str | None]:
         """Return the states of the run's other tasks, in the DAG's order."""
         dag_run, task_instance = context["dag_run"], context["ti"]
@@ -110,7 +150,14 @@ class FinishOperator(MigrationOperator):
         ordered = [task.task_id for task in context["dag"].topological_sort() if task.task_id != self.task_id]
         return {task_id: states.get(task_id) for task_id in ordered}
 
-    def _publish(self, run: MigrationRun, tasks: Mapping[str, str | None], outcome: str, timing: _Timing) -> str:
+    def _publish(
+        self,
+        run: MigrationRun,
+        context: Context,
+        tasks: Mapping[str, str | None],
+        outcome: str,
+        timing: _Timing,
+    ) -> str:
         request = _requested(run)
         late = [finding.to_document() for finding in timing.late]
         document = assemble_run(
@@ -132,8 +179,11 @@ class FinishOperator(MigrationOperator):
             reason=timing.idle_because,
             decommission=_decommission(run),
             hooks=run.evidence.of_run(Kind.HOOK),
+            triggered_by=triggered_by(context),
+            started_at=started_at(context),
         )
         run.evidence.publish("report.md", render_report(document))
+        self._leave_note(context, document)
         return run.evidence.publish("run.json", to_json(document))
 
 
@@ -158,8 +208,11 @@ def _decommission(run: MigrationRun) -> list[dict[str, Any]]:
 
 
 def _has_open_generation(run: MigrationRun) -> bool:
-    """Tell whether this run has started a MirrorMaker that nobody has certified as stopped."""
-    generation = run.ledger.read().open_generation
+    """Tell whether this run has started a MirrorMaker without a stop certificate; unknown counts as yes."""
+    try:
+        generation = run.ledger.read().open_generation
+    except Exception:
+        return True
     return generation is not None and RunIdentity.from_holder(generation.start.run).is_same_run(run.identity)
 
 
@@ -212,7 +265,9 @@ def _only_warns(run: MigrationRun) -> bool:
 def _expected_skips(run: MigrationRun, timing: _Timing) -> frozenset[str]:
     """Return the tasks that a good run of this mode skips; a run whose mode cannot be told skips none."""
     try:
-        return expected_skips(run.request.mode, is_idle=bool(timing.idle_because), is_pending=timing.is_pending)
+        mode, is_idle = run.request.mode, bool(timing.idle_because)
+        hooks = run.whole_migration.cutover.hooks if mode.moves_groups else ()
+        return expected_skips(mode, is_idle=is_idle, is_pending=timing.is_pending, hooks=hooks)
     except Refused:
         return frozenset()
 
@@ -245,10 +300,10 @@ def _digest(run: MigrationRun) -> str:
         return "not frozen"
 
 
-def _alert(run: MigrationRun, context: Context, ended: Ended) -> None:
+def _alert(run: MigrationRun, ended: Ended) -> None:
     alert = ended_alert(run.name, str(run.identity), link_to(run.identity), ended)
     if alert is not None:
-        send(run, context, alert)
+        send(run, alert)
 
 
 def _why(ended: Ended) -> str:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
+from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunLink, TriggerDagRunOperator
 from airflow.sdk import Context
-from airflow.sdk.exceptions import AirflowSkipException, TaskDeferred
+from airflow.sdk.exceptions import AirflowSkipException
 
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.migration import Hook, HookName
-from kafka_migration.core.watch import TRIGGER_MARGIN
-from kafka_migration.orchestration.operators.base import Summary, reporting
+from kafka_migration.core.producers_question import ProducersAsk
+from kafka_migration.orchestration.asking_producers import ask, known_answer, take_answer, waiting_for_watch
+from kafka_migration.orchestration.failing import never_again
+from kafka_migration.orchestration.operators.base import Summary, reporting, skip_unless_moving
 from kafka_migration.orchestration.run import MigrationRun
-from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger
 
 POLL_S = 5
 
@@ -28,9 +28,10 @@ class HookOperator(TriggerDagRunOperator):
     """Call what `cutover.hooks` names for a moment of the cutover.
 
     :param migration: name of the migration. (templated)
-    :param hook: the moment. `stop_producers` waits, deferred, until the watch announces it; the task succeeds without
-        doing anything where there is nothing to call, because the validation follows it. The others skip in a mode that
-        moves no groups, and do nothing where there is nothing to call.
+    :param hook: the moment. `stop_producers` waits, deferred, until the watch announces it; where there is nothing to
+        call it asks people (Airflow's *Required Actions*) whether the producers have stopped. The question closes when
+        the watch is over: the fence proves what the answer only says. *Abort the cutover* ends the watch and fails the
+        task. The other two skip where there is nothing to call, all three in a mode that moves no groups.
 
     A DAG gets the call as its conf, a callable as keyword arguments: `migration`, `run`, `topics` (by their names on
     the target), `source` and `target` (Airflow connections). What a callable returns goes into the evidence. Tried
@@ -44,43 +45,63 @@ class HookOperator(TriggerDagRunOperator):
         # The run of a paused DAG never begins, and would be waited for as long.
         super().__init__(trigger_dag_id="", fail_when_dag_is_paused=True, **{**waiting, **kwargs})
         self.migration = migration
+        never_again(self)
         self.hook = hook
 
     def execute(self, context: Context) -> Any:
         """Wait for the moment, then call."""
         run = MigrationRun.from_context(context, self.migration)
         with reporting(run, self.task_id):
+            skip_unless_moving(run)
+            self._forget_link()
             called = run.migration.cutover.hooks.get(HookName(self.hook))
-            if self.hook != HookName.STOP_PRODUCERS and not run.request.mode.moves_groups:
-                raise AirflowSkipException(f"Mode {run.request.mode} moves no consumer groups.")
-            if called is None or not run.request.mode.moves_groups:
-                return {"called": None}
             if self.hook == HookName.STOP_PRODUCERS:
-                self._wait(run)
+                if answer := known_answer(run):
+                    return self._told(answer)
+                raise waiting_for_watch(run, "announced")
+            if called is None:
+                raise AirflowSkipException(f"cutover.hooks of the migration file names nothing for {self.hook}.")
             return self._call(context, run, called)
-
-    def _wait(self, run: MigrationRun) -> None:
-        time_limit_s = run.migration.watch.time_limit_s + run.migration.cutover.fence_wait_s
-        deadline = run.clock.now() + timedelta(seconds=time_limit_s)
-        raise TaskDeferred(
-            trigger=AnnouncementTrigger(run=run.to_arguments(), deadline=deadline.isoformat()),
-            method_name="announced",
-            timeout=deadline - run.clock.now() + TRIGGER_MARGIN,
-        )
 
     def announced(self, context: Context, event: Mapping[str, Any]) -> Any:
         """Call, if the watch got so far."""
         run = MigrationRun.from_context(context, self.migration)
         with reporting(run, self.task_id):
+            self._forget_link()
             if not event["announced"]:
                 raise AirflowSkipException("The watch ended before the producers were to stop.")
-            return self._call(context, run, run.migration.cutover.hooks[HookName(self.hook)])
+            hook = run.migration.cutover.hooks.get(HookName(self.hook))
+            if hook is not None:
+                return self._call(context, run, hook)
+            ask(run, context)
+            self.log.warning("Have the producers stopped? Answer in Airflow (Required Actions of this task).")
+            raise waiting_for_watch(run, "answered", is_over=True)
+
+    def answered(self, context: Context, event: Mapping[str, Any]) -> Any:
+        """Take the answer, or go on without one: the watch is over, and says itself how it ended."""
+        run = MigrationRun.from_context(context, self.migration)
+        with reporting(run, self.task_id):
+            self._forget_link()
+            answer = take_answer(run, event)
+            if answer is None:
+                self.log.info("The watch is over: no answer is needed any more.")
+                return {"chosen": None}
+            return self._told(answer)
+
+    def _told(self, answer: ProducersAsk) -> Summary:
+        self.log.info("%s: %s at %s. The fence must prove it.", answer.chosen, answer.by, answer.answered_at)
+        return {"chosen": answer.chosen, "by": answer.by}
+
+    def _forget_link(self) -> None:
+        """Leave no link to the run of a DAG; `_call` has one where there is a run."""
+        self.operator_extra_links: Collection[Any] = []
 
     def _call(self, context: Context, run: MigrationRun, hook: Hook) -> Any:
         arguments = _arguments(run)
         if hook.dag is None:
             result = _function(hook)(**arguments)
             return _record(run, self.hook, hook, _as_json(result))
+        self.operator_extra_links = [TriggerDagRunLink()]
         self.trigger_dag_id = hook.dag
         self.trigger_run_id = self._run_id(run)
         self.conf = arguments

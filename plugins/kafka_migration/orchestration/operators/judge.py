@@ -15,7 +15,7 @@ from kafka_migration.core.errors import Finding, ValidationFailed
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.intervals import TopicAnswer
 from kafka_migration.core.judgements import Judgement, comparisons_of
-from kafka_migration.core.judging import TopicVerdict, judge_topics, untimed_findings, with_samples
+from kafka_migration.core.judging import TopicVerdict, judge_topics, with_samples, with_untimed
 from kafka_migration.core.key_judging import GenerationEvents
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.metrics import MetricsOf
@@ -58,7 +58,8 @@ class JudgeOperator(TellsLineage, MigrationOperator):
             events=_events(ledger, request.generations),
             tolerance=run.migration.validation.tolerance,
         )
-        topics = with_samples(judged, request)
+        timed = with_untimed(judged, request, run.migration.validation.timestamps)
+        topics = with_samples(timed, request)
         judgement = _judgement(run, request, result, topics)
         if judgement.generations and judgement.topics:
             hold_reservation(run)
@@ -67,11 +68,10 @@ class JudgeOperator(TellsLineage, MigrationOperator):
         answered, covered = self._answer(run, ledger), ledger.coverage()
         verdict = _verdict(run, topics, answered, covered)
         document = _document(run, verdict, topics, answered, covered)
-        document["warnings"] += [finding.to_document() for finding in untimed_findings(request)]
         run.evidence.write(Kind.JUDGE, document)
         emit(MetricsOf(run.name).verdict(verdict))
         for row in document["topics"]:
-            self.log.info("%-40s %s, %s records", row["topic"], row["verdict"], record_count(row["source_records"]))
+            self.log.info("%-40s %s", row["topic"], _words(row))
         if not verdict.is_good:
             raise ValidationFailed(Finding.from_document(f) for row in document["topics"] for f in row["findings"])
         self.copied = partial(CopiedTopics.of, run, [row["topic"] for row in document["topics"]])
@@ -87,6 +87,15 @@ class JudgeOperator(TellsLineage, MigrationOperator):
             hold_reservation(run)
             run.ledger.append(answered.answer.to_document())
         return answered
+
+
+def _words(row: Mapping[str, Any]) -> str:
+    """Say what this run compared of a topic, and what all runs together prove of it."""
+    words = f"{row['verdict']}, {record_count(row['source_records'])} records compared by this run"
+    whole = row["whole"]
+    return (
+        f"{words}; as a whole {whole['standing']}, {record_count(whole['target_records'])} records" if whole else words
+    )
 
 
 def _interval(run: MigrationRun) -> Interval:

@@ -14,7 +14,7 @@ from kafka_migration.core.evidence import Kind
 from kafka_migration.core.intervals import IntervalBounds
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.migration import Mode
-from kafka_migration.core.offsets import Offsets, to_document
+from kafka_migration.core.offsets import Offsets, from_document, to_document
 from kafka_migration.core.phases import phase_findings
 from kafka_migration.core.topics import plan_topics, recreated_findings, target_topic_findings
 from kafka_migration.orchestration.intervals import resolve_bounds
@@ -42,12 +42,22 @@ class PlanOperator(MigrationOperator):
         source, target = run.describe("source"), run.describe("target")
         document = self._plan(run, ledger, source, target) if mirrors else _nothing_to_mirror(run, ledger, target)
         run.evidence.write(Kind.PLAN, document)
-        self.log.info("Goal: %s", document["goals"])
+        self._log_plan(document)
         return {
             "create": [topic["topic"] for topic in document["create"]],
             "grow": document["grow"],
             "offsets_to_copy": document["offsets_to_copy"],
         }
+
+    def _log_plan(self, document: Mapping[str, Any]) -> None:
+        """Write what is to be copied, one line per topic."""
+        positions = from_document(document["positions"])
+        to_copy: dict[str, int] = {}
+        for partition, goal in from_document(document["goals"]).items():
+            to_copy[partition.topic] = to_copy.get(partition.topic, 0) + max(0, goal - positions.get(partition, 0))
+        for topic, offsets in sorted(to_copy.items()):
+            self.log.info("%-40s %s offsets to copy", topic, f"{offsets:,}")
+        self.log.info("All in all: %s offsets to copy.", f"{document['offsets_to_copy']:,}")
 
     def _plan(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 
 from airflow.sdk import Context
@@ -12,6 +13,7 @@ from kafka_migration.core.evidence import Kind
 from kafka_migration.core.group_offsets import OffsetsPlan
 from kafka_migration.core.not_moved import not_moved
 from kafka_migration.core.offsets_report import render_plan
+from kafka_migration.orchestration.failing import log_findings
 from kafka_migration.orchestration.group_planning import make_offsets_plan
 from kafka_migration.orchestration.group_reading import read_checkpoints, read_others
 from kafka_migration.orchestration.operators.base import (
@@ -48,8 +50,7 @@ class PlanOffsetsOperator(MigrationOperator):
     def _log_plan(self, plan: OffsetsPlan) -> None:
         for group in plan.groups:
             self.log.info("%-40r %s, %d offsets", group.group, group.verdict, len(group.proposed))
-            for finding in (*group.refusals, *group.warnings):
-                self.log.info("  %s", finding)
+            log_findings((*group.refusals, *group.warnings), logging.INFO, self.log)
         self.log.info("Plan %s: nothing was written by this task.", plan.digest)
 
 

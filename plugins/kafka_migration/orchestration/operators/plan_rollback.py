@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+
 from airflow.sdk import Context
 
-from kafka_migration.core.errors import Refused
+from kafka_migration.core.brief import some
+from kafka_migration.core.conf import unknown_findings
+from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.phases import phase_findings
 from kafka_migration.core.reverse_migration import reverse_migration
 from kafka_migration.core.way_back import RollbackPlan
 from kafka_migration.core.way_back_report import render_rollback
 from kafka_migration.core.way_back_rules import target_only_findings
+from kafka_migration.orchestration.failing import log_findings
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.way_back import make_rollback_plan
 
 REVERSE_MIGRATION = "reverse-migration.yaml"
+
+
+def _unknown_topics(run: MigrationRun) -> Iterator[Finding]:
+    """Refuse to leave records of a topic that was never this migration's: it may be misspelt."""
+    known = {*run.whole_migration.topics, *run.ledger.read().copied_topics}
+    unknown = [topic for topic in run.request.leave_records_of if topic not in known]
+    return unknown_findings("leave_records_of", unknown, f"topics of the migration: {some(sorted(known))}")
 
 
 class PlanRollbackOperator(MigrationOperator):
@@ -29,8 +42,8 @@ class PlanRollbackOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Plan, record, log, refuse to leave records behind silently."""
-        if nothing := phase_findings(run.ledger.read(), run.name, run.request.mode, ()):
-            raise Refused(nothing)
+        if refusals := (*phase_findings(run.ledger.read(), run.name, run.request.mode, ()), *_unknown_topics(run)):
+            raise Refused(refusals)
         plan = make_rollback_plan(run)
         document = {"digest": plan.digest, "plan": plan.to_document(), "markdown": render_rollback(plan, run.name)}
         run.evidence.write(Kind.ROLLBACK_PLAN, document)
@@ -45,8 +58,7 @@ class PlanRollbackOperator(MigrationOperator):
     def _log_plan(self, plan: RollbackPlan) -> None:
         for group in plan.groups:
             self.log.info("%-40r %d offsets%s", group.group, len(group.proposed), ", removed" * group.is_removed)
-            for finding in (*group.refusals, *group.warnings):
-                self.log.info("  %s", finding)
+            log_findings((*group.refusals, *group.warnings), logging.INFO, self.log)
         for each in plan.target_only:
             self.log.info("%-40r %s records on the target only", each.topic, each.count)
         self.log.info("Plan %s: nothing was written by this task.", plan.digest)

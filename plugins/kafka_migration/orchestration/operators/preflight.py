@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import logging
+
 from airflow.sdk import Context
 from airflow.sdk.bases.hook import BaseHook
 from airflow.sdk.exceptions import AirflowNotFoundException
 
 from kafka_migration.adapters import settings
+from kafka_migration.adapters.connections import connection_config, findings_of_side
 from kafka_migration.adapters.notifiers import notifier_problem
-from kafka_migration.core.errors import Refused
+from kafka_migration.adapters.spark import spark_client_findings, spark_target
+from kafka_migration.clients.kafka_properties import spark_options
+from kafka_migration.core.errors import Finding, Refused
 from kafka_migration.core.evidence import Kind
-from kafka_migration.core.migration import Migration
+from kafka_migration.core.migration import Cluster, Migration
 from kafka_migration.core.occasion import Occasion, RunType
+from kafka_migration.core.spark import SparkTarget, has_login
 from kafka_migration.orchestration.alerting import alerts_of
 from kafka_migration.orchestration.occasions import occasion_of
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
@@ -29,6 +35,13 @@ class PreflightOperator(MigrationOperator):
     to do nothing, so nothing is checked.
     """
 
+    tells_step = False
+
+    def execute(self, context: Context) -> Summary:
+        """Begin the evidence of the attempt, and run the step."""
+        MigrationRun.from_context(context, self.migration).evidence.disown_strangers()
+        return super().execute(context)
+
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Freeze, check, refuse or pass."""
         text, migration = load_migration_file(settings.migrations_folder() / f"{run.name}.yaml")
@@ -39,9 +52,13 @@ class PreflightOperator(MigrationOperator):
             results = without_checks(CHECKS, occasion.idle_because)
         else:
             results = run_checks(CHECKS, _subject(run, migration, run_type_of(context)))
-        run.evidence.write(Kind.PREFLIGHT, _document(run, occasion, results))
-        for result in results:
-            self.log.info("%-12s %s", result.name, result.to_document()["state"])
+        warnings = [warning for result in results for warning in result.warnings]
+        run.evidence.write(Kind.PREFLIGHT, _document(run, occasion, results, warnings))
+        for result in sorted(results, key=lambda result: not result.findings):
+            level = logging.ERROR if result.findings else logging.INFO
+            self.log.log(level, "%-12s %s", result.name, result.to_document()["state"])
+        for warning in warnings:
+            self.log.warning("%s", warning)
         findings = [finding for result in results for finding in result.findings]
         if findings:
             raise Refused(findings)
@@ -58,6 +75,10 @@ class AirflowConnections:
         except AirflowNotFoundException:
             return None
 
+    def kafka_findings(self, cluster: Cluster) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+        """Return what forbids to use a Kafka connection, and what of it the migration file allows though insecure."""
+        return findings_of_side(cluster)
+
     def deploy_mode(self, connection_id: str) -> str | None:
         """Return the deploy mode that a Spark connection names, `None` when it names none or does not exist."""
         try:
@@ -65,6 +86,19 @@ class AirflowConnections:
         except AirflowNotFoundException:
             return None
         return None if mode is None else str(mode)
+
+    def spark_target(self, connection_id: str) -> SparkTarget:
+        """Return where a Spark connection submits to. Raises `Refused` for one that cannot be used."""
+        return spark_target(connection_id)
+
+    def has_login(self, cluster: Cluster) -> bool:
+        """Tell whether a Kafka connection has a login. Raises `Refused` for one that cannot be translated."""
+        config = connection_config(cluster.connection, cluster.insecure)
+        return has_login(spark_options(cluster.connection, config))
+
+    def spark_client_findings(self) -> tuple[Finding, ...]:
+        """Return what is wrong with the Kafka client that Spark gets, where a login is used."""
+        return spark_client_findings()
 
 
 def _subject(run: MigrationRun, whole: Migration, run_type: RunType) -> Subject:
@@ -97,7 +131,9 @@ def _other_migrations(migration: Migration) -> tuple[Migration, ...]:
     return tuple(other for other in known if other.name != migration.name)
 
 
-def _document(run: MigrationRun, occasion: Occasion, results: tuple[CheckResult, ...]) -> dict[str, object]:
+def _document(
+    run: MigrationRun, occasion: Occasion, results: tuple[CheckResult, ...], warnings: list[Finding]
+) -> dict[str, object]:
     return {
         "at": run.now(),
         "dag_id": run.identity.dag_id,
@@ -107,4 +143,5 @@ def _document(run: MigrationRun, occasion: Occasion, results: tuple[CheckResult,
         "phase": str(run.ledger.read().phase),
         "occasion": occasion.to_document(),
         "checks": [result.to_document() for result in results],
+        "warnings": [warning.to_document() for warning in warnings],
     }

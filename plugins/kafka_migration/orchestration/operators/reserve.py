@@ -35,6 +35,8 @@ class ReserveOperator(MigrationOperator):
     What it does not do: keep the order of those who wait. Who asks first when it is free gets it.
     """
 
+    tells_step = False
+
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Reserve, taking over from a holder that is no more, or defer."""
         if run.occasion.idle_because:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from kafka_migration.core.evidence import Kind
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.migration import Phase
 from kafka_migration.core.topics import settings_to_restore
+from kafka_migration.orchestration.failing import log_findings
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, hold_reservation
 from kafka_migration.orchestration.run import MigrationRun
 
@@ -40,8 +42,7 @@ class RestoreSettingsOperator(MigrationOperator):
         restored = {topic: dict(configs[topic]) for topic, findings in denials.items() if not findings}
         document = {"at": run.now(), "restored": restored, "warnings": [finding.to_document() for finding in denied]}
         run.evidence.write(Kind.SETTINGS, document)
-        for finding in denied:
-            self.log.warning("%s", finding)
+        log_findings(denied, logging.WARNING, self.log)
         return {"restored": sorted(restored)}
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +15,26 @@ from airflow.sdk.exceptions import AirflowException
 
 from kafka_migration.adapters import settings
 from kafka_migration.adapters.connections import connection_config
-from kafka_migration.adapters.evidence import is_there
+from kafka_migration.adapters.documents import flush, is_there
+from kafka_migration.adapters.private_folder import private_folder
+from kafka_migration.adapters.spark import spark_client_findings, spark_target
 from kafka_migration.clients.kafka_properties import spark_options
 from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, ValidationFailed
-from kafka_migration.core.evidence import Kind
+from kafka_migration.core.errors import Finding, Refused, ValidationFailed
+from kafka_migration.core.spark import (
+    SparkTarget,
+    failure_finding,
+    has_login,
+    properties_text,
+    protecting_settings,
+    unprotected_findings,
+)
+from kafka_migration.orchestration.failing import FailedForNow, log_findings, never_again
+from kafka_migration.orchestration.operators.spark_log import SparkLog
 from kafka_migration.orchestration.run import MigrationRun
 
 CLIENTS_FILE = "clients.json"
+CLUSTER = "cluster"
 DIGEST_PACKAGE = "kafka_digest"
 # Spark's own INFO lines would bury what the task says, and its UI ends with the job.
 QUIET = {"spark.log.level": "WARN", "spark.ui.enabled": "false"}
@@ -35,8 +45,9 @@ class SparkJobOperator(SparkSubmitOperator):
 
     :param migration: name of the migration. (templated)
 
-    The connection is the migration file's `validation.spark_connection`. Kafka logins travel in a file shipped with
-    `--files`, never on a command line. Killing the task stops Spark; in deploy mode `cluster` that is up to the
+    The connection is the migration file's `validation.spark_connection`. Kafka's logins travel in a file that the
+    driver removes once it has read it, the connection's settings in another one; nothing secret is on a command line.
+    A cluster that is not protected is refused. Killing the task stops Spark; in deploy mode `cluster` that is up to the
     provider's hook, which asks YARN or Kubernetes to do it.
     """
 
@@ -44,9 +55,12 @@ class SparkJobOperator(SparkSubmitOperator):
 
     def __init__(self, *, migration: str, **kwargs: Any) -> None:
         # Not durable: a retry must measure again, into its own result document.
-        super().__init__(durable=False, **{**kwargs, "conf": {**QUIET, **(kwargs.get("conf") or {})}})
+        super().__init__(durable=False, **kwargs)
         self.migration = migration
+        never_again(self)
+        self.spark_settings: dict[str, str] = {**QUIET, **(kwargs.get("conf") or {})}
         self._is_killed = False
+        self._spark_log: SparkLog | None = None
 
     def on_kill(self) -> None:
         """Stop Spark, or keep it from being started: Airflow calls this, and lets the task go on for some seconds."""
@@ -59,31 +73,79 @@ class SparkJobOperator(SparkSubmitOperator):
         hook = super()._get_hook()
         if self._is_killed:
             raise AirflowException("The task was stopped before it started Spark.")
+        self._spark_log = SparkLog(hook.log, Path(self.application).stem)
+        hook._log = self._spark_log
         return hook
 
     def submit(
         self, context: Context, run: MigrationRun, application: str, client_id: str, request_path: str, result_path: str
     ) -> None:
-        """Run a job of `spark_jobs/` to its end. Raises `AirflowException` if it gave no result."""
+        """Run a job of `spark_jobs/` to its end.
+
+        Raises `Refused` before it for a cluster that must not have the logins; `ValidationFailed`, or before the last
+        try `FailedForNow`, if it gave no result; `AirflowException` if it was killed.
+        """
         place = settings.evidence_place()
-        with tempfile.TemporaryDirectory(prefix="kafka-migration-") as folder:
-            self._conn_id = run.migration.validation.spark_connection
+        clients = _clients(run, client_id)
+        target = self._safe_target(run, clients)
+        with private_folder() as folder:
+            self._conn_id = target.connection
             self.application = str(settings.spark_jobs_folder() / application)
-            self.py_files = str(zip_package(settings.spark_jobs_folder() / DIGEST_PACKAGE, Path(folder)))
+            self.py_files = str(zip_package(settings.spark_jobs_folder() / DIGEST_PACKAGE, folder))
             self.name = f"kafka-migration-{run.name}"
+            self.conf = {**self.spark_settings, **protecting_settings(target)}
             self.jars = settings.spark_jars()
-            self.packages = None if self.jars else settings.SPARK_KAFKA_PACKAGE
-            self.files = str(_clients_file(run, client_id, Path(folder)))
+            self.packages = None if self.jars else settings.SPARK_KAFKA_PACKAGES
+            self.properties_file = _properties_file(target, folder)
+            shipped = _write(folder / CLIENTS_FILE, json.dumps(clients))
+            is_here = target.deploy_mode != CLUSTER
+            self.files = None if is_here else shipped
             paths = ["--request", place.for_spark(request_path), "--result", place.for_spark(result_path)]
-            self.application_args = [*paths, "--clients", CLIENTS_FILE]
-            with _transport_errors():
-                SparkSubmitOperator.execute(self, context)
+            self.application_args = [*paths, *(["--clients-once", shipped] if is_here else ["--clients", CLIENTS_FILE])]
+            self._run_spark(context)
+
+    def _safe_target(self, run: MigrationRun, clients: Mapping[str, Mapping[str, str]]) -> SparkTarget:
+        """Return where Spark is submitted to. Raises `Refused` for what preflight would refuse: it may have changed."""
+        target = spark_target(run.migration.validation.spark_connection)
+        declared = run.migration.validation.spark_unprotected
+        unprotected = unprotected_findings(target, declared=declared)
+        outdated = spark_client_findings() if any(has_login(options) for options in clients.values()) else ()
+        if outdated or (unprotected and not declared):
+            raise Refused([*(() if declared else unprotected), *outdated])
+        for finding in unprotected:
+            self.log.warning("%s", finding)
+        return target
+
+    def _run_spark(self, context: Context) -> None:
+        """Submit and wait; an error of the provider's would repeat the whole command line."""
+        try:
+            SparkSubmitOperator.execute(self, context)
+        except AirflowException as error:
+            code = str(error).partition("Error code is: ")[2].partition(".")[0]
+            if not code:
+                raise
+            if self._is_killed:
+                raise AirflowException(
+                    f"spark-submit ended with code {code}: it was stopped. Nothing was judged."
+                ) from None
+            finding = failure_finding(self._spark_log.last_said if self._spark_log else "", code)
+            if _is_last_try(context):
+                raise ValidationFailed([finding]) from None
+            log_findings([finding])
+            raise FailedForNow(str(finding)) from None
 
 
-def result_of(run: MigrationRun, kind: Kind, path: Any) -> dict[str, Any]:
-    """Return the result document of a job. Raises `ValidationFailed` if there is none at its path."""
-    result = run.evidence.newest(kind) if is_there(path) else None
-    if result is None:
+def _is_last_try(context: Context) -> bool:
+    task_instance = context.get("ti")
+    return getattr(task_instance, "try_number", 1) > getattr(task_instance, "max_tries", 0)
+
+
+def result_of(run: MigrationRun, path: Any) -> dict[str, Any]:
+    """Return the result document of a job, which must not change from now on.
+
+    Raises `ValidationFailed` if there is none at its path.
+    """
+    if not is_there(path):
         raise ValidationFailed(
             [
                 Finding(
@@ -95,31 +157,33 @@ def result_of(run: MigrationRun, kind: Kind, path: Any) -> dict[str, Any]:
                 )
             ]
         )
-    return result
+    flush(path)
+    return run.evidence.taken(path)
 
 
-def _clients_file(run: MigrationRun, client_id: str, folder: Path) -> Path:
-    connections = {"source": run.migration.source.connection, "target": run.migration.target.connection}
-    sides = {
-        side: {**spark_options(name, connection_config(name)), "kafka.client.id": client_id}
-        for side, name in connections.items()
+def _clients(run: MigrationRun, client_id: str) -> dict[str, dict[str, str]]:
+    """Return the options of Spark's Kafka reader per side."""
+    clusters = {"source": run.migration.source, "target": run.migration.target}
+    return {
+        side: {
+            **spark_options(cluster.connection, connection_config(cluster.connection, cluster.insecure)),
+            "kafka.client.id": client_id,
+        }
+        for side, cluster in clusters.items()
     }
-    path = folder / CLIENTS_FILE
+
+
+def _properties_file(target: SparkTarget, folder: Path) -> str | None:
+    """Return a file of all settings; a connection without any of its own leaves `spark-submit` to its defaults."""
+    if not target.own:
+        return None
+    return _write(folder / "spark.properties", properties_text(target.defaults, target.own))
+
+
+def _write(path: Path, text: str) -> str:
     path.touch(mode=0o600)
-    path.write_text(json.dumps(sides))
-    return path
-
-
-@contextmanager
-def _transport_errors() -> Iterator[None]:
-    """Keep the reason that Spark gave; the provider's own text repeats the whole command line."""
-    try:
-        yield
-    except AirflowException as error:
-        code = str(error).rpartition("Error code is: ")[2].rstrip(".")
-        raise AirflowException(
-            f"spark-submit ended with code {code}; the lines above name the cause. Nothing was judged."
-        ) from None
+    path.write_text(text)
+    return str(path)
 
 
 def zip_package(package: Path, folder: Path) -> Path:

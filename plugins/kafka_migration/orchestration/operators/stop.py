@@ -11,7 +11,9 @@ from kafka_migration.core.errors import Finding, MirrorFailed, OutcomeUnknown, R
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import StopCertificate
 from kafka_migration.core.host import HostReply
+from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.metrics import MetricsOf
+from kafka_migration.core.migration import RunIdentity
 from kafka_migration.core.retention import Forecast
 from kafka_migration.orchestration.forecast import forecast_after
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, hold_reservation
@@ -27,17 +29,22 @@ _REASONS = {"lease-expired": "stopped by the host, its lease not being renewed",
 class StopMirrorOperator(MigrationOperator):
     """Stop whatever MirrorMaker of this migration is open and write its stop certificate.
 
-    Needs nothing of the tasks before it but the reservation and the frozen migration file. With nothing open
+    Needs nothing of the tasks before it but the reservation and the frozen migration file, which Airflow keeps: it also
+    stops where somebody changed the evidence. With nothing open
     (nothing was started, or a cleared task runs again) it changes nothing and returns the stored certificate.
+
+    Where the ledger cannot be read, MirrorMaker is stopped all the same, and the task fails without a certificate.
 
     A MirrorMaker that may have lost records is ended by KILL, because its orderly end would store positions beyond
     them. Records that the source deleted before they were copied fail the task (`GAP_DURING_RUN`), when everything is
     stopped and certified. The log tells when the next run must start at the latest.
     """
 
+    needs_evidence = False
+
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Stop, certify, record."""
-        ledger = run.ledger.read()
+        ledger = _ledger_or_stop(run)
         generation = ledger.open_generation
         if generation is None:
             stored = ledger.last_stop
@@ -46,6 +53,8 @@ class StopMirrorOperator(MigrationOperator):
         # Cleared by itself, it comes as a later attempt than the one whose reservation could not be freed.
         hold_reservation(run)
         reply = stop_generation(run, generation)
+        # The certificate needs both clusters, which may be silent for long.
+        run.news.tell_stopped(run.identity.holder, generation.number, run.now())
         certificate = end_when_settled(run, generation, reply, _reason(run, reply))
         forecast = self._forecast(run, certificate, ledger.last_stop)
         document = {"at": run.now(), "certificate": certificate.to_document(), "log": reply.log}
@@ -76,6 +85,21 @@ class StopMirrorOperator(MigrationOperator):
             run.host.clean(run.identity.holder, KEPT_GENERATIONS)
         except (TransientError, Refused, OutcomeUnknown) as error:
             self.log.warning("Old generations are still on the host: %s", error)
+
+
+def _ledger_or_stop(run: MigrationRun) -> Ledger:
+    """Return the ledger; where it cannot be read, stop what this run has started before that is raised.
+
+    Nothing is certified then: the next run that can read the ledger does that.
+    """
+    try:
+        return run.ledger.read()
+    except Exception:
+        # Whatever it is, it must not keep MirrorMaker alive.
+        status = run.host.status()
+        if status.is_running and RunIdentity.from_holder(status.holder).is_same_run(run.identity):
+            run.host.stop(status.holder, None, run.whole_migration.mirror.stop_grace_s)
+        raise
 
 
 def _reason(run: MigrationRun, reply: HostReply) -> str:

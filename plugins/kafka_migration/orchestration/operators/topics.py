@@ -30,7 +30,18 @@ class CreateTopicsOperator(MigrationOperator):
         self._record(run, plan)
         self._freeze_again(run)
         run.evidence.write(Kind.TOPICS, {"at": run.now(), "created": plan["create"], "grown": plan["grow"]})
+        self._log(topics, plan["grow"])
         return {"created": len(topics), "grown": len(plan["grow"])}
+
+    def _log(self, created: list[NewTopic], grown: dict[str, int]) -> None:
+        for topic in created:
+            configs = ", ".join(f"{name}={value}" for name, value in sorted(topic.configs.items())) or "none"
+            what = f"{topic.partitions} partitions, replication factor {topic.replication_factor}, settings: {configs}"
+            self.log.info("Created %s: %s", topic.topic, what)
+        for name, partitions in sorted(grown.items()):
+            self.log.info("Grown %s: %d partitions now", name, partitions)
+        if not created and not grown:
+            self.log.info("Nothing to create: every topic is there.")
 
     @staticmethod
     def _freeze_again(run: MigrationRun) -> None:

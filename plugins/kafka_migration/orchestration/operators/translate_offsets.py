@@ -20,13 +20,14 @@ class TranslatingOperator(SparkJobOperator):
     def translate(self, context: Context, run: MigrationRun, request: TranslationRequest) -> Summary:
         """Write the request, run Spark, check that the result is there."""
         request_path = run.evidence.write(Kind.TRANSLATION_REQUEST, request.to_document())
-        result_path = run.evidence.new_path(Kind.TRANSLATION_RESULT)
         if request.topics:
+            result_path = run.evidence.announced_path(Kind.TRANSLATION_RESULT)
             self.submit(context, run, APPLICATION, request.client_id, request_path, str(result_path))
+            result = result_of(run, result_path)
         else:
             self.log.info("Nothing to translate by the records themselves.")
-            run.evidence.write(Kind.TRANSLATION_RESULT, nothing_to_translate(request))
-        result = result_of(run, Kind.TRANSLATION_RESULT, result_path)
+            result = nothing_to_translate(request)
+            run.evidence.write(Kind.TRANSLATION_RESULT, result)
         return {"topics": len(result["topics"]), "vectors": sum(len(t["translations"]) for t in result["topics"])}
 
 

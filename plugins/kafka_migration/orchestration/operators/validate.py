@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowSkipException
 
-from kafka_migration.adapters.evidence import is_there
+from kafka_migration.adapters.documents import is_there
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import Generation
 from kafka_migration.core.lateness import pending_document
@@ -58,13 +58,15 @@ class ValidateTopicsOperator(SparkJobOperator):
         with reporting(run, self.task_id):
             request = _request(run)
             request_path = run.evidence.write(Kind.VALIDATION_REQUEST, request.to_document())
-            result_path = run.evidence.new_path(Kind.VALIDATION_RESULT)
             if all(window.is_empty for window in request.windows):
                 self.log.info("Nothing to read: every window is empty.")
-                run.evidence.write(Kind.VALIDATION_RESULT, empty_result(request, run.now()).to_document())
-            elif not self._submit_in_time(context, run, request, request_path, result_path):
+                result = empty_result(request, run.now()).to_document()
+                run.evidence.write(Kind.VALIDATION_RESULT, result)
+                return _summary(result)
+            result_path = run.evidence.announced_path(Kind.VALIDATION_RESULT)
+            if not self._submit_in_time(context, run, request, request_path, result_path):
                 _leave_pending(run, request)
-            return _summary(result_of(run, Kind.VALIDATION_RESULT, result_path))
+            return _summary(result_of(run, result_path))
 
     def _submit_in_time(
         self, context: Context, run: MigrationRun, request: ValidationRequest, request_path: str, result_path: Any
@@ -113,6 +115,7 @@ def _request(run: MigrationRun) -> ValidationRequest:
         nonce=secrets.token_hex(16) if wanted.audit else None,
         left_out=left_out(every, windows),
         max_bytes_per_s=wanted.max_bytes_per_s,
+        killed_generations=tuple(g.number for g in generations if g.stop is not None and not g.stop.graceful),
     )
 
 

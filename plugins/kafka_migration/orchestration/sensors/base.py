@@ -7,6 +7,8 @@ from typing import Any
 
 from airflow.sdk import BaseSensorOperator
 
+from kafka_migration.orchestration.failing import never_again
+
 
 class MigrationSensor(BaseSensorOperator):
     """A wait of a migration's run, always deferred.
@@ -19,3 +21,4 @@ class MigrationSensor(BaseSensorOperator):
     def __init__(self, *, migration: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.migration = migration
+        never_again(self)

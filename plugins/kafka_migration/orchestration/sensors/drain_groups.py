@@ -56,6 +56,10 @@ class DrainGroupsSensor(MigrationSensor):
                 LagPolicy(freshness_s=max(MIN_FRESHNESS_S, FRESH_POLLS * poll_interval_s)),
                 poll_interval_s,
                 run.clock.now() + limit,
+                stall_after_s=run.migration.watch.stall_after_s,
+                unreachable_after_s=run.migration.watch.unreachable_after_s,
+                run=run.to_arguments(),
+                insecure=[str(each) for each in run.migration.source.insecure],
             )
         self.defer(trigger=trigger, method_name="execute_complete", timeout=limit + TRIGGER_MARGIN)
         return None

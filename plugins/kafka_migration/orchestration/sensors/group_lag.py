@@ -7,15 +7,21 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from airflow.sdk import BaseSensorOperator, Context
-from airflow.sdk.exceptions import AirflowFailException, AirflowSensorTimeout
+from airflow.sdk.exceptions import AirflowSensorTimeout
 
 from kafka_migration.adapters.clock import SystemClock
 from kafka_migration.core.errors import Finding
 from kafka_migration.core.group_lag import LagPolicy
+from kafka_migration.core.migration import Insecurity
 from kafka_migration.core.watch import TRIGGER_MARGIN
+from kafka_migration.orchestration.failing import FailedForGood, log_findings, never_again
 from kafka_migration.orchestration.group_lag import LagOutcome
 from kafka_migration.orchestration.operators.base import Summary
-from kafka_migration.orchestration.triggers.group_lag import ConsumerGroupLagTrigger
+from kafka_migration.orchestration.triggers.group_lag import (
+    STALL_AFTER_S,
+    UNREACHABLE_AFTER_S,
+    ConsumerGroupLagTrigger,
+)
 
 
 class ConsumerGroupLagSensor(BaseSensorOperator):
@@ -29,6 +35,9 @@ class ConsumerGroupLagSensor(BaseSensorOperator):
     :param freshness_s: seconds after which a sample is stale: slower readings count for nothing, longer pauses
         begin the count anew.
     :param poll_interval_s: seconds between two samples; less than `freshness_s`.
+    :param stall_after_s: seconds of silence of the cluster after which the log warns.
+    :param unreachable_after_s: seconds of silence of the cluster after which the sensor fails (`UNREACHABLE`).
+    :param insecure: the protections that the connection may give up, as in `source.insecure` of a migration file.
 
     Always deferrable: one trigger for all groups, no worker slot. `timeout` and `soft_fail` are those of every
     sensor. The end of a partition is its last stable offset. A partition on which a group committed nothing has an
@@ -52,21 +61,31 @@ class ConsumerGroupLagSensor(BaseSensorOperator):
         samples: int = 3,
         freshness_s: float = 60.0,
         poll_interval_s: float = 15.0,
+        stall_after_s: float = STALL_AFTER_S,
+        unreachable_after_s: float = UNREACHABLE_AFTER_S,
+        insecure: Sequence[str] = (),
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        never_again(self)
         if not 0 < poll_interval_s < freshness_s:
             raise ValueError(f"0 < poll_interval_s < freshness_s is needed, got {poll_interval_s} and {freshness_s}")
+        if not 0 < stall_after_s < unreachable_after_s:
+            found = f"{stall_after_s} and {unreachable_after_s}"
+            raise ValueError(f"0 < stall_after_s < unreachable_after_s is needed, got {found}")
         self.kafka_conn_id = kafka_conn_id
         self.group_ids = group_ids
         self.topics = topics
         self.policy = LagPolicy(limit_offsets, samples, freshness_s)
         self.poll_interval_s = poll_interval_s
+        self.stall_after_s = stall_after_s
+        self.unreachable_after_s = unreachable_after_s
+        self.insecure = tuple(Insecurity(each) for each in insecure)
 
     def execute(self, context: Context) -> None:
         """Defer to the trigger."""
         if not self.group_ids:
-            raise AirflowFailException("group_ids is empty: there is no group to wait for")
+            raise FailedForGood("group_ids is empty: there is no group to wait for")
         topics = None if self.topics is None else list(self.topics)
         limit = timedelta(seconds=self.timeout)
         self.defer(
@@ -76,6 +95,9 @@ class ConsumerGroupLagSensor(BaseSensorOperator):
                 self.policy,
                 self.poll_interval_s,
                 SystemClock().now() + limit,
+                stall_after_s=self.stall_after_s,
+                unreachable_after_s=self.unreachable_after_s,
+                insecure=[str(each) for each in self.insecure],
             ),
             method_name="execute_complete",
             timeout=limit + TRIGGER_MARGIN,
@@ -85,7 +107,9 @@ class ConsumerGroupLagSensor(BaseSensorOperator):
         """Return the last progress line; raise when not every group has caught up."""
         self.log.info("%s", event["progress"])
         if event["outcome"] == LagOutcome.FAILED:
-            raise AirflowFailException("\n".join(str(Finding.from_document(f)) for f in event["findings"]))
+            findings = [Finding.from_document(finding) for finding in event["findings"]]
+            log_findings(findings)
+            raise FailedForGood("\n".join(map(str, findings)))
         if event["outcome"] == LagOutcome.TIMED_OUT:
             behind = "; ".join(f"group {group}: {text}" for group, text in event["behind"].items())
             raise AirflowSensorTimeout(f"not caught up within {self.timeout:,.0f} s: {behind or event['progress']}")
@@ -98,8 +122,9 @@ def lag_trigger(
     policy: LagPolicy,
     poll_interval_s: float,
     deadline: datetime,
+    **more: Any,
 ) -> ConsumerGroupLagTrigger:
-    """Return the trigger that waits for these groups under this rule."""
+    """Return the trigger that waits for these groups under this rule; `more` are further arguments of it."""
     return ConsumerGroupLagTrigger(
         kafka_conn_id=kafka_conn_id,
         groups=groups,
@@ -108,4 +133,5 @@ def lag_trigger(
         freshness_s=policy.freshness_s,
         poll_interval_s=poll_interval_s,
         deadline=deadline.isoformat(),
+        **more,
     )

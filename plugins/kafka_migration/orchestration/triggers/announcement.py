@@ -1,4 +1,4 @@
-"""The trigger behind `stop_producers`: waits until the watch tells that the producers are to stop."""
+"""The trigger behind `stop_producers`: waits until the watch tells that the producers are to stop, or is over."""
 
 from __future__ import annotations
 
@@ -23,20 +23,22 @@ class AnnouncementTrigger(BaseTrigger):
 
     :param run: the waiting run, as `MigrationRun.to_arguments` describes it.
     :param deadline: ISO 8601; absolute, so that a restarted triggerer does not start the time anew.
+    :param is_over: wait until the watch is over, however it ended: then nobody need answer any more.
 
     The event is `{"announced": bool}`. It only reads, and only the evidence; while that cannot be read it waits on.
     """
 
-    def __init__(self, *, run: dict[str, Any], deadline: str) -> None:
+    def __init__(self, *, run: dict[str, Any], deadline: str, is_over: bool = False) -> None:
         super().__init__()
         self.run_arguments = run
         self.deadline = deadline
+        self.is_over = is_over
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """Return class path and arguments."""
         return (
             f"{type(self).__module__}.{type(self).__qualname__}",
-            {"run": self.run_arguments, "deadline": self.deadline},
+            {"run": self.run_arguments, "deadline": self.deadline, "is_over": self.is_over},
         )
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
@@ -44,9 +46,12 @@ class AnnouncementTrigger(BaseTrigger):
         run = MigrationRun.from_arguments(self.run_arguments)
         poll_interval_s = await sync_to_async(lambda: run.migration.watch.poll_interval_s)()
         while True:
-            is_over = run.clock.now() >= datetime.fromisoformat(self.deadline)
-            announced = await asyncio.to_thread(was_announced, run)
-            if announced is not None or is_over:
+            is_late = run.clock.now() >= datetime.fromisoformat(self.deadline)
+            announced = await sync_to_async(was_announced, thread_sensitive=False)(run)
+            is_reached = (
+                await sync_to_async(has_ended, thread_sensitive=False)(run) if self.is_over else announced is not None
+            )
+            if is_reached or is_late:
                 yield TriggerEvent({"announced": bool(announced)})
                 return
             await asyncio.sleep(poll_interval_s)
@@ -55,13 +60,23 @@ class AnnouncementTrigger(BaseTrigger):
 def was_announced(run: MigrationRun) -> bool | None:
     """Return whether the attempt's watch told the producers to stop; `None` while it may still do so."""
     try:
+        run.evidence.look_again()
         watch = run.evidence.of_attempt(Kind.WATCH)
-        if any(document.get("stage") == Stage.ANNOUNCED for document in watch):
-            return True
-        # Either tells that the watch is over: that of a MirrorMaker which was dead already leaves no stop.
-        has_ended = any("outcome" in document for document in watch) or run.evidence.of_attempt(Kind.STOP)
-        return False if has_ended else None
     except Exception:
         # Whatever a store raises: not to know it is no reason to give up.
         log.warning("The evidence cannot be read now.", exc_info=True)
         return None
+    if any(document.get("stage") == Stage.ANNOUNCED for document in watch):
+        return True
+    return False if has_ended(run) else None
+
+
+def has_ended(run: MigrationRun) -> bool:
+    """Tell whether the attempt's watch is known to be over."""
+    try:
+        # Either tells it: the watch of a MirrorMaker which was dead already leaves no stop.
+        ended = any("outcome" in document for document in run.evidence.of_attempt(Kind.WATCH))
+        return ended or bool(run.evidence.of_attempt(Kind.STOP))
+    except Exception:
+        log.warning("The evidence cannot be read now.", exc_info=True)
+        return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,9 +11,18 @@ from airflow.triggers.base import BaseTrigger, TriggerEvent
 from asgiref.sync import sync_to_async
 
 from kafka_migration.adapters.clock import SystemClock
+from kafka_migration.core.errors import FindingsError
 from kafka_migration.core.group_lag import LagPolicy
-from kafka_migration.orchestration.group_lag import GroupLagReader, GroupLagWatcher
-from kafka_migration.orchestration.run import cluster_at
+from kafka_migration.core.migration import POLL_GRACE_S
+from kafka_migration.core.silence import Party, Silence, SilenceWatch, moment
+from kafka_migration.orchestration.alerting import unreachable_alert
+from kafka_migration.orchestration.group_lag import GroupLagReader, GroupLagWatcher, failed_event
+from kafka_migration.orchestration.run import MigrationRun, cluster_at
+from kafka_migration.orchestration.triggers.telling import tell
+
+# For a sensor that no migration file says anything of: the defaults of such a file.
+STALL_AFTER_S = 600.0
+UNREACHABLE_AFTER_S = 1800.0
 
 
 class ConsumerGroupLagTrigger(BaseTrigger):
@@ -22,6 +31,11 @@ class ConsumerGroupLagTrigger(BaseTrigger):
     :param kafka_conn_id: the Airflow connection (type `kafka`) of the cluster.
     :param groups: the topics to look at per group; `None`: all in which the group committed anything.
     :param deadline: ISO 8601; absolute, so that a restarted triggerer does not start the time anew.
+    :param insecure: the protections that the connection may give up, as in `source.insecure` of a migration file.
+
+    :param stall_after_s: of a cluster that is silent for so long the log tells, and people if there is a `run`.
+    :param unreachable_after_s: a silence of this length ends the wait.
+    :param run: the run of a migration that waits, as `MigrationRun.to_arguments` describes it; its source is read.
 
     The further arguments are those of `core.group_lag.LagPolicy`, and the time between two samples. The event is
     `{"outcome": "caught_up" | "timed_out" | "failed", "progress", "behind": {group: text}, "findings"}`. It only reads.
@@ -37,6 +51,10 @@ class ConsumerGroupLagTrigger(BaseTrigger):
         freshness_s: float,
         poll_interval_s: float,
         deadline: str,
+        stall_after_s: float = STALL_AFTER_S,
+        unreachable_after_s: float = UNREACHABLE_AFTER_S,
+        run: dict[str, Any] | None = None,
+        insecure: Sequence[str] = (),
     ) -> None:
         super().__init__()
         self.kafka_conn_id = kafka_conn_id
@@ -46,6 +64,10 @@ class ConsumerGroupLagTrigger(BaseTrigger):
         self.freshness_s = freshness_s
         self.poll_interval_s = poll_interval_s
         self.deadline = deadline
+        self.stall_after_s = stall_after_s
+        self.unreachable_after_s = unreachable_after_s
+        self.run_arguments = run
+        self.insecure = list(insecure)
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
         """Return class path and arguments."""
@@ -59,23 +81,45 @@ class ConsumerGroupLagTrigger(BaseTrigger):
                 "freshness_s": self.freshness_s,
                 "poll_interval_s": self.poll_interval_s,
                 "deadline": self.deadline,
+                "stall_after_s": self.stall_after_s,
+                "unreachable_after_s": self.unreachable_after_s,
+                "run": self.run_arguments,
+                "insecure": self.insecure,
             },
         )
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Poll until the wait is over; yield its one event."""
         # Airflow's connections are readable only through its bridge between threads and the event loop.
-        watcher = await sync_to_async(self._watcher)()
+        try:
+            watcher = await sync_to_async(self._watcher)()
+        except FindingsError as error:
+            yield TriggerEvent(failed_event(error))
+            return
         while True:
             event = await asyncio.to_thread(watcher.poll)
             self.log.info("%s", watcher.progress)
+            for silence in watcher.silence.take_untold(watcher.clock.now()):
+                self._tell(silence, watcher.silence.gives_up_at(silence))
             if event is not None:
                 yield TriggerEvent(event)
                 return
             await asyncio.sleep(self.poll_interval_s)
 
+    def _tell(self, silence: Silence, gives_up_at: datetime) -> None:
+        self.log.warning("%s", f"{silence}. The wait fails at {moment(gives_up_at)} unless an answer comes.")
+        if self.run_arguments is not None:
+            run = MigrationRun.from_arguments(self.run_arguments)
+            tell(run, unreachable_alert(run, silence, gives_up_at))
+
     def _watcher(self) -> GroupLagWatcher:
         clock = SystemClock()
         policy = LagPolicy(self.limit_offsets, self.samples, self.freshness_s)
-        reader = GroupLagReader(cluster_at(self.kafka_conn_id), self.groups, policy, clock)
+        reader = GroupLagReader(cluster_at(self.kafka_conn_id, self.insecure), self.groups, policy, clock)
+        act = "Nothing was moved. Then trigger the cutover again." if self.run_arguments else "Then try again."
+        setting = "watch.unreachable_after" if self.run_arguments else "unreachable_after_s"
+        silence = SilenceWatch(self.stall_after_s, self.unreachable_after_s, setting=setting, act=act)
+        party = Party.SOURCE if self.run_arguments else Party.CLUSTER
+        deadline = datetime.fromisoformat(self.deadline)
+        return GroupLagWatcher(reader, clock, deadline, self.poll_interval_s + POLL_GRACE_S, silence, party)
         return GroupLagWatcher(reader, clock, datetime.fromisoformat(self.deadline))

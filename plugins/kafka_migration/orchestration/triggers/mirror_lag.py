@@ -13,18 +13,19 @@ from airflow.triggers.base import BaseTrigger, TriggerEvent
 from asgiref.sync import sync_to_async
 
 from kafka_migration.adapters.metrics import begin_metrics, emit
-from kafka_migration.core.alerts import Alert
-from kafka_migration.core.errors import Refused
+from kafka_migration.core.errors import FindingsError, Refused
 from kafka_migration.core.metrics import MetricsOf
 from kafka_migration.core.migration import Mode
-from kafka_migration.core.watch import WatchLimits, WatchResult, watch_limits
-from kafka_migration.orchestration.alerting import send
+from kafka_migration.core.watch import Outcome, WatchLimits, WatchResult, watch_limits
+from kafka_migration.orchestration.alerting import unreachable_alert
 from kafka_migration.orchestration.cutover_guide import CutoverGuide
 from kafka_migration.orchestration.follow_guide import FollowGuide
+from kafka_migration.orchestration.plan_guide import Guide, PlanGuide
 from kafka_migration.orchestration.reviving import Reviver
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.starting import stop_generation
-from kafka_migration.orchestration.watcher import Guide, MirrorWatcher, PlanGuide
+from kafka_migration.orchestration.triggers.telling import tell
+from kafka_migration.orchestration.watcher import MirrorWatcher
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -33,8 +34,6 @@ T = TypeVar("T")
 # does not answer holds its place for up to half a minute, so there are several.
 POLLS_AT_ONCE = 16
 _places = threading.BoundedSemaphore(POLLS_AT_ONCE)
-# The event loop itself keeps nothing alive that nobody waits for.
-_telling: set[asyncio.Future[None]] = set()
 
 
 class MirrorLagTrigger(BaseTrigger):
@@ -73,14 +72,22 @@ class MirrorLagTrigger(BaseTrigger):
         # A poll may take minutes: in threads shared with others, these would miss their leases.
         thread = ThreadPoolExecutor(1, f"watch-{run.name}")
         try:
-            watcher = await sync_to_async(_in_turn(self._watcher), thread_sensitive=False, executor=thread)(run)
+            try:
+                watcher = await sync_to_async(_in_turn(self._watcher), thread_sensitive=False, executor=thread)(run)
+            except FindingsError as error:
+                # Such as evidence that was changed: the task says so.
+                failed = WatchResult(Outcome.FAILED, "", findings=error.findings).to_document()
+                yield TriggerEvent({**failed, "generation": self.generation, "holder": run.identity.holder})
+                return
             poll = sync_to_async(_in_turn(_measured(watcher, run.name)), thread_sensitive=False, executor=thread)
             while True:
                 result = await poll()
                 self.log.info("%s", watcher.progress)
+                alerts = [unreachable_alert(run, s, watcher.silence.gives_up_at(s)) for s in watcher.take_untold()]
                 for notice in watcher.take_notices():
                     self.log.warning("%s", notice)
-                self._tell(run, watcher.guide.take_alert())
+                for alert in (*alerts, watcher.guide.take_alert()):
+                    tell(run, alert)
                 if result is not None:
                     told = {"generation": watcher.generation, "holder": run.identity.holder}
                     yield TriggerEvent({**result.to_document(), **told})
@@ -92,13 +99,6 @@ class MirrorLagTrigger(BaseTrigger):
             # After that poll, whose connections these are; waited for by nobody.
             thread.submit(run.close)
             thread.shutdown(wait=False)
-
-    def _tell(self, run: MigrationRun, alert: Alert | None) -> None:
-        """Send an alert beside the polls: a notifier that hangs must not keep a lease from being renewed."""
-        if alert is not None:
-            telling = asyncio.ensure_future(sync_to_async(send, thread_sensitive=False)(run, {}, alert))
-            _telling.add(telling)
-            telling.add_done_callback(_telling.discard)
 
     async def on_kill(self) -> None:
         """Stop the generation that was watched, if it is still this attempt's."""
@@ -140,11 +140,12 @@ class MirrorLagTrigger(BaseTrigger):
 
 
 def _measured(watcher: MirrorWatcher, migration: str) -> Callable[[], WatchResult | None]:
-    """Return the poll, with its metrics sent."""
+    """Return the poll, with its metrics sent and its news written."""
 
     def poll() -> WatchResult | None:
         result = watcher.poll()
         emit(*MetricsOf(migration).lag(watcher.watch.lag, watcher.watch.meter))
+        watcher.reviver.run.news.tell_progress(watcher.news())
         return result
 
     return poll

@@ -1,0 +1,43 @@
+"""Airflow's variables as the keeper of each ledger's head: the evidence root does not vouch for itself."""
+
+from __future__ import annotations
+
+from airflow.sdk import Variable
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding, Refused
+from kafka_migration.core.ledger_chain import Head
+
+_DESCRIPTION = "Newest entry of this migration's ledger. Delete it only to accept the ledger as it is now."
+
+
+class VariableAnchor:
+    """Keeps the head of one migration's ledger in the Airflow variable `kafka_migration__<name>__ledger`.
+
+    An Airflow that has no such variable yet, such as a new one over an old evidence root, takes the ledger as it is.
+    """
+
+    def __init__(self, migration: str) -> None:
+        self.key = f"kafka_migration__{migration}__ledger"
+
+    def head(self) -> Head:
+        """Return the head that was kept last. Raises `Refused` (`LEDGER_BROKEN`) when the variable holds none."""
+        text = Variable.get(self.key, default=None)
+        try:
+            return Head.from_text(text) if text is not None else Head()
+        except ValueError as error:
+            raise Refused([_not_a_head(self.key, str(error))]) from None
+
+    def keep(self, head: Head) -> None:
+        """Keep a head in place of the one before it."""
+        Variable.set(self.key, head.to_text(), _DESCRIPTION)
+
+
+def _not_a_head(key: str, reason: str) -> Finding:
+    return Finding(
+        Code.LEDGER_BROKEN,
+        f"Airflow variable {key}",
+        reason,
+        "the number and digest of the ledger's newest entry",
+        "Nothing was started. Find out who changed the variable. Delete it to accept the ledger as it is now.",
+    )

@@ -1,0 +1,158 @@
+"""The ledger of a migration, as files below the evidence root."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+from kafka_migration.adapters.documents import (
+    Folder,
+    create_whole,
+    is_local,
+    is_there,
+    listed,
+    naming,
+    parse_json,
+    read_whole,
+    to_json,
+)
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import EvidenceUnreadable, Finding, Refused, TransientError
+from kafka_migration.core.ledger import Ledger, with_entry
+from kafka_migration.core.ledger_chain import (
+    Head,
+    anchor_findings,
+    broken,
+    link_findings,
+    linked,
+    listing_findings,
+)
+
+LEDGER_FOLDER = "ledger"
+# Writers that meet at one number try again; the reservation keeps all but one away.
+_TRIES = 5
+# How many of the newest entries are looked for by name, where a listing lacks them.
+_UNLISTED = 20
+
+
+class Anchor(Protocol):
+    """Keeps the head of a ledger outside the evidence root."""
+
+    def head(self) -> Head:
+        """Return the head that was kept last; `Head()` before any."""
+
+    def keep(self, head: Head) -> None:
+        """Keep a head in place of the one before it."""
+
+
+class LedgerStore:
+    """The ledger of one migration. Only the run that holds the reservation appends.
+
+    `writer` is the run that may append, as it signs the reservation; `anchor` keeps the head of the ledger elsewhere.
+    Entries never change, so each is read once in the life of this object. Every method raises `Refused`
+    (`LEDGER_BROKEN`) for a ledger in which an entry is missing, changed or doubled.
+    """
+
+    def __init__(self, root: Folder, migration: str, writer: str | None = None, anchor: Anchor | None = None) -> None:
+        self.folder = root / migration / LEDGER_FOLDER
+        self._writer = writer
+        self._anchor = anchor
+        self._lock = threading.RLock()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._names: list[str] = []
+        self._digests: dict[int, str] = {}
+        self._ledger, self._head = Ledger(), Head()
+        self._anchored: Head | None = None
+
+    def read(self) -> Ledger:
+        """Return the ledger; one without entries is that of a new migration."""
+        with self._lock:
+            # Asked before the entries are listed: what it names is there by then.
+            anchored = self._anchor_head()
+            names = self._listing(anchored.number)
+            if names[: len(self._names)] != self._names:
+                self._forget()
+            for name in names[len(self._names) :]:
+                self._take(name)
+            self._require(anchor_findings(anchored, self._digests, str(self.folder)))
+            return self._ledger
+
+    def append(self, entry: Mapping[str, Any]) -> None:
+        """Append one entry, after those that the ledger holds now.
+
+        Raises `Refused` (`NOT_RESERVED`) when another run has reserved the migration since: its entries and this one
+        would contradict each other.
+        """
+        with self._lock:
+            for _ in range(_TRIES):
+                self.read()
+                self._require(self._writer_findings(entry))
+                path = self.folder / f"{self._head.number + 1:06}.json"
+                if create_whole(path, to_json(linked(entry, self._head))):
+                    self.read()
+                    self._keep_head()
+                    return
+            raise TransientError(f"other writers append to {self.folder} at the same time")
+
+    def _listing(self, newest: int) -> list[str]:
+        """Return the names of the entries, in order; `newest` is the number of one that was certainly written."""
+        names = {name for name in listed(self.folder) if name.endswith(".json") and not name.startswith(".")}
+        # A network file system may list a folder as it was some time ago; a file is found by its name all the same.
+        recent = (f"{number:06}.json" for number in range(max(newest - _UNLISTED, 0) + 1, newest + 1))
+        names |= {name for name in recent if name not in names and is_there(self.folder / name)}
+        self._require(listing_findings(sorted(names), str(self.folder)))
+        return sorted(names)
+
+    def _take(self, name: str) -> None:
+        """Add the entry of this name to what is known of the ledger."""
+        path = self.folder / name
+        try:
+            data = read_whole(path)
+            entry = parse_json(data, path)
+            self._require(link_findings(entry, self._head, str(path)))
+            with naming(path):
+                ledger = with_entry(self._ledger, entry)
+        except EvidenceUnreadable as error:
+            raise Refused(replace(finding, code=Code.LEDGER_BROKEN) for finding in error.findings) from None
+        except OSError as error:
+            if not is_local(path):
+                raise
+            raise Refused([broken(str(path), f"{type(error).__name__}: {error.strerror}", "a readable file")]) from None
+        self._ledger, self._head = ledger, self._head.after(data)
+        self._digests[self._head.number] = self._head.digest
+        self._names.append(name)
+
+    def _writer_findings(self, entry: Mapping[str, Any]) -> tuple[Finding, ...]:
+        holder = self._ledger.reserved_by
+        if self._writer is None or not holder or holder == self._writer or entry["kind"] == "reserved":
+            return ()
+        return (_taken_over(str(self.folder), holder, self._writer),)
+
+    def _anchor_head(self) -> Head:
+        if self._anchored is None:
+            self._anchored = self._anchor.head() if self._anchor else Head()
+        return self._anchored
+
+    def _keep_head(self) -> None:
+        if self._anchor:
+            self._anchor.keep(self._head)
+            self._anchored = self._head
+
+    @staticmethod
+    def _require(findings: tuple[Finding, ...]) -> None:
+        if findings:
+            raise Refused(findings)
+
+
+def _taken_over(folder: str, holder: str, writer: str) -> Finding:
+    return Finding(
+        Code.NOT_RESERVED,
+        folder,
+        f"the migration is reserved by {holder}",
+        f"reserved by {writer}",
+        "Nothing was written to the ledger. Wait for that run to end, and trigger a new one.",
+    )

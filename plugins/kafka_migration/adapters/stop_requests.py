@@ -1,0 +1,35 @@
+"""Requests to end mirroring, as files below the evidence root."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kafka_migration.adapters.documents import Folder, naming, read_json, to_json, write_whole
+from kafka_migration.core.stop_request import StopRequest
+
+STOP_REQUESTS_FOLDER = "stop-requests"
+
+
+class StopRequestStore:
+    """The requests to end mirroring, at most one per generation. Anybody who can write here may ask."""
+
+    def __init__(self, root: Folder, migration: str) -> None:
+        self.folder = root / migration / STOP_REQUESTS_FOLDER
+
+    def request(self, request: StopRequest) -> StopRequest:
+        """Write the request, unless its generation was asked before; return the one that stands."""
+        standing = self.find(request.generation)
+        if standing is None:
+            write_whole(self._path(request.generation), to_json(request.to_document()))
+        return standing or request
+
+    def find(self, generation: int) -> StopRequest | None:
+        """Return the request to this generation, `None` when there is none; raises what the store raises."""
+        try:
+            with naming(self._path(generation)):
+                return StopRequest.from_document(read_json(self._path(generation)))
+        except FileNotFoundError:
+            return None
+
+    def _path(self, generation: int) -> Any:
+        return self.folder / f"{generation}.json"

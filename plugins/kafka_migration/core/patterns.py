@@ -1,0 +1,90 @@
+"""Regular expressions of a person, on names that anybody may choose: bounded, whatever both are.
+
+Python's engine tries the ways in which a pattern may fit a name one after the other, and `(a+)+` has more ways to fit
+thirty letters than a computer can try. How many there are at most is read from the pattern; too many are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+# Typeshed does not know the parser, which `re` has had for decades.
+from re import _constants as parts  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
+from typing import Any
+
+# What Kafka allows for a topic, and what a pattern is measured by.
+USUAL_LENGTH = 249
+# Three free places, such as `.*a.*b.*`, on a name of that length: some tenths of a second at the worst.
+MOST_WAYS = (USUAL_LENGTH + 1) ** 3
+
+
+def pattern_problem(pattern: str) -> str:
+    """Say what is wrong with a regular expression; empty for one that can be used."""
+    try:
+        re.compile(pattern)
+        ways = _ways(pattern, USUAL_LENGTH)
+    except re.error as error:
+        return f"a regular expression: {error}"
+    except (OverflowError, RecursionError, MemoryError):
+        return "a regular expression with smaller numbers and fewer brackets"
+    if ways > MOST_WAYS:
+        return (
+            "a regular expression that cannot take for ever: no repetition or choice within a repetition, and at most "
+            "three free places such as .*"
+        )
+    return ""
+
+
+def matches(name: str, patterns: Iterable[str]) -> bool:
+    """Whether the whole name matches one of the regular expressions.
+
+    A name that is so long that a pattern would have too many ways to fit it does not match that one.
+    """
+    return any(
+        _compiled(pattern).fullmatch(name) is not None
+        for pattern in patterns
+        if len(name) <= USUAL_LENGTH or _ways(pattern, len(name)) <= MOST_WAYS
+    )
+
+
+@lru_cache(maxsize=4096)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.DOTALL)
+
+
+@lru_cache(maxsize=4096)
+def _ways(pattern: str, length: int) -> int:
+    return _ways_of(parser.parse(pattern), length)
+
+
+def _ways_of(sequence: Iterable[tuple[Any, Any]], length: int) -> int:
+    """Return in how many ways the parts of a pattern can be tried on a name of this length, at most."""
+    ways = 1
+    for kind, argument in sequence:
+        ways = min(ways * _ways_of_part(kind, argument, length), MOST_WAYS + 1)
+    return ways
+
+
+def _ways_of_part(kind: Any, argument: Any, length: int) -> int:
+    if kind in {parts.MAX_REPEAT, parts.MIN_REPEAT, parts.POSSESSIVE_REPEAT}:
+        least, most, inner = argument
+        return _repeated(_ways_of(inner, length), least, min(most, length), length)
+    if kind is parts.BRANCH:
+        return sum(_ways_of(branch, length) for branch in argument[1])
+    # A group, a look ahead or behind, a choice by a group: what is inside counts.
+    return max(1, sum(_ways_of(inner, length) for inner in _inside(argument)))
+
+
+def _repeated(ways: int, least: int, most: int, length: int) -> int:
+    if ways == 1:
+        return max(1, most - min(least, length) + 1)
+    return ways**most if most * ways.bit_length() <= 64 else MOST_WAYS + 1
+
+
+def _inside(argument: Any) -> Sequence[Any]:
+    if isinstance(argument, parser.SubPattern):
+        return [argument]
+    return [inner for inner in argument if isinstance(inner, parser.SubPattern)] if isinstance(argument, tuple) else []

@@ -1,0 +1,96 @@
+"""Asking people whether the producers have stopped, while the watch goes on to prove it.
+
+The task is deferred, not parked: the trigger resumes it when the watch is over, Airflow when somebody answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from airflow.sdk import Context
+from airflow.sdk.exceptions import TaskDeferred
+from airflow.sdk.execution_time.hitl import upsert_hitl_detail
+
+from kafka_migration.core.errors import Refused
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.migration import RunIdentity
+from kafka_migration.core.producers_question import ABORT, OPTIONS, SUBJECT, ProducersAsk, aborted, question_body
+from kafka_migration.core.stop_request import StopRequest
+from kafka_migration.core.watch import TRIGGER_MARGIN
+from kafka_migration.orchestration.cutover_guide import Stage
+from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger
+
+
+def waiting_for_watch(run: MigrationRun, method_name: str, *, is_over: bool = False) -> TaskDeferred:
+    """Return what defers a task until the watch announces that the producers are to stop, or until it is over."""
+    time_limit_s = run.migration.watch.time_limit_s + run.migration.cutover.fence_wait_s
+    deadline = run.clock.now() + timedelta(seconds=time_limit_s)
+    return TaskDeferred(
+        trigger=AnnouncementTrigger(run=run.to_arguments(), deadline=deadline.isoformat(), is_over=is_over),
+        method_name=method_name,
+        timeout=deadline - run.clock.now() + TRIGGER_MARGIN,
+    )
+
+
+def ask(run: MigrationRun, context: Context) -> None:
+    """Put the question to people; an earlier answer to it is forgotten."""
+    settings, asked = run.migration.cutover, _asked(run)
+    run.evidence.write(Kind.PRODUCERS, asked.to_document())
+    source = run.migration.source.connection
+    upsert_hitl_detail(
+        ti_id=context["task_instance"].id,
+        options=list(OPTIONS),
+        subject=SUBJECT.format(migration=run.name),
+        body=question_body(asked, run.migration.topics, settings.fence_quiet_s, settings.fence_wait_s, source),
+        params={},
+    )
+
+
+def known_answer(run: MigrationRun) -> ProducersAsk | None:
+    """Return the answer to the question of this attempt, if it was given before the task was tried again.
+
+    Airflow tries a task again whose answer came while it was still noting that the task had asked. Raises `Refused` if
+    the answer ends the cutover.
+    """
+    asks = [ProducersAsk.from_document(document) for document in run.evidence.of_attempt(Kind.PRODUCERS)]
+    answered = asks[-1] if asks and asks[-1].chosen is not None else None
+    if answered is not None and answered.chosen == ABORT:
+        _end_mirroring(run, str(answered.by))
+        raise Refused([aborted(answered)])
+    return answered
+
+
+def take_answer(run: MigrationRun, event: Mapping[str, Any]) -> ProducersAsk | None:
+    """Record the answer that an event carries, `None` if none does; raises `Refused` if it ends the cutover."""
+    if not event.get("chosen_options"):
+        return None
+    user = event.get("responded_by_user") or {}
+    chosen, by = event["chosen_options"][0], user.get("name") or user.get("id") or "a user that Airflow does not name"
+    if chosen == ABORT:
+        # Before anything that may fail.
+        _end_mirroring(run, by)
+    at = event["responded_at"].isoformat(timespec="seconds")
+    answered = replace(_asked(run), chosen=chosen, answered_at=at, by=by)
+    run.evidence.write(Kind.PRODUCERS, answered.to_document())
+    if chosen == ABORT:
+        raise Refused([aborted(answered)])
+    return answered
+
+
+def _asked(run: MigrationRun) -> ProducersAsk:
+    """Return the question about the newest announcement of the run, which may be one of an earlier attempt."""
+    watch = run.evidence.of_run(Kind.WATCH)
+    announced_at = [document["announced_at"] for document in watch if document.get("stage") == Stage.ANNOUNCED][-1]
+    until = datetime.fromisoformat(announced_at) + timedelta(seconds=run.migration.cutover.fence_wait_s)
+    return ProducersAsk(announced_at, until.isoformat(timespec="seconds"))
+
+
+def _end_mirroring(run: MigrationRun, by: str) -> None:
+    """Ask this run's watch to end, as `kafka-migration stop` would."""
+    generation = run.ledger.read().open_generation
+    if generation is not None and RunIdentity.from_holder(generation.start.run).is_same_run(run.identity):
+        run.stop_requests.request(StopRequest(generation.number, generation.start.run, run.now(), by, ABORT))

@@ -1,0 +1,180 @@
+"""Where Airflow keeps what `core.kept` tells: XCom, which other tasks see, and the state store, which outlives tries.
+
+XCom of a task is emptied when the task begins again. So each task pushes, beside its own digests, all those that it
+knows, and takes its own of earlier tries out of its state store. A trigger has no state store, and its task may begin
+again before it: it pushes under the run's first task.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from airflow.sdk import Context
+from airflow.sdk.execution_time.xcom import XCom
+
+from kafka_migration.core.kept import Kept, joined
+from kafka_migration.core.migration import RunIdentity
+
+KEY = "kafka_migration_evidence"
+
+
+_EXTRA = ("migration_file", "answer")
+
+
+class Shelf(Protocol):
+    """A place of one task (or its trigger) in Airflow's database, beside those of the run's other tasks."""
+
+    def own(self) -> Mapping[str, Any]:
+        """Return what earlier tries of this task put down; empty when there is nothing."""
+
+    def all(self) -> Iterable[Any]:
+        """Return what every task of the run has put down."""
+
+    def put(self, value: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+        """Put down a value for all tasks, and what later tries of this task need."""
+
+
+class AirflowKeeper:
+    """Keeps what is known of a run's evidence in Airflow's database (`core.kept.Keeper`).
+
+    `known` are digests that are known without asking: those that a trigger was started with.
+    """
+
+    def __init__(self, shelf: Shelf, migration: str, known: Mapping[str, str] | None = None) -> None:
+        self._shelf = shelf
+        self._migration = migration
+        self._known = dict(known or {})
+        self._own: dict[str, str] = {}
+        self._extra: dict[str, Any] = {}
+        self._found: list[Mapping[str, Any]] | None = None
+        # A trigger sends alerts beside its polls, and both write.
+        self._lock = threading.RLock()
+
+    def kept(self) -> Kept:
+        """Return what all tasks of the run had kept when they were asked last."""
+        with self._lock:
+            return self._kept()
+
+    def _kept(self) -> Kept:
+        if self._found is None:
+            self._begin()
+        values = [*(self._found or ()), self._extra]
+        answers = [value["answer"] for value in values if value.get("answer")]
+        return Kept(
+            joined(self._others(), self._own),
+            next((value["migration_file"] for value in reversed(values) if value.get("migration_file")), None),
+            max(answers, key=lambda answer: str(answer["asked_at"]), default=None),
+        )
+
+    def look_again(self) -> Kept:
+        """Ask all tasks of the run again."""
+        with self._lock:
+            self._kept()
+            self._found = self._mine(self._shelf.all())
+            return self._kept()
+
+    def keep(self, digests: Mapping[str, str]) -> None:
+        """Keep the digests of documents that this task writes."""
+        with self._lock:
+            self._kept()
+            self._own |= digests
+            self._put()
+
+    def keep_migration(self, text: str) -> None:
+        """Keep the text of the migration file."""
+        self._keep_extra("migration_file", text)
+
+    def keep_answer(self, answer: Mapping[str, Any]) -> None:
+        """Keep what was asked last, and the answer that a person gave."""
+        self._keep_extra("answer", dict(answer))
+
+    def _keep_extra(self, name: str, value: Any) -> None:
+        with self._lock:
+            self._kept()
+            self._extra[name] = value
+            self._put()
+
+    def _begin(self) -> None:
+        """Take up what earlier tries kept; XCom lost it when this try began."""
+        self._found = self._mine(self._shelf.all())
+        for value in self._mine([self._shelf.own()]):
+            self._own = dict(value["digests"])
+            self._extra = {name: value[name] for name in _EXTRA if name in value}
+        if self._own.keys() - self._others().keys():
+            self._put()
+
+    def _mine(self, values: Iterable[Any]) -> list[Mapping[str, Any]]:
+        """Return those values that are of this migration: a mapped task has one for each."""
+        return [value for value in values if isinstance(value, Mapping) and value.get("migration") == self._migration]
+
+    def _others(self) -> dict[str, str]:
+        return joined(self._known, *(value["digests"] for value in self._found or ()))
+
+    def _put(self) -> None:
+        mine = {"migration": self._migration, "digests": self._own}
+        self._shelf.put({**mine, **self._extra, "digests": joined(self._others(), self._own)}, mine)
+
+
+class TaskShelf:
+    """What a running task puts down."""
+
+    def __init__(self, context: Context, migration: str) -> None:
+        self._ti: Any = context["ti"]
+        self._store: Any = context.get("task_state_store")
+        self._trigger_key = _trigger_key(migration)
+        self.tasks = tasks_of(context)
+
+    def own(self) -> Mapping[str, Any]:
+        """Return what earlier tries of this task put down; empty when there is nothing."""
+        # Where the task only waited, its XCom is still there.
+        waited = self._ti.xcom_pull(task_ids=[self._ti.task_id], key=KEY)[0]
+        return waited or (self._store.get(KEY) if self._store is not None else None) or {}
+
+    def all(self) -> Iterable[Any]:
+        """Return what every task of the run has put down."""
+        yield from self._ti.xcom_pull(task_ids=self.tasks, key=KEY)
+        yield from self._ti.xcom_pull(task_ids=self.tasks[:1], key=self._trigger_key)
+
+    def put(self, value: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+        """Put down a value for all tasks, and what later tries of this task need."""
+        if self._store is not None:
+            self._store.set(KEY, dict(own))
+        self._ti.xcom_push(KEY, dict(value))
+
+
+class TriggerShelf:
+    """What the trigger of a waiting task puts down: under the run's first task, which has ended for good by then."""
+
+    def __init__(self, identity: RunIdentity, tasks: Sequence[str], migration: str) -> None:
+        self._run = {"dag_id": identity.dag_id, "run_id": identity.run_id}
+        self._trigger_key = _trigger_key(migration)
+        self._tasks = tasks
+
+    def own(self) -> Mapping[str, Any]:
+        """Return what this trigger put down before its triggerer was started again."""
+        return self._one(self._tasks[0], self._trigger_key) or {}
+
+    def all(self) -> Iterable[Any]:
+        """Return what every task of the run, and its trigger, has put down."""
+        return [*(self._one(task, KEY) for task in self._tasks), self._one(self._tasks[0], self._trigger_key)]
+
+    def put(self, value: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+        """Put down a value for all tasks."""
+        XCom.set(key=self._trigger_key, value=dict(own), task_id=self._tasks[0], **self._run)
+
+    def _one(self, task: str, key: str) -> Any:
+        return XCom.get_one(key=key, task_id=task, map_index=-1, **self._run)
+
+
+def _trigger_key(migration: str) -> str:
+    return f"{KEY}_of_trigger_{migration}"
+
+
+def tasks_of(context: Context) -> list[str]:
+    """Return the tasks of the run's DAG that act for a migration, as the DAG's file orders them."""
+    dag: Any = context["dag"]
+    mine = [task.task_id for task in dag.tasks if "migration" in (task.template_fields or ())]
+    own = context["ti"].task_id
+    return mine if own in mine else [*mine, own]

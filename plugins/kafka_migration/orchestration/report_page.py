@@ -1,0 +1,81 @@
+"""The link *Report* of a run, and what it opens: the run's `report.md`, as plain text.
+
+Served by Airflow's api-server to whoever may see the DAG's runs. Plain text, because nothing in it can become markup or
+script, whatever names of topics and groups it holds. Airflow's web modules are imported when the first report is asked
+for: every component loads the plugin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+from urllib.parse import quote
+
+from airflow.sdk import BaseOperatorLink, conf
+
+from kafka_migration.adapters import settings
+from kafka_migration.adapters.documents import is_there, listed
+from kafka_migration.adapters.evidence import RunEvidence
+from kafka_migration.core.migration import RunIdentity, migration_of
+
+URL_PREFIX = "/kafka-migration"
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Cache-Control": "no-store",
+}
+NOT_YET = "There is no report of this run here. `finish` writes it when the run ends; its log names the place.\n"
+
+
+class ReportLink(BaseOperatorLink):
+    """The link from `finish` to the report of its run."""
+
+    name = "Report"
+
+    def get_link(self, operator: Any, *, ti_key: Any) -> str:
+        """Return the address; without `[api] base_url` one on the server that shows the link."""
+        base_url = (conf.get("api", "base_url", fallback="") or "").rstrip("/")
+        return f"{base_url}{URL_PREFIX}/report/{quote(ti_key.dag_id, safe='')}/{quote(ti_key.run_id, safe='')}"
+
+
+def newest_report(dag_id: str, run_id: str) -> str | None:
+    """Return the newest report of a run; `None` where there is none, or the DAG is none of ours."""
+    name = migration_of(dag_id)
+    if name is None or not run_id.strip("./"):
+        return None
+    attempts = RunEvidence(settings.evidence_root(), name, RunIdentity(dag_id, run_id, 1)).folder.parent
+    numbers = [_number(folder) for folder in listed(attempts)]
+    for number in sorted(filter(None, numbers), reverse=True):
+        report = attempts / f"attempt-{number}" / "report.md"
+        if is_there(report):
+            return str(report.read_text(encoding="utf-8"))
+    return None
+
+
+def _number(name: str) -> int:
+    digits = name.removeprefix("attempt-")
+    return int(digits) if digits.isdecimal() else 0
+
+
+async def report_app(scope: Mapping[str, Any], receive: Any, send: Any) -> None:
+    """Serve reports (ASGI)."""
+    await _application()(scope, receive, send)
+
+
+@cache
+def _application() -> Any:
+    from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity
+    from airflow.api_fastapi.core_api.security import requires_access_dag
+    from fastapi import Depends, FastAPI
+    from starlette.responses import PlainTextResponse
+
+    may_see_run = Depends(requires_access_dag(method="GET", access_entity=DagAccessEntity.RUN))
+    application = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, dependencies=[may_see_run])
+
+    @application.get("/report/{dag_id}/{run_id:path}")
+    def report(dag_id: str, run_id: str) -> PlainTextResponse:
+        text = newest_report(dag_id, run_id)
+        return PlainTextResponse(text or NOT_YET, 200 if text else 404, HEADERS)
+
+    return application

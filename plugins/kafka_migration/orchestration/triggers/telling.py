@@ -1,0 +1,22 @@
+"""Sending alerts from a trigger, beside what it does."""
+
+from __future__ import annotations
+
+import asyncio
+
+from asgiref.sync import sync_to_async
+
+from kafka_migration.core.alerts import Alert
+from kafka_migration.orchestration.alerting import send
+from kafka_migration.orchestration.run import MigrationRun
+
+# The event loop itself keeps nothing alive that nobody waits for.
+_telling: set[asyncio.Future[None]] = set()
+
+
+def tell(run: MigrationRun, alert: Alert | None) -> None:
+    """Send an alert beside the polls: a notifier that hangs must not keep a lease from being renewed."""
+    if alert is not None:
+        telling = asyncio.ensure_future(sync_to_async(send, thread_sensitive=False)(run, alert))
+        _telling.add(telling)
+        telling.add_done_callback(_telling.discard)

@@ -1,0 +1,53 @@
+"""What is wrong with the parts of a sandbox, asked from outside: dead ones, and ones that run but do not answer."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Mapping
+from typing import Any
+
+from sandbox.kafka import answers_metadata
+from sandbox.processes import identify
+from sandbox.state import SandboxState
+
+TIMEOUT_S = 5
+
+
+def dead_parts(state: SandboxState) -> list[str]:
+    """Return the parts whose process is gone."""
+    return [name for name, pid in state.pids.items() if identify(pid) is None]
+
+
+def troubles(state: SandboxState) -> dict[str, str]:
+    """Return {part: what is wrong with it}; empty when all is well."""
+    dead = dead_parts(state)
+    silent = [name for name in _silent(state) if name not in dead]
+    return {
+        **{name: f"NOT RUNNING; its log: {state.logs / f'{name}.log'}" for name in dead},
+        **{name: f"runs and DOES NOT ANSWER; its log: {state.logs / f'{name}.log'}" for name in silent},
+    }
+
+
+def health(airflow_url: str) -> Mapping[str, Any]:
+    """Return {component: what the health page says of it}; empty where it does not answer."""
+    try:
+        with urllib.request.urlopen(f"{airflow_url}/api/v2/monitor/health", timeout=TIMEOUT_S) as reply:
+            found: dict[str, Any] = json.load(reply)
+    except (OSError, ValueError):
+        return {}
+    return found
+
+
+def _silent(state: SandboxState) -> list[str]:
+    addresses = {"source": state.source_bootstrap, "target": state.target_bootstrap}
+    clusters = [name for name, address in addresses.items() if not answers_metadata(address)]
+    return clusters if state.airflow_url is None else [*clusters, *_silent_airflow(state.airflow_url)]
+
+
+def _silent_airflow(url: str) -> list[str]:
+    found = health(url)
+    if not found:
+        return ["api-server"]
+    components = ("scheduler", "dag-processor", "triggerer")
+    return [name for name in components if found[name.replace("-", "_")]["status"] != "healthy"]

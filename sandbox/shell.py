@@ -1,0 +1,40 @@
+"""`.sandbox/env`, which a person's shell reads to have `airflow` and `kafka-migration` work on the running sandbox."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from sandbox.environment import program
+
+FILE_NAME, PROGRAMS = "env", "bin"
+
+
+def write_shell(root: Path, variables: Mapping[str, str], plugins: Path) -> None:
+    """Write the environment file (mode 0600, it holds passwords) and the folder of programs that it puts on the PATH.
+
+    Args:
+        root: the sandbox's folder.
+        variables: what a shell has to export; without the marker, or whatever it starts would end with the sandbox.
+        plugins: the folder in which the package is.
+    """
+    programs = root / PROGRAMS
+    programs.mkdir(exist_ok=True)
+    words = (f"PYTHONPATH={shlex.quote(str(plugins))}", "exec", shlex.quote(sys.executable), "-m kafka_migration")
+    _write(programs / "kafka-migration", f'#!/bin/sh\n{" ".join(words)} "$@"\n', 0o700)
+    _write(programs / "airflow", f'#!/bin/sh\nexec {shlex.quote(program("airflow"))} "$@"\n', 0o700)
+    exports = [f"export {name}={shlex.quote(value)}" for name, value in sorted(variables.items())]
+    path = f'export PATH={shlex.quote(str(programs))}:"$PATH"'
+    _write(root / FILE_NAME, "\n".join(["# For a shell, while the sandbox runs.", *exports, path, ""]), 0o600)
+
+
+def _write(path: Path, text: str, mode: int) -> None:
+    """Write a file that is never seen half-written, nor by anybody else."""
+    fresh = path.with_name(f".{path.name}-new")
+    fresh.unlink(missing_ok=True)
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w") as file:
+        file.write(text)
+    fresh.replace(path)

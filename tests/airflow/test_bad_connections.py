@@ -1,0 +1,201 @@
+"""Each way to use a Kafka connection refuses a wrong one with one coded finding, before anything is connected."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import Callable, Iterator
+
+import pytest
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+
+from kafka_migration.adapters import connections
+from kafka_migration.adapters.connections import cluster_named, connection_config, findings_of_side
+from kafka_migration.cli.main import main
+from kafka_migration.core.migration import Insecurity
+from kafka_migration.orchestration import run as run_module
+from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.orchestration.operators import preflight as preflight_module
+from kafka_migration.orchestration.operators import spark_job as spark_job_module
+from kafka_migration.orchestration.operators.plan_rollback import PlanRollbackOperator
+from kafka_migration.orchestration.operators.preflight import PreflightOperator
+from kafka_migration.orchestration.operators.restore_settings import RestoreSettingsOperator
+from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator
+from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator
+from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSensor
+from kafka_migration.orchestration.triggers.group_lag import ConsumerGroupLagTrigger
+from tests.airflow.conftest import World
+from tests.airflow.cutover import cut_over
+from tests.airflow.running import do, next_run
+from tests.airflow.test_validate_place import copied
+from tests.bad_connections import ALL, CANARY, LOGIN, connection_text
+
+pytestmark = pytest.mark.airflow
+
+GOOD = json.dumps({"conn_type": "kafka", "extra": {"bootstrap.servers": "127.0.0.1:1"}})
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    """Where the brokers of the bad connections would be; nobody may call."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        yield server
+
+
+@pytest.fixture
+def real(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """A world whose source is reached by the real connection `old_kafka`."""
+    monkeypatch.setenv("AIRFLOW_CONN_NEW_KAFKA", GOOD)
+    monkeypatch.setattr(
+        preflight_module.AirflowConnections, "kafka_findings", lambda self, side: findings_of_side(side)
+    )
+    return world
+
+
+def reached(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let clusters be made of connections from now on, the target's aside."""
+    made = {"source": lambda of: cluster_named("source", of.connection, of.insecure), "target": lambda of: world.target}
+    monkeypatch.setattr(run_module, "cluster", lambda side, of: made[side](of))
+    monkeypatch.setattr(spark_job_module, "connection_config", connection_config)
+
+
+def check_all(
+    refuse: Callable[[], str], monkeypatch: pytest.MonkeyPatch, listener: socket.socket, codes: int = 1
+) -> None:
+    """Ask an entry point with every bad connection; each must name code and setting, and show no secret."""
+    # Each new secret costs Airflow time; tests/airflow/test_masking.py has its rules.
+    monkeypatch.setattr(connections, "mask_secret", lambda secrets: None)
+    address, wrong = "{}:{}".format(*listener.getsockname()), {}
+    for case in ALL:
+        text, code, named = connection_text(case, address)
+        monkeypatch.setenv("AIRFLOW_CONN_OLD_KAFKA", text)
+        told = refuse()
+        if not (told.count(" · connection old_kafka") == codes and f"{code} · " in told and named in told):
+            wrong[case] = told
+        assert CANARY not in told, told
+    assert {} == wrong
+    with pytest.raises(BlockingIOError):
+        listener.accept()
+
+
+def test_there_are_enough():
+    """The table holds the cases of the review, and as many more."""
+    assert len(ALL) >= 60
+
+
+def test_preflight(real: World, monkeypatch: pytest.MonkeyPatch, listener: socket.socket):
+    """Preflight names the connection beside what the other checks find."""
+    reached(real, monkeypatch)
+    del real.connections["spark"]
+
+    def refuse() -> str:
+        with pytest.raises(FailedForGood) as raised:
+            do(real, PreflightOperator)
+        return str(raised.value)
+
+    with monkeypatch.context() as kept:
+        kept.setitem(real.connections, "spark", "spark")
+        check_all(refuse, monkeypatch, listener)
+    monkeypatch.setenv("AIRFLOW_CONN_OLD_KAFKA", json.dumps({"conn_type": "kafka"}))
+    told = refuse()
+    assert "SPARK_CONNECTION_MISSING" in told
+
+
+def test_rollback(scene: World, monkeypatch: pytest.MonkeyPatch, listener: socket.socket):
+    """A rollback whose connection changed after preflight refuses where it first needs the source."""
+    do(scene, TranslateOffsetsOperator)
+    cut_over(scene)
+    do(scene, RestoreSettingsOperator)
+    next_run(scene, 2)
+    scene.dag_run.other_dag_id, scene.params = "kafka_rollback__shop", {"mode": "fail_back"}
+    do(scene, PreflightOperator)
+    reached(scene, monkeypatch)
+
+    def refuse() -> str:
+        with pytest.raises(FailedForGood) as raised:
+            do(scene, PlanRollbackOperator)
+        return str(raised.value)
+
+    check_all(refuse, monkeypatch, listener)
+
+
+def test_validation(world: World, monkeypatch: pytest.MonkeyPatch, listener: socket.socket):
+    """A validation refuses before Spark is given any login."""
+    copied(world)
+    monkeypatch.setenv("AIRFLOW_CONN_NEW_KAFKA", GOOD)
+    monkeypatch.setattr(spark_job_module, "connection_config", connection_config)
+    monkeypatch.setattr(SparkSubmitOperator, "execute", lambda *_: pytest.fail("Spark was started"))
+
+    def refuse() -> str:
+        with pytest.raises(FailedForGood) as raised:
+            do(world, ValidateTopicsOperator)
+        return str(raised.value)
+
+    check_all(refuse, monkeypatch, listener)
+
+
+def test_waves(
+    tmp_path: object, monkeypatch: pytest.MonkeyPatch, listener: socket.socket, capsys: pytest.CaptureFixture[str]
+):
+    """`waves` ends with exit code 3 and the finding."""
+    monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__MIGRATIONS_FOLDER", str(tmp_path))
+    monkeypatch.setenv("AIRFLOW_CONN_NEW_KAFKA", GOOD)
+
+    def refuse() -> str:
+        assert main(["waves", "--source", "old_kafka", "--target", "new_kafka"]) == 3
+        return capsys.readouterr().err
+
+    check_all(refuse, monkeypatch, listener)
+
+
+def test_decommission(
+    scene: World, monkeypatch: pytest.MonkeyPatch, listener: socket.socket, capsys: pytest.CaptureFixture[str]
+):
+    """`decommission` ends with exit code 3 and the finding, whichever side it is of."""
+    do(scene, TranslateOffsetsOperator)
+    cut_over(scene)
+    monkeypatch.setenv("AIRFLOW_CONN_NEW_KAFKA", GOOD)
+
+    def refuse() -> str:
+        assert main(["decommission", "shop", "--evidence-root", str(scene.root)]) == 3
+        return capsys.readouterr().err
+
+    check_all(refuse, monkeypatch, listener)
+
+
+def test_sensor(monkeypatch: pytest.MonkeyPatch, listener: socket.socket):
+    """The trigger of the lag sensor ends with an event that holds the finding, and the sensor tells it."""
+    sensor = ConsumerGroupLagSensor(task_id="lag", kafka_conn_id="old_kafka", group_ids=["shop"])
+    trigger = ConsumerGroupLagTrigger(
+        kafka_conn_id="old_kafka",
+        groups={"shop": None},
+        limit_offsets=0,
+        samples=1,
+        freshness_s=60,
+        poll_interval_s=1,
+        deadline="2030-01-01T00:00:00+00:00",
+    )
+
+    def refuse() -> str:
+        event = asyncio.run(anext(aiter(trigger.run())))
+        with pytest.raises(FailedForGood) as raised:
+            sensor.execute_complete({}, event.payload)  # type: ignore[arg-type]
+        return str(raised.value)
+
+    check_all(refuse, monkeypatch, listener)
+
+
+def test_missing_connection(monkeypatch: pytest.MonkeyPatch):
+    """A connection that does not exist has a code of its own."""
+    with pytest.raises(connections.Refused, match="CONNECTION_MISSING · connection nowhere: found no such connection"):
+        connection_config("nowhere")
+
+
+def test_good_connections_pass(monkeypatch: pytest.MonkeyPatch):
+    """What is right is taken; what the migration file allows as well."""
+    insecure = {**LOGIN, "bootstrap.servers": "[::1]:9092, b:2", "security.protocol": "SASL_PLAINTEXT"}
+    monkeypatch.setenv("AIRFLOW_CONN_OLD_KAFKA", json.dumps({"conn_type": "kafka", "extra": insecure}))
+
+    assert insecure == connection_config("old_kafka", [Insecurity.SASL_PLAINTEXT])

@@ -1,0 +1,141 @@
+"""What Airflow keeps of a run's evidence, over tries that empty XCom, attempts, parallel tasks and triggers."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kafka_migration.core.migration import RunIdentity
+from kafka_migration.orchestration import keeping
+from kafka_migration.orchestration.keeping import AirflowKeeper, TaskShelf, TriggerShelf
+from tests.airflow.conftest import AirflowKeeps, FakeStateStore, FakeTaskInstance, FakeXCom
+
+pytestmark = pytest.mark.airflow
+
+TASKS = ("preflight", "plan", "watch_lag", "finish")
+
+
+class Run:
+    """A run of a DAG whose tasks begin, end, and begin again."""
+
+    def __init__(self) -> None:
+        self.kept = AirflowKeeps()
+
+    def begin(self, task_id: str, migration: str = "shop") -> AirflowKeeper:
+        """Let a task begin, for the first time or again."""
+        self._instance(task_id).begin(task_id)
+        return self.resume(task_id, migration)
+
+    def resume(self, task_id: str, migration: str = "shop") -> AirflowKeeper:
+        """Let a task go on that waited."""
+        instance = self._instance(task_id)
+        tasks = [SimpleNamespace(task_id=each, template_fields=("migration",)) for each in TASKS]
+        dag = SimpleNamespace(tasks=[SimpleNamespace(task_id="a_users", template_fields=()), *tasks])
+        context: Any = {"ti": instance, "dag": dag, "task_state_store": FakeStateStore(instance)}
+        return AirflowKeeper(TaskShelf(context, migration), migration)
+
+    def trigger(self, known: dict[str, str]) -> AirflowKeeper:
+        """Let the trigger of a waiting task begin, in whatever triggerer."""
+        shelf = TriggerShelf(RunIdentity("dag", "run", 1), TASKS, "shop")
+        return AirflowKeeper(shelf, "shop", known)
+
+    def _instance(self, task_id: str) -> FakeTaskInstance:
+        return FakeTaskInstance(kept=self.kept, task_id=task_id, run="dag run")
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    made = Run()
+    monkeypatch.setattr(keeping, "XCom", FakeXCom(made.kept))
+    return made
+
+
+def test_later_task_knows_what_earlier_ones_wrote(run: Run):
+    """Every task of the run sees the digests of all others."""
+    run.begin("preflight").keep({"a": "1"})
+    run.begin("plan").keep({"b": "2"})
+
+    assert {"a": "1", "b": "2"} == run.begin("finish").kept().digests
+
+
+def test_try_knows_what_the_try_before_wrote(run: Run):
+    """Airflow empties a task's XCom when it begins again; what its earlier tries wrote counts for it and for others."""
+    run.begin("plan").keep({"b": "2"})
+    again = run.begin("plan")
+
+    assert {"b": "2"} == again.kept().digests == run.begin("finish").kept().digests
+    again.keep({"c": "3"})
+    assert {"b": "2", "c": "3"} == run.begin("finish").kept().digests
+
+
+def test_document_that_a_task_announced_is_known_to_others(run: Run):
+    """A document that is being written is not taken for a stranger's."""
+    writer, reader = run.begin("plan"), run.begin("watch_lag")
+    assert {} == reader.kept().digests
+    writer.keep({"b": ""})
+
+    assert {} == reader.kept().digests
+    assert {"b": ""} == reader.look_again().digests
+    writer.keep({"b": "2"})
+    assert {"b": "2"} == reader.look_again().digests
+
+
+def test_cleared_run_knows_its_earlier_attempt_without_state_stores(run: Run):
+    """Each task passes on what it knows, so a clear that drops a task's state store loses nothing that another saw."""
+    run.begin("plan").keep({"b": "2"})
+    run.begin("finish").keep({"f": "3"})
+    run.kept.states.clear()
+
+    assert {"b": "2", "f": "3"} == run.begin("plan").kept().digests
+
+
+def test_trigger_is_known_to_its_task_when_that_begins_again(run: Run):
+    """What a trigger wrote is known to the next try of its task, and to a trigger in another triggerer."""
+    waiting = run.begin("watch_lag")
+    waiting.keep({"s": "1"})
+    trigger = run.trigger({"s": "1"})
+    trigger.keep({"w": "2"})
+
+    assert {"s": "1", "w": "2"} == run.trigger({"s": "1"}).kept().digests == run.resume("watch_lag").kept().digests
+    assert {"s": "1", "w": "2"} == run.begin("watch_lag").kept().digests
+
+
+def test_trigger_knows_what_others_write_meanwhile(run: Run):
+    """A trigger that looks again sees what the tasks beside it wrote."""
+    trigger = run.trigger({})
+    run.begin("plan").keep({"b": "2"})
+
+    assert {"b": "2"} == trigger.look_again().digests
+
+
+def test_file_and_answer_are_their_tasks_newest(run: Run):
+    """What preflight froze outlives its waiting tasks; a question that is asked again takes its answer's place."""
+    run.begin("preflight").keep_migration("name: shop")
+    asking = run.begin("plan")
+    asking.keep_answer({"asked_at": "1", "chosen": None})
+    run.resume("plan").keep_answer({"asked_at": "1", "chosen": "Approve"})
+    run.resume("plan").keep({"b": "2"})
+
+    kept = run.begin("finish").kept()
+    assert ("name: shop", {"asked_at": "1", "chosen": "Approve"}) == (kept.migration, kept.answer)
+    run.begin("plan").keep_answer({"asked_at": "2", "chosen": None})
+    answer = run.begin("finish").kept().answer
+    assert answer is not None
+    assert answer["chosen"] is None
+
+
+def test_answer_does_not_outlive_the_task_that_got_it(run: Run):
+    """A task `approve` that was cleared has no answer until it asked anew, whatever its state store holds."""
+    run.begin("plan").keep_answer({"asked_at": "1", "chosen": "Approve"})
+
+    assert run.begin("plan").kept().answer is None
+
+
+def test_migrations_of_one_dag_are_told_apart(run: Run):
+    """A DAG of one's own may act for two migrations."""
+    run.begin("preflight", "shop").keep({"a": "1"})
+    run.begin("plan", "other").keep({"a": "2"})
+
+    assert [{"a": "1"}, {"a": "2"}] == [run.begin("finish", name).kept().digests for name in ("shop", "other")]

@@ -1,0 +1,260 @@
+"""Rules of a run's note in Airflow, and of its link *Report*."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from airflow.models import import_all_models
+from airflow.models.base import Base
+from airflow.models.dagrun import DagRun, DagRunNote
+from airflow.models.xcom import XComModel
+from fastapi import HTTPException
+from fastapi.testclient import TestClient
+from sqlalchemy import create_engine, select
+from sqlalchemy.orm import Session
+
+from kafka_migration.core.run_note import joined_notes, run_note
+from kafka_migration.orchestration import report_page
+from kafka_migration.orchestration import run_note as note_module
+from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.orchestration.operators.preflight import PreflightOperator
+from kafka_migration.orchestration.report_page import ReportLink, newest_report
+from kafka_migration.orchestration.run_note import NOTE_KEY, RunNoteListener
+from kafka_migration_plugin import KafkaMigrationPlugin
+from tests.airflow.conftest import World
+from tests.airflow.running import do, finish
+from tests.unit.test_report_of_a_run import TOPIC, run_of
+
+pytestmark = pytest.mark.airflow
+
+BIG = {**TOPIC, "whole": {"standing": "PASS", "proved": True, "target_records": 260_000, "reasons": []}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "note"),
+    [
+        ({"topics": [BIG], "note": "CHG-1234"}, "cutover · PASS · 260,000 records · CHG-1234"),
+        ({"outcome": "partly done"}, "cutover · PASS · partly done · 200 records"),
+        (
+            {"outcome": "failed", "verdict": None, "topics": [], "findings": [{"code": "FENCE_MOVING"}] * 2},
+            "cutover · failed: FENCE_MOVING",
+        ),
+        ({"outcome": "failed", "verdict": None, "topics": []}, "cutover · failed"),
+        ({"note": "two\nlines"}, "cutover · PASS · 200 records · two lines"),
+    ],
+)
+def test_note_of_a_run(changes: dict[str, Any], note: str):
+    """Mode, verdict, what went wrong, how many records, and what the person wrote on the form, on one line."""
+    assert note == run_note(run_of("cutover", **changes))
+
+
+def test_note_is_short():
+    """Airflow keeps a thousand characters."""
+    assert len(run_note(run_of("cutover", note="x" * 500))) == 300
+    assert len(joined_notes("cutover · PASS", "x" * 5000)) == 1000
+
+
+@pytest.mark.parametrize(
+    ("present", "joined"),
+    [
+        (None, "sync · PASS"),
+        ("", "sync · PASS"),
+        ("ours to keep", "sync · PASS\n\nours to keep"),
+        ("sync · failed: BEHIND", "sync · PASS"),
+        ("cutover · failed\n\nours to keep", "sync · PASS\n\nours to keep"),
+    ],
+)
+def test_note_of_a_person_is_kept(present: str | None, joined: str):
+    """A cleared run replaces its own line; what a person wrote stays below it."""
+    assert joined == joined_notes("sync · PASS", present)
+
+
+def test_finish_leaves_the_note(world: World):
+    """Also a run that failed is told apart by its note."""
+    world.connections["spark"] = "ssh"
+    with pytest.raises(FailedForGood):
+        do(world, PreflightOperator)
+    with pytest.raises(FailedForGood):
+        finish(world, preflight="failed")
+
+    assert world.task_instance.xcoms[NOTE_KEY].startswith("sync · failed: ")
+
+
+def test_run_does_not_fail_for_want_of_a_note(world: World, monkeypatch: pytest.MonkeyPatch):
+    """Airflow that keeps no XCom costs the note, not the run."""
+
+    def broken(**_: Any) -> None:
+        raise RuntimeError("no XCom")
+
+    monkeypatch.setattr(world.task_instance, "xcom_push", broken)
+
+    assert finish(world, preflight="success")["outcome"] == "success"
+
+
+def test_listener_sets_the_note(monkeypatch: pytest.MonkeyPatch):
+    """What `finish` left becomes the run's note, however the run ended; a run of another DAG is not looked at."""
+    monkeypatch.setattr(note_module, "_left_by_finish", lambda dag_run: "sync · PASS")
+    ours = SimpleNamespace(dag_id="kafka_migration__shop", run_id="r", dag_run_note=None, note=None)
+    written = SimpleNamespace(content="by a person")
+    noted = SimpleNamespace(dag_id="kafka_rollback__shop", run_id="r", dag_run_note=written, note=None)
+    theirs = SimpleNamespace(dag_id="etl", run_id="r")
+
+    for run in (ours, noted, theirs):
+        RunNoteListener().on_dag_run_success(run)
+
+    assert ("sync · PASS", "sync · PASS\n\nby a person") == (ours.note, written.content)
+
+
+@pytest.fixture
+def metadata() -> Iterator[Session]:
+    """Airflow's own tables, with one run of ours in which `finish` has left a note."""
+    import_all_models()
+    engine = create_engine("sqlite://")
+    Base.metadata.create_all(engine)
+    now = datetime(2030, 1, 1, tzinfo=UTC)
+    with Session(engine) as session:
+        run = DagRun(dag_id="kafka_migration__shop", run_id="r", run_type="manual", state="running", run_after=now)
+        session.add(run)
+        session.flush()
+        place = {"dag_run_id": run.id, "dag_id": run.dag_id, "run_id": "r", "task_id": "finish", "map_index": -1}
+        session.add(XComModel(**place, key=NOTE_KEY, value=json.dumps("sync · PASS"), timestamp=now))
+        session.commit()
+        yield session
+
+
+@pytest.mark.parametrize("present", [None, "by a person"])
+def test_note_is_written_to_airflows_tables(metadata: Session, present: str | None):
+    """The note goes with the scheduler's own transaction, a second end replaces it, and a person's stays."""
+    run = metadata.scalars(select(DagRun)).one()
+    run.note = present
+    metadata.commit()
+
+    for _ in range(2):
+        RunNoteListener().on_dag_run_failed(run)
+        metadata.commit()
+
+    expected = "sync · PASS" if present is None else "sync · PASS\n\nby a person"
+    assert expected == metadata.scalar(select(DagRunNote.content))
+
+
+def test_listener_never_raises(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
+    """It runs in the scheduler, which has other work."""
+
+    def broken(_: Any) -> str:
+        raise RuntimeError("no database")
+
+    monkeypatch.setattr(note_module, "_left_by_finish", broken)
+
+    RunNoteListener().on_dag_run_failed(SimpleNamespace(dag_id="kafka_migration__shop", run_id="r"))
+
+    assert "was not set" in caplog.text
+
+
+def test_plugin_registers_link_page_and_listener():
+    """Airflow knows them by the plugin; `finish` has the link."""
+    assert ["Report"] == [link.name for link in KafkaMigrationPlugin.operator_extra_links]
+    assert ["/kafka-migration"] == [app["url_prefix"] for app in KafkaMigrationPlugin.fastapi_apps]
+    assert 1 == len(KafkaMigrationPlugin.listeners)
+
+
+def test_link_quotes_what_airflow_allows_in_ids(monkeypatch: pytest.MonkeyPatch):
+    """Run ids hold colons, plus signs and slashes; with a base URL the link is absolute."""
+    monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://airflow.example/team/")
+
+    link = ReportLink().get_link(None, ti_key=SimpleNamespace(dag_id="kafka_migration__shop", run_id="a/b+c:d"))
+
+    assert "https://airflow.example/team/kafka-migration/report/kafka_migration__shop/a%2Fb%2Bc%3Ad" == link
+
+
+@pytest.fixture
+def reported(world: World) -> World:
+    """A run that has ended, with its report."""
+    finish(world, preflight="success")
+    return world
+
+
+@pytest.fixture
+def client(monkeypatch: pytest.MonkeyPatch) -> TestClient:
+    """The page, for somebody who may see the DAG `kafka_migration__shop` and no other."""
+    from airflow.api_fastapi.core_api import security
+
+    def requires(**_: Any) -> Any:
+        from fastapi import Request
+
+        def only_shop(request: Request) -> None:
+            if request.path_params["dag_id"] != "kafka_migration__shop":
+                raise HTTPException(403)
+
+        # FastAPI reads the annotation as an object.
+        only_shop.__annotations__["request"] = Request
+        return only_shop
+
+    monkeypatch.setattr(security, "requires_access_dag", requires)
+    report_page._application.cache_clear()
+    yield TestClient(report_page.report_app)
+    report_page._application.cache_clear()
+
+
+def test_report_is_served_as_plain_text(reported: World, client: TestClient):
+    """Names of groups and topics are whatever somebody chose: the browser is told to run and render nothing."""
+    answer = client.get("/report/kafka_migration__shop/manual__1")
+
+    assert (200, "text/plain; charset=utf-8") == (answer.status_code, answer.headers["content-type"])
+    assert "nosniff" == answer.headers["x-content-type-options"]
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert answer.text.startswith("# shop: ")
+
+
+def test_who_may_not_see_the_dag_sees_no_report(reported: World, client: TestClient):
+    """Each request is authorised for its DAG; without one there is no page at all."""
+    assert 403 == client.get("/report/kafka_rollback__shop/manual__1").status_code
+    assert {404, 405} >= {client.get(path).status_code for path in ("/", "/docs", "/openapi.json", "/report")}
+
+
+def test_every_route_needs_a_login(reported: World):
+    """With Airflow's own check and no login the page answers nothing."""
+    report_page._application.cache_clear()
+    answer = TestClient(report_page.report_app, raise_server_exceptions=False).get(
+        "/report/kafka_migration__shop/manual__1"
+    )
+    report_page._application.cache_clear()
+
+    assert answer.status_code in {401, 403, 500}
+    assert "# shop" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("dag_id", "run_id"),
+    [
+        ("kafka_migration__shop", "manual__2"),
+        ("kafka_migration__shop", ".."),
+        ("kafka_migration__shop", "../../other"),
+        ("kafka_migration__..", "manual__1"),
+        ("kafka_migration__", "manual__1"),
+        ("kafka_migration__other", "manual__1"),
+        ("etl", "manual__1"),
+        ("~", "manual__1"),
+    ],
+)
+def test_nothing_but_reports_of_runs_is_read(reported: World, tmp_path: Path, dag_id: str, run_id: str):
+    """No id leads out of the migration's folder, to another run, or to another file."""
+    (reported.root / "shop" / "report.md").write_text("not a run's")
+    (tmp_path / "attempt-1").mkdir()
+    (tmp_path / "attempt-1" / "report.md").write_text("outside")
+
+    assert newest_report(dag_id, run_id) is None
+
+
+def test_newest_attempt_is_shown(reported: World):
+    """A cleared run has a report per attempt; the last one counts."""
+    folder = reported.run.evidence.folder.parent / "attempt-10"
+    folder.mkdir()
+    (folder / "report.md").write_text("the tenth")
+
+    assert "the tenth" == newest_report("kafka_migration__shop", "manual__1")

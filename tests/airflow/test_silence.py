@@ -1,0 +1,293 @@
+"""Rules of a watch in which somebody does not answer: the whole trigger over fakes and a clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_migration.adapters import stop_requests
+from kafka_migration.adapters.news import NewsStore
+from kafka_migration.core.errors import TransientError
+from kafka_migration.core.stop_request import StopRequest
+from kafka_migration.orchestration import watcher as watcher_module
+from tests.airflow.conftest import World
+from tests.airflow.notifying import with_alerts
+from tests.airflow.watching import Scene, a_trigger, started, watch
+
+pytestmark = pytest.mark.airflow
+
+POLL_S, STALL_S, LIMIT_S = 15, 180, 540
+MODES = ["sync", "follow", "cutover"]
+
+
+@pytest.fixture
+def scene(world: World, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    """A sync with five records to copy, polled every 15 seconds; the limit of a silence is three times 180 s."""
+    return scene_of(world, monkeypatch, "sync")
+
+
+def scene_of(world: World, monkeypatch: pytest.MonkeyPatch, mode: str) -> Scene:
+    made = started(world, monkeypatch, {"mode": mode}, records=20)
+    frozen = made.world.run.evidence.frozen_migration().replace("  unreachable_after: 20m\n", "")
+    made.world.freeze(frozen)
+    return made
+
+
+def sent_by(scene: Scene) -> list[str]:
+    """Let alerts be sent; return the list of what is sent from now on."""
+    path = scene.world.migrations / "shop.yaml"
+    sent = with_alerts(scene.world)
+    section = path.read_text().partition("alerts:")[2]
+    evidence = scene.world.run.evidence
+    scene.world.freeze(f"{evidence.frozen_migration()}alerts:{section}")
+    return sent
+
+
+def silent_host(scene: Scene) -> None:
+    scene.world.host.errors = [TransientError("SSH_UNREACHABLE: me@mirror:22: timed out")] * 1000
+
+
+def silent(side: str) -> Callable[[Scene], None]:
+    def fall_silent(scene: Scene) -> None:
+        cluster = getattr(scene.world, side)
+        cluster.cluster_id, cluster.is_down = f"{side} ({side[:3]}_kafka, {side}:9092)", True
+
+    return fall_silent
+
+
+@pytest.mark.parametrize(
+    ("fall_silent", "party", "address"),
+    [
+        (silent_host, "MirrorMaker host", "me@mirror:22"),
+        (silent("source"), "source cluster", "source:9092"),
+        (silent("target"), "target cluster", "target:9092"),
+    ],
+)
+@pytest.mark.parametrize("mode", MODES)
+def test_silence_is_told_and_then_fails_the_run(
+    world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    mode: str,
+    fall_silent: Callable[[Scene], None],
+    party: str,
+    address: str,
+):
+    """Who, at which address and since when: a warning and one alert after `stall_after`, the end after the limit."""
+    scene = scene_of(world, monkeypatch, mode)
+    sent, trigger = sent_by(scene), a_trigger(scene)
+    fall_silent(scene)
+    told_at: list[float] = []
+    scene.script = lambda now: told_at.extend([now.clock.elapsed_s] * bool(now.log.warnings))
+    event = watch(scene, trigger)
+
+    assert ("failed", "UNREACHABLE", party) == (
+        event["outcome"],
+        event["findings"][0]["code"],
+        event["findings"][0]["subject"],
+    )
+    assert LIMIT_S == scene.clock.elapsed_s
+    assert "no answer since 2030-01-01T00:00:00+00:00 (" in event["findings"][0]["found"]
+    assert address in event["findings"][0]["found"]
+    (alert,), (warning,) = sent, scene.log.warnings
+    assert alert.startswith("unreachable · ")
+    assert f"No answer of the {party} since 2030-01-01T00:00:00+00:00: " in alert
+    assert address in alert
+    assert f"no answer of the {party} since 2030-01-01T00:00:00+00:00: " in warning
+    assert "The run fails at 2030-01-01T00:09:00+00:00" in warning
+    assert told_at
+    assert told_at[0] <= STALL_S + 2 * POLL_S
+
+
+def test_silence_while_the_fence_is_proved_fails_the_cutover(world: World, monkeypatch: pytest.MonkeyPatch):
+    """Once the producers were told to stop, a source that falls silent ends the run long before `fence_wait`."""
+    scene = scene_of(world, monkeypatch, "cutover")
+
+    def script(now: Scene) -> None:
+        now.copy()
+        if now.clock.elapsed_s == 45:
+            silent("source")(now)
+
+    scene.script = script
+    event = watch(scene)
+
+    assert "announced" in scene.stages()
+    assert ("UNREACHABLE", "source cluster") == (event["findings"][0]["code"], event["findings"][0]["subject"])
+    assert scene.clock.elapsed_s == 45 + LIMIT_S
+
+
+def test_both_clusters_are_named(scene: Scene):
+    """A target that is silent does not hide that the source is as well."""
+    silent("target")(scene)
+    silent("source")(scene)
+
+    assert ["target cluster", "source cluster"] == [finding["subject"] for finding in watch(scene)["findings"]]
+
+
+def test_silence_that_ends_in_time_changes_nothing(scene: Scene):
+    """The warning is followed by one that says that the answer came."""
+    sent = sent_by(scene)
+
+    silent("source")(scene)
+
+    def answer_again(now: Scene) -> None:
+        if now.clock.elapsed_s >= 300:
+            now.world.source.is_down = False
+            now.copy()
+
+    scene.script = answer_again
+    event = watch(scene)
+
+    assert "drained" == event["outcome"]
+    assert ["unreachable"] == [text.partition(" · ")[0] for text in sent]
+    assert "The source cluster answers again, after 5m00s." == scene.log.warnings[-1]
+
+
+def test_silent_evidence_is_told_and_fails_the_run(scene: Scene, monkeypatch: pytest.MonkeyPatch):
+    """A store that does not answer is unknown like a cluster; the copy itself may go on meanwhile."""
+
+    def gone(path: Any) -> Any:
+        raise OSError(5, "Input/output error", str(path))
+
+    monkeypatch.setattr(stop_requests, "read_json", gone)
+    scene.script = lambda now: now.produce()
+    event = watch(scene)
+
+    assert ["UNREACHABLE"] == [finding["code"] for finding in event["findings"]][:1]
+    assert "evidence store" == event["findings"][0]["subject"]
+
+
+def test_partition_without_a_leader_is_a_silence(scene: Scene):
+    """A source that answers without one partition leaves the lag unknown for as long; that fails the run as well."""
+    real = scene.world.source.log_start_offsets
+    scene.world.source.log_start_offsets = lambda partitions: {  # type: ignore[method-assign]
+        p: offset for p, offset in real(partitions).items() if p.partition != 0
+    }
+    event = watch(scene)
+
+    assert ("UNREACHABLE", "source cluster") == (event["findings"][0]["code"], event["findings"][0]["subject"])
+    assert "orders[0]" in event["findings"][0]["found"] or "audit[0]" in event["findings"][0]["found"]
+
+
+def test_request_to_stop_wins_over_a_silence(scene: Scene):
+    """A person who asks during a silence is heard at the next poll."""
+    silent("target")(scene)
+
+    def ask(now: Scene) -> None:
+        if now.clock.elapsed_s == 60:
+            now.world.run.stop_requests.request(StopRequest(1, "t", "2030", "ada"))
+
+    scene.script = ask
+
+    assert ("behind", 60) == (watch(scene)["outcome"], scene.clock.elapsed_s)
+
+
+def test_silence_goes_on_over_a_restart_of_the_triggerer(scene: Scene):
+    """The time since the last answer is in the news, so a restart grants no further limit, and tells nothing twice."""
+    sent = sent_by(scene)
+    silent("target")(scene)
+    trigger = a_trigger(scene)
+
+    class Restart(BaseException):
+        """The triggerer is gone."""
+
+    def restart(now: Scene) -> None:
+        if now.clock.elapsed_s == 300:
+            raise Restart
+
+    scene.script = restart
+    with pytest.raises(Restart):
+        watch(scene, trigger)
+    scene.script = lambda now: None
+    event = watch(scene, a_trigger(scene))
+
+    assert ("UNREACHABLE", LIMIT_S) == (event["findings"][0]["code"], scene.clock.elapsed_s)
+    assert ["unreachable"] == [text.partition(" · ")[0] for text in sent]
+
+
+def test_mirrormaker_that_dies_of_a_silent_target_is_told_after_the_cause(scene: Scene):
+    """It is not started while the target does not answer; the target comes first, and each log line once at most."""
+    scene.world.host.log = "org.apache.kafka.common.errors.TimeoutException: marker-line\n"
+    silent("target")(scene)
+    scene.script = lambda now: now.world.host.die(1) if now.clock.elapsed_s == 240 else None
+    event = watch(scene)
+    told = [*scene.log.infos, *scene.log.warnings, *(str(finding) for finding in event["findings"])]
+
+    assert 1 == scene.world.host.last
+    assert "target cluster" == event["findings"][0]["subject"]
+    assert 1 == sum(text.count("marker-line") for text in told)
+    assert any("a cluster answers too late; generation 1 ended" in warning for warning in scene.log.warnings)
+    assert all("target:9092" in line for line in scene.log.infos)
+
+
+def test_death_that_ends_the_run_is_told_after_the_silence(scene: Scene, monkeypatch: pytest.MonkeyPatch):
+    """A run that gives MirrorMaker up while the target is silent names the target first."""
+    frozen = scene.world.run.evidence.frozen_migration().replace("mirror:\n", "mirror:\n  restarts: 0\n")
+    scene.world.freeze(frozen)
+    silent("target")(scene)
+    scene.script = lambda now: now.world.host.die(1) if now.clock.elapsed_s == 60 else None
+
+    assert ["UNREACHABLE", "MIRROR_DEAD"] == [finding["code"] for finding in watch(scene)["findings"]]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_progress_line_is_longer_than_160(world: World, monkeypatch: pytest.MonkeyPatch, mode: str):
+    """Whatever a client says, the line stays one that a log can show; it begins with the cause."""
+    scene = scene_of(world, monkeypatch, mode)
+    silent("target")(scene)
+    scene.world.target.cluster_id += ": " + "and it goes on " * 30
+    watch(scene)
+
+    assert 160 == max(map(len, scene.log.infos))
+    assert all(line.startswith("State: ") for line in scene.log.infos)
+
+
+def test_news_tell_of_each_poll(scene: Scene):
+    """Phase, lag, rate, time left, generation, run and since when somebody is silent; the last says how it ended."""
+    told: list[dict[str, Any]] = []
+
+    def script(now: Scene) -> None:
+        told.append(NewsStore(now.world.root, "shop").progress() or {})
+        now.world.source.is_down = now.clock.elapsed_s < 60
+        if now.clock.elapsed_s >= 60:
+            now.copy()
+
+    silent("source")(scene)
+    scene.script = script
+    watch(scene)
+    last = NewsStore(scene.world.root, "shop").progress()
+
+    assert last is not None
+    assert ("drained", 0, [], 1) == (last["outcome"], last["lag"], last["silent"], last["generation"])
+    assert (None, "source cluster", None) == (told[0]["lag"], told[0]["silent"][0]["party"], told[0]["rate"])
+    assert scene.world.run.identity.holder == last["run"]
+
+
+@pytest.mark.parametrize("name", ["progress.json", "last-run.json"])
+def test_news_that_cannot_be_written_end_nothing(scene: Scene, name: str):
+    """A folder in its place: the watch ends as if nothing had been."""
+    place = Path(scene.world.root) / "shop" / name
+    place.unlink(missing_ok=True)
+    place.mkdir()
+    (place / "file").write_text("")
+    scene.script = Scene.copy
+
+    assert "drained" == watch(scene)["outcome"]
+
+
+def test_each_poll_has_a_limit(scene: Scene, monkeypatch: pytest.MonkeyPatch):
+    """All calls of a poll share `poll_interval` + 10 s, less what one that is under way may still take."""
+    limits: list[float] = []
+    real = watcher_module.at_most
+
+    def noted(seconds: float) -> Any:
+        limits.append(seconds)
+        return real(seconds)
+
+    monkeypatch.setattr(watcher_module, "at_most", noted)
+    scene.script = Scene.copy
+    watch(scene)
+
+    assert POLL_S + 10 - 2 == max(limits)

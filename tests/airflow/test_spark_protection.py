@@ -1,0 +1,318 @@
+"""Rules of what keeps Kafka's logins between Spark's own processes, from preflight to the command line."""
+
+from __future__ import annotations
+
+import json
+import stat
+import sys
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
+from airflow.sdk.exceptions import AirflowException
+
+from kafka_migration.adapters import spark as spark_adapter
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Refused
+from kafka_migration.core.evidence import Kind
+from kafka_migration.core.spark import SparkTarget, parsed_properties, unprotected_findings
+from kafka_migration.orchestration.failing import FailedForGood, FailedForNow
+from kafka_migration.orchestration.operators import spark_job
+from kafka_migration.orchestration.operators.preflight import PreflightOperator
+from kafka_migration.orchestration.operators.start import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator
+from tests.airflow.conftest import World
+from tests.airflow.running import BEFORE_START, P0, do, finish, mirror, validated
+
+pytestmark = pytest.mark.airflow
+
+MASTER = "spark://spark:7077"
+SETTINGS = {
+    "spark.authenticate": "true",
+    "spark.authenticate.secret": "canary-spark-4c1d",
+    "spark.network.crypto.enabled": "true",
+}
+LOGIN = {
+    "bootstrap.servers": "a:1",
+    "sasl.mechanism": "PLAIN",
+    "sasl.username": "u",
+    "sasl.password": "canary-kafka-7e02",
+}
+DECLARED = "  spark_unprotected: true\n"
+
+
+def written(world: World, more: str) -> None:
+    """Add to the section `validation` of the migration file, which is the last."""
+    path = world.migrations / "shop.yaml"
+    path.write_text(path.read_text() + more)
+
+
+def copied(world: World) -> None:
+    """Copy one record."""
+    world.source.produce("orders", 0, (b"a", b"1"))
+    do(world, *BEFORE_START, StartMirrorOperator)
+    mirror(world, {P0: 1})
+    do(world, StopMirrorOperator)
+
+
+@pytest.mark.parametrize("master", [MASTER, "local-cluster[1,1,1024]", "yarn", "k8s://https://a:1"])
+def test_preflight_refuses_an_unprotected_cluster(world: World, master: str):
+    """A cluster that nothing is said of is refused before anything starts."""
+    world.spark = SparkTarget("spark", master)
+
+    with pytest.raises(FailedForGood, match="SPARK_NOT_PROTECTED · connection spark"):
+        do(world, PreflightOperator)
+
+
+def test_protected_cluster_passes(world: World):
+    """A cluster whose connection has all three settings is taken."""
+    world.spark = SparkTarget("spark", MASTER, own=SETTINGS)
+
+    do(world, PreflightOperator)
+    assert [] == world.run.evidence.require(Kind.PREFLIGHT)["warnings"]
+
+
+def test_declared_cluster_is_a_warning(world: World):
+    """What the migration file declares passes, and is among what is worth knowing in the report."""
+    written(world, DECLARED)
+    world.spark = SparkTarget("spark", MASTER)
+    do(world, PreflightOperator)
+
+    assert ["SPARK_NOT_PROTECTED"] == [f["code"] for f in world.run.evidence.require(Kind.PREFLIGHT)["warnings"]]
+    finish(world)
+    report = (world.run.evidence.folder / "report.md").read_text()
+    assert "SPARK_NOT_PROTECTED" in report.partition("## Worth knowing")[2]
+
+
+def test_connection_that_changed_after_preflight_is_refused(world: World, monkeypatch: pytest.MonkeyPatch):
+    """Spark is not started on a cluster that preflight has not seen."""
+    copied(world)
+    world.spark = SparkTarget("spark", MASTER)
+    monkeypatch.setattr(SparkSubmitHook, "submit", lambda *_: pytest.fail("Spark was started"))
+
+    with pytest.raises(FailedForGood, match="SPARK_NOT_PROTECTED"):
+        do(world, ValidateTopicsOperator)
+
+
+def jar(folder: Path, version: str) -> str:
+    """Write a jar of a Kafka client of this version."""
+    with zipfile.ZipFile(folder / "client.jar", "w") as archive:
+        archive.writestr("kafka/kafka-version.properties", f"version={version}\n")
+    return str(folder / "client.jar")
+
+
+@pytest.mark.parametrize("version", ["3.9.0", "3.9.1"])
+def test_login_needs_a_newer_client(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str):
+    """With a login preflight refuses a Kafka client before 3.9.1; without one any will do."""
+    monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_JARS", f"{jar(tmp_path, version)},/none/other.jar")
+    do(world, PreflightOperator)
+
+    world.has_login = True
+    if version == "3.9.1":
+        do(world, PreflightOperator)
+    else:
+        with pytest.raises(FailedForGood, match=r"SPARK_KAFKA_TOO_OLD .*client\.jar of version 3\.9\.0"):
+            do(world, PreflightOperator)
+
+
+def test_login_is_not_given_to_an_old_client(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The task refuses it too: jars differ between workers."""
+    copied(world)
+    monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_JARS", jar(tmp_path, "3.8.1"))
+    monkeypatch.setattr(spark_job, "connection_config", lambda *_: LOGIN)
+
+    with pytest.raises(FailedForGood, match="SPARK_KAFKA_TOO_OLD"):
+        do(world, ValidateTopicsOperator)
+
+
+@pytest.mark.parametrize(
+    ("jars", "expected"),
+    [
+        ("/none/kafka-clients-3.9.0.jar", {"kafka-clients-3.9.0.jar": "3.9.0"}),
+        ("s3a://b/kafka-clients-4.0.0.jar,s3a://b/commons.jar", {"kafka-clients-4.0.0.jar": "4.0.0"}),
+        ("hdfs://n/kafka-clients-3.9.1-test.jar", {"kafka-clients-3.9.1-test.jar": "3.9.1"}),
+        ("/none/commons-pool2-2.12.0.jar", {}),
+    ],
+)
+def test_jars_elsewhere_are_known_by_name(jars: str, expected: dict[str, str]):
+    """A jar that the worker cannot open is of the version that its name says."""
+    assert expected == spark_adapter.kafka_client_versions(jars)
+
+
+@pytest.fixture
+def connection(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """Set Airflow's connection `spark`, and the defaults that `spark-submit` would read."""
+
+    def make(defaults: str = "", **fields: Any) -> SparkTarget:
+        monkeypatch.setenv("AIRFLOW_CONN_SPARK", json.dumps({"conn_type": "spark", **fields}))
+        monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+        (tmp_path / "spark-defaults.conf").write_text(defaults)
+        return spark_adapter.spark_target("spark")
+
+    return make
+
+
+def test_settings_of_connection_and_defaults_count(connection: Any):
+    """The connection's extra and `spark-defaults.conf` together say whether a cluster is protected."""
+    target = connection("spark.authenticate true\n", host=MASTER, extra={"deploy-mode": "client"})
+    assert (MASTER, "client", {"spark.authenticate": "true"}) == (target.master, target.deploy_mode, target.settings)
+    assert () != unprotected_findings(target, declared=False)
+
+    target = connection("spark.authenticate true\n", host="spark://spark", port=7077, extra=SETTINGS)
+    assert (MASTER, SETTINGS) == (target.master, target.settings)
+    assert () == unprotected_findings(target, declared=False)
+
+
+@pytest.mark.parametrize("extra", [{"spark-binary": "/bin/sh"}, {"spark-home": "/x"}, {"rest-port": "x"}])
+def test_connection_that_the_provider_refuses_is_a_finding(connection: Any, extra: dict[str, str]):
+    """What the provider's hook raises is one coded finding of preflight."""
+    with pytest.raises(Refused, match="CONNECTION_INVALID · connection spark"):
+        connection(host=MASTER, extra=extra)
+
+
+@pytest.mark.parametrize("home", ["SPARK_HOME", None])
+def test_defaults_are_those_of_spark_submit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, home: str | None):
+    """Without `SPARK_CONF_DIR` they are in `conf` of Spark's home, which is found as `spark-submit` finds it."""
+    for name in ("SPARK_CONF_DIR", "SPARK_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "spark-submit").touch(mode=0o755)
+    if home:
+        monkeypatch.setenv(home, str(tmp_path))
+    else:
+        monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+
+    assert tmp_path / "conf" / "spark-defaults.conf" == spark_adapter._defaults_file("spark-submit")
+
+
+def test_defaults_of_pyspark_are_in_its_package(monkeypatch: pytest.MonkeyPatch):
+    """Installed by pip, Spark's home is the package."""
+    import importlib.util
+
+    for name in ("SPARK_CONF_DIR", "SPARK_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
+    package = importlib.util.find_spec("pyspark")
+    assert package
+    assert package.origin
+
+    assert Path(package.origin).parent / "conf" / "spark-defaults.conf" == spark_adapter._defaults_file("spark-submit")
+
+
+@dataclass
+class Submitting:
+    """Stands for `spark-submit`: notes its command and the files of the run, does the job's work, and ends."""
+
+    work: Callable[[list[str]], None]
+    command: list[str] = field(default_factory=list)
+    texts: dict[str, str] = field(default_factory=dict)
+    modes: set[int] = field(default_factory=set)
+    output: list[str] = field(default_factory=list)
+    code: int = 0
+
+    def __call__(self, command: list[str], **_options: Any) -> SimpleNamespace:
+        """Start the process."""
+        self.command = command
+        files = [path for path in self.folder.iterdir() if path.suffix != ".zip"]
+        self.texts = {path.name: path.read_text() for path in files}
+        self.modes = {stat.S_IMODE(path.stat().st_mode) for path in (*files, self.folder)}
+        if not self.code:
+            self.work(self.command)
+        return SimpleNamespace(stdout=iter(self.output), wait=lambda: self.code, poll=lambda: self.code)
+
+    @property
+    def folder(self) -> Path:
+        """Where the files of the run are."""
+        return Path(self.command[self.command.index("--py-files") + 1]).parent
+
+
+@pytest.fixture
+def submitting(world: World, monkeypatch: pytest.MonkeyPatch) -> Submitting:
+    """A `spark-submit` on a protected cluster, and a connection to Kafka with a login."""
+    copied(world)
+    made = Submitting(lambda arguments: validated(world, submitted=arguments))
+    monkeypatch.setattr("airflow.providers.apache.spark.hooks.spark_submit.subprocess.Popen", made)
+    monkeypatch.setattr(spark_job, "connection_config", lambda *_: LOGIN)
+    extra = {"deploy-mode": "client", **SETTINGS}
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK", json.dumps({"conn_type": "spark", "host": MASTER, "extra": extra}))
+    world.spark = SparkTarget("spark", MASTER, "client", SETTINGS, "spark.eventLog.enabled true")
+    return made
+
+
+def test_no_secret_is_on_the_command_line(world: World, submitting: Submitting):
+    """Kafka's logins and Spark's secret are in files that only their owner may read; the command has paths alone."""
+    do(world, ValidateTopicsOperator)
+
+    assert "canary" not in " ".join(submitting.command)
+    assert "--files" not in submitting.command
+    assert "canary-kafka-7e02" in submitting.texts["clients.json"]
+    assert SETTINGS | {"spark.eventLog.enabled": "true"} == parsed_properties(submitting.texts["spark.properties"])
+    assert {0o600, 0o700} == submitting.modes
+    assert "spark.io.encryption.enabled=true" in submitting.command
+
+
+def test_nothing_secret_is_left(world: World, submitting: Submitting):
+    """The folder of the files is gone when the task ends, also when Spark failed."""
+    submitting.code = 1
+    with pytest.raises(FailedForGood):
+        do(world, ValidateTopicsOperator)
+
+    assert not submitting.folder.exists()
+
+
+@pytest.mark.parametrize("code", [Code.CLUSTER_UNREACHABLE, Code.RECORDS_DELETED_MEANWHILE, Code.SPARK_FAILED])
+def test_failure_of_the_job_is_a_finding(world: World, submitting: Submitting, code: Code):
+    """What the job said last is the finding that the task ends with, and the evidence has it; no command line in it."""
+    submitting.code, submitting.output = 1, [f"validate_topics: {code}: it was so", "25/11/22 20:14:03 INFO X: end"]
+
+    with pytest.raises(FailedForGood, match=f"{code} · the Spark job: found it was so") as raised:
+        do(world, ValidateTopicsOperator)
+
+    assert "clients" not in str(raised.value)
+    assert [code] == [f["code"] for doc in world.run.evidence.of_attempt(Kind.REFUSAL) for f in doc["findings"]]
+
+
+def test_failure_before_the_last_try_is_tried_again(world: World, submitting: Submitting):
+    """While Airflow has tries left the failure is a passing one, and no document of the run calls it wrong."""
+    submitting.code, submitting.output = 1, ["validate_topics: CLUSTER_UNREACHABLE: it was so"]
+    world.task_instance.try_number, world.task_instance.max_tries = 1, 2
+
+    with pytest.raises(FailedForNow, match="CLUSTER_UNREACHABLE"):
+        do(world, ValidateTopicsOperator)
+    assert [] == list(world.run.evidence.of_attempt(Kind.REFUSAL))
+
+    world.task_instance.try_number = 3
+    with pytest.raises(FailedForGood, match="CLUSTER_UNREACHABLE"):
+        do(world, ValidateTopicsOperator)
+
+
+def test_killed_spark_is_no_finding(world: World, submitting: Submitting):
+    """A task that somebody stopped says so, and nothing is recorded as wrong."""
+    operator = ValidateTopicsOperator(task_id="validate_topics", migration="shop")
+    submitting.code, submitting.output = -9, ["x"]
+    made = operator._get_hook
+
+    def stopped_meanwhile() -> SparkSubmitHook:
+        hook = made()
+        operator._is_killed = True
+        return hook
+
+    operator._get_hook = stopped_meanwhile  # type: ignore[method-assign]
+    with pytest.raises(AirflowException, match="spark-submit ended with code -9: it was stopped"):
+        operator.execute(world.context())  # type: ignore[arg-type]
+    assert [] == list(world.run.evidence.of_attempt(Kind.REFUSAL))
+
+
+def test_driver_elsewhere_gets_the_file_shipped(world: World, submitting: Submitting):
+    """In deploy mode cluster the driver has no other way to the file."""
+    world.spark = SparkTarget("spark", "yarn", "cluster", SETTINGS)
+    do(world, ValidateTopicsOperator)
+
+    assert str(submitting.folder / "clients.json") == submitting.command[submitting.command.index("--files") + 1]
+    assert ["--clients", "clients.json"] == submitting.command[-2:]

@@ -1,0 +1,138 @@
+"""What a person reads in the log of a task that refused."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from unittest.mock import MagicMock
+
+import pytest
+from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.sdk.definitions.retry_policy import ExceptionRetryPolicy, RetryAction, RetryRule
+from airflow.sdk.execution_time import task_runner
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding, TransientError
+from kafka_migration.core.finding_words import finding_lines
+from kafka_migration.orchestration.failing import FailedForGood, NeverAgain
+from kafka_migration.orchestration.operators.finish import FinishOperator
+from kafka_migration.orchestration.operators.hook import HookOperator
+from kafka_migration.orchestration.operators.judge import JudgeOperator
+from kafka_migration.orchestration.operators.preflight import PreflightOperator
+from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
+from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator
+from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
+from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSensor
+from tests.airflow.conftest import World
+from tests.airflow.running import BEFORE_START, do, validated
+
+
+def test_lines_of_finding():
+    """A finding is one line for its code and subject, and lines of at most 120 characters for the rest."""
+    remedy = "Pin the new key only if its fingerprint was seen on the host itself. " * 3
+    lines = finding_lines(Finding(Code.SSH_HOST_KEY_CHANGED, "connection host", "key A", "key B", remedy))
+
+    assert lines[:3] == ["SSH_HOST_KEY_CHANGED · connection host", "  Found: key A", "  Expected: key B"]
+    assert lines[3].startswith("  What to do: Pin the new key")
+    assert all(line.startswith("    ") for line in lines[4:])
+    assert max(map(len, lines)) <= 120
+    assert " ".join(" ".join(lines[3:]).split()) == f"What to do: {remedy.strip()}"
+
+
+def test_finding_stands_on_lines_of_its_own(world: World, caplog: pytest.LogCaptureFixture):
+    """Every part of every finding is an ERROR line, and the task ends without anything for Airflow to trace back."""
+    del world.connections["old_kafka"], world.connections["spark"]
+
+    with pytest.raises(FailedForGood) as failed:
+        do(world, PreflightOperator)
+
+    errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+    subjects = [line for line in errors if "CONNECTION_MISSING · " in line]
+    assert len(subjects) == 2
+    assert len([line for line in errors if line.startswith("  What to do: ")]) == 2
+    # Airflow's task runner logs every other exception with its stack frames.
+    assert isinstance(failed.value, SystemExit)
+    assert str(failed.value).count("CONNECTION_MISSING") == 2
+
+
+def test_airflow_logs_no_stack_frames_and_does_not_try_again(world: World, monkeypatch: pytest.MonkeyPatch):
+    """Airflow's own task runner, given a refusal: no exception in the log, and the task is failed, retries or not."""
+    operator = PreflightOperator(task_id="preflight", migration="shop", retries=5)
+    world.connections.clear()
+    monkeypatch.setattr(task_runner, "_prepare", lambda *_: None)
+    monkeypatch.setattr(task_runner, "_execute_task", lambda context, ti, log: operator.execute(context))
+    server = SimpleNamespace(should_retry=True, max_tries=5, xcom_keys_to_clear=())
+    ti = SimpleNamespace(task=operator, try_number=1, rendered_map_index=None, _ti_context_from_server=server)
+    log = MagicMock()
+
+    state, _, error = task_runner._run_task_and_map_outcome(ti, world.context(), log)  # type: ignore[arg-type]
+
+    assert state == "failed"
+    assert "CONNECTION_MISSING" in str(error)
+    log.exception.assert_not_called()
+    assert all("exc_info" not in call.kwargs for call in log.method_calls)
+
+
+def test_failed_checks_come_first(world: World, capsys: pytest.CaptureFixture[str]):
+    """Preflight's log tells the failed checks before the others, as errors."""
+    world.connections["spark"] = "ssh"
+
+    with pytest.raises(FailedForGood):
+        do(world, PreflightOperator)
+
+    checks = [line for line in capsys.readouterr().out.splitlines() if "loc=preflight.py" in line]
+    assert "[error" in checks[0]
+    assert "connections  failed" in checks[0]
+    assert all("[error" not in line for line in checks[1:])
+
+
+@pytest.mark.parametrize(
+    "operator",
+    [
+        FinishOperator(task_id="a", migration="shop", retries=5),
+        HookOperator(task_id="b", migration="shop", hook="stop_producers"),
+        ValidateTopicsOperator(task_id="c", migration="shop"),
+        DrainGroupsSensor(task_id="d", migration="shop"),
+        ConsumerGroupLagSensor(task_id="e", kafka_conn_id="old", group_ids=["g"]),
+    ],
+)
+def test_refusals_are_never_tried_again(operator: EmptyOperator):
+    """Whatever the retries of a task are, a refusal ends it; a transport error is left to them."""
+    policy = operator.retry_policy
+
+    assert policy is not None
+    assert policy.evaluate(FailedForGood("no"), 1, 5).action is RetryAction.FAIL
+    assert policy.evaluate(TransientError("later"), 1, 5).action is RetryAction.DEFAULT
+
+
+def test_policy_of_a_users_own_is_kept():
+    """A retry policy that somebody gave decides about everything but refusals."""
+    theirs = ExceptionRetryPolicy([RetryRule(TransientError, RetryAction.FAIL)])
+    policy = NeverAgain(theirs)
+
+    assert policy.evaluate(TransientError("later"), 1, 5).action is RetryAction.FAIL
+    assert policy.evaluate(FailedForGood("no"), 1, 5).action is RetryAction.FAIL
+    assert policy.evaluate(ValueError("odd"), 1, 5).action is RetryAction.DEFAULT
+
+
+def test_plan_and_topics_are_told_in_words(world: World, capsys: pytest.CaptureFixture[str]):
+    """The log says per topic how much is to be copied, and what was created with which settings."""
+    for _ in range(1500):
+        world.source.produce("orders", 0, (b"k", b"v"))
+    do(world, *BEFORE_START)
+
+    out = capsys.readouterr().out
+    assert "orders                                   1,500 offsets to copy" in out
+    assert "All in all: 1,500 offsets to copy." in out
+    assert "Created orders: 2 partitions, replication factor 1, settings: " in out
+    assert "{" not in "".join(line for line in out.splitlines() if "loc=plan.py" in line or "loc=topics.py" in line)
+    do(world, CreateTopicsOperator)
+
+
+def test_judge_tells_what_is_proved_as_a_whole(scene: World, capsys: pytest.CaptureFixture[str]):
+    """A cutover compares what is new; the log says what all runs together prove, too."""
+    validated(scene)
+    capsys.readouterr()
+    do(scene, JudgeOperator)
+
+    out = capsys.readouterr().out
+    assert "records compared by this run; as a whole PASS, " in out

@@ -1,0 +1,69 @@
+"""A Spark session that nobody has let in, asking others for what they have.
+
+`CANARY=… python -m tests.live.spark_stranger HOST PORT…` prints, as JSON, under which names it got the canary.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sandbox.spark import local_session
+
+ANSWER_S = 20
+BLOCKS = 12
+HASTY = {
+    "spark.rpc.askTimeout": "5s",
+    "spark.network.timeout": "10s",
+    "spark.executor.heartbeatInterval": "2s",
+    "spark.shuffle.io.maxRetries": "0",
+}
+
+
+def main(canary: str, host: str, ports: list[int]) -> None:
+    """Ask every port for the file and for the first blocks; whatever goes wrong is no answer."""
+    session = local_session(1, HASTY)
+    found = [name for name, ask in questions(session._jvm, host, ports) if canary.encode() in answer(ask)]
+    sys.stdout.write(f"{json.dumps(found)}\n")
+
+
+def questions(jvm: Any, host: str, ports: list[int]) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Yield what is asked of each port, by name."""
+    environment, read = jvm.org.apache.spark.SparkEnv.get(), jvm.org.apache.commons.io.IOUtils.toByteArray
+
+    def file(port: int) -> bytes:
+        channel = environment.rpcEnv().openChannel(f"spark://{host}:{port}/files/clients.json")
+        return bytes(read(jvm.java.nio.channels.Channels.newInputStream(channel)))
+
+    def block(port: int, name: str) -> bytes:
+        service = environment.blockManager().blockTransferService()
+        return bytes(read(service.fetchBlockSync(host, port, "driver", name, None).createInputStream()))
+
+    for port in ports:
+        yield "file", lambda port=port: file(port)
+        for number in range(BLOCKS):
+            yield "block", lambda port=port, number=number: block(port, f"broadcast_{number}_piece0")
+
+
+def answer(ask: Callable[[], bytes]) -> bytes:
+    """Return what is answered in time."""
+    answers: list[bytes] = []
+
+    def note() -> None:
+        try:
+            answers.append(ask())
+        except Exception as error:
+            sys.stderr.write(f"{type(error).__name__}: {str(error).splitlines()[-1:]}\n")
+
+    thread = threading.Thread(target=note, daemon=True)
+    thread.start()
+    thread.join(ANSWER_S)
+    return b"".join(answers)
+
+
+if __name__ == "__main__":
+    main(os.environ["CANARY"], sys.argv[1], [int(port) for port in sys.argv[2:]])

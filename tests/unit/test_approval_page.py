@@ -1,0 +1,82 @@
+"""Rules of the page on which a person approves a plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kafka_migration.core.approval import Ask
+from kafka_migration.core.approval_page import Asking, approval_page
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.group_offsets import GroupPlan
+from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.offsets_report import render_plan
+from tests.unit.test_offsets_plan import OFFSET, PLAN
+
+pytestmark = pytest.mark.unit
+
+WHOLE = {"standing": "PASS", "target_records": 260_000, "reasons": []}
+TOPIC: dict[str, Any] = {"topic": "orders", "verdict": "PASS", "target_records": 1200, "whole": WHOLE}
+ASKING = Asking(
+    ask=Ask("d" * 64, "2030-01-01T22:00:00+00:00", 4 * 3600, ("ada", "grace")),
+    judged={"verdict": "PASS", "topics": [TOPIC]},
+    approve="writes them.",
+    folder="/evidence/shop/manual__1/attempt-1",
+    link="http://airflow/dags/d/runs/r",
+)
+
+
+def test_page_says_what_one_must_know_to_answer():
+    """Verdict on the copy, deadline, who may answer, what each answer does, run and evidence stand above the plan."""
+    page = approval_page(ASKING, "THE PLAN")
+
+    for text in (
+        "**Approve**: writes them.",
+        "**Reject**: ends the run as failed (`APPROVAL_REFUSED`). Nothing is written, no group is moved.",
+        "**Deadline**: 2030-01-02T02:00:00+00:00, 4h",
+        "**Who may answer**: `ada`, `grace`",
+        "**Run**: http://airflow/dags/d/runs/r",
+        "/evidence/shop/manual__1/attempt-1",
+        "## Verdict on the copy: PASS",
+        "| `orders` | PASS | PASS | 260,000 | 1,200 |",
+    ):
+        assert text in page
+    assert page.endswith("THE PLAN")
+
+
+def test_page_without_approvers_or_verdict():
+    """Without `cutover.approvers` everybody may answer whom Airflow lets; a rollback has no verdict of its own."""
+    page = approval_page(replace(ASKING, judged=None, ask=replace(ASKING.ask, approvers=()), four_eyes_of="ada"), "P")
+
+    assert "**Who may answer**: every user whom Airflow lets answer; not `ada`, who triggered the run" in page
+    assert "Verdict on the copy" not in page
+
+
+def test_unread_records_of_each_group():
+    """Beside what a group reads again stands what waits for it on the target: the end less where it goes on."""
+    assert "| `billing` | ready | 1 | 1 | 0 | 5 | – |" in render_plan(PLAN, "shop")
+    assert "| 0 | not known | – |" in render_plan(replace(PLAN, target_end_offsets={}), "shop")
+
+
+def test_partition_without_a_commit_is_told_once():
+    """That a group never committed somewhere is one line, not a code, a finding and a row."""
+    never = Finding(
+        Code.OFFSET_NEVER_COMMITTED, "group billing, orders[1]", "no offset", "an offset", "It stays unset."
+    )
+    idle = GroupPlan("archive", refusals=(replace(never, subject="group archive"),))
+    billing = GroupPlan("billing", (OFFSET,), unset=(TopicPartition("orders", 1),), warnings=(never,))
+
+    text = render_plan(replace(PLAN, groups=(billing, idle)), "shop")
+
+    assert text.count("OFFSET_NEVER_COMMITTED") == 2
+    assert "| `billing` | `orders` | 1 | OFFSET_NEVER_COMMITTED: it begins there as its auto.offset.reset says" in text
+    assert "| `archive` | – | – | OFFSET_NEVER_COMMITTED |" in text
+    assert "### Left out" not in text
+
+
+def test_page_names_the_way_back():
+    """Who approves reads which DAG takes it back."""
+    assert "`kafka_rollback__shop`: mode `fail_back`" in render_plan(PLAN, "shop")

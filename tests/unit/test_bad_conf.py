@@ -1,0 +1,88 @@
+"""What anybody with the right to trigger may put into a run's conf: findings in a few words, and never an accident."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.conf import MAX_UNKNOWN, unknown_findings
+from kafka_migration.core.errors import Refused
+from kafka_migration.orchestration.run import RunRequest
+
+pytestmark = pytest.mark.unit
+
+LONG = "x" * 100_000
+DEEP: Any = []
+for _ in range(500):
+    DEEP = [DEEP]
+NO_NAMES = (
+    "orders",
+    5,
+    0.5,
+    True,
+    {"orders": 1},
+    [5],
+    [None],
+    [""],
+    [["orders"]],
+    [LONG],
+    [f"t{number}" for number in range(100_001)],
+    DEEP,
+    10**6000,
+)
+BAD: list[dict[str, Any]] = [
+    *({"mode": mode} for mode in ("", "Sync", LONG, 5, [], {}, DEEP, 10**6000, "interval", "restore", None)),
+    *({field: names} for field in ("topics", "groups") for names in NO_NAMES),
+    *({"mode": "validate", "generations": text} for text in ("0", "5-3", "-1", "1-", LONG, "9" * 50, 5, [], {}, True)),
+    *(
+        {"mode": "follow", "follow_until": text}
+        for text in ("soon", "2030-01-01", "2030-01-01T00:00:00", "2030-13-01T00:00:00Z", LONG, 5, [], DEEP, 10**6000)
+    ),
+    *({"note": text} for text in (5, [], {}, True, LONG, DEEP)),
+    {LONG: 1},
+    {f"field{number}": 1 for number in range(10_000)},
+    {"four_eyes": False},
+    {"approvers": ["me"]},
+    {"evidence_root": "/tmp"},
+    {"leave_records_of": ["orders"]},
+    {"mirror_outside_window": True},
+]
+
+
+def require_few_words(findings: tuple[Any, ...]) -> None:
+    """Hold findings to be coded, complete, short and few."""
+    assert {Code.RUN_CONF_INVALID} == {finding.code for finding in findings}
+    assert all(f.subject and f.found and f.expected and f.remedy for f in findings)
+    assert all(len(str(finding)) < 2_000 for finding in findings)
+    assert len(findings) <= MAX_UNKNOWN + 5
+
+
+@pytest.mark.parametrize("params", BAD, ids=range(len(BAD)))
+def test_bad_conf_is_refused_in_a_few_words(params: dict[str, Any]):
+    """Every bad field is a coded finding with a remedy, of a length that a person reads."""
+    with pytest.raises(Refused) as error:
+        RunRequest.from_params(params)
+    require_few_words(error.value.findings)
+
+
+@pytest.mark.parametrize("names", NO_NAMES, ids=range(len(NO_NAMES)))
+def test_bad_conf_of_a_rollback_is_refused(names: Any):
+    """A rollback's list of topics is held to the same."""
+    with pytest.raises(Refused) as error:
+        RunRequest.from_params({"leave_records_of": names}, is_rollback=True)
+    require_few_words(error.value.findings)
+
+
+def test_name_given_twice_counts_once():
+    """A name that is given twice is one name."""
+    assert ("a", "b") == RunRequest.from_params({"topics": ["a", "b", "a"]}).topics
+
+
+def test_many_unknown_names_are_a_few_findings():
+    """Names that nobody knows are named up to a number, then counted."""
+    findings = tuple(unknown_findings("topics", [f"{n} {LONG}" for n in range(5_000)], "topics of the migration"))
+
+    require_few_words(findings)
+    assert "4,980 more unknown names" in findings[-1].found

@@ -1,0 +1,238 @@
+"""Bad input to the command line and to the evidence that it reads: a code and a remedy each, never a traceback."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_migration.adapters.news import NewsStore
+from kafka_migration.adapters.stop_requests import StopRequestStore
+from kafka_migration.cli.main import main
+from kafka_migration.core.code_acts import ACTS
+from kafka_migration.core.codes import Code
+from kafka_migration.core.news import LastRun
+from kafka_migration.core.stop_request import StopRequest
+from tests.unit.test_cli import AT, RUN, end, judge, start
+from tests.unit.test_cli_present import POLLED
+
+pytestmark = pytest.mark.unit
+
+# What every line on standard error must be: a code, what it is about, what was found and expected, and what to do.
+LINE = re.compile(r"([A-Z0-9_]+) · .+: found .+; expected .+[.!] .{8,}")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A migration with every document that the command line reads."""
+    place = tmp_path / "evidence"
+    start(place, 1)
+    end(place, 1)
+    judge(place, 1)
+    start(place, 2)
+    StopRequestStore(place, "shop").request(StopRequest(2, RUN.holder, AT, "ada"))
+    NewsStore(place, "shop").tell_progress(POLLED)
+    NewsStore(place, "shop").tell_last_run(LastRun(RUN.holder, AT, "sync", "success", "PASS").to_document())
+    return place
+
+
+def ends_well_told(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> int:
+    """Run a command; return its exit code, having looked at each line that it complains with."""
+    try:
+        code = main(arguments)
+    except SystemExit as exited:
+        code = int(str(exited.code))
+    error = capsys.readouterr().err
+    complaints = [line for line in error.splitlines() if not line.startswith(("usage: ", " "))]
+    assert "Traceback" not in error
+    assert bool(complaints) == (code != 0), (code, error)
+    for line in complaints:
+        match = LINE.fullmatch(line)
+        assert match, line
+        assert Code(match[1]) in ACTS
+    return code
+
+
+USAGE = [
+    [],
+    ["halt"],
+    ["status", "shop", "more"],
+    ["status", "shop", "--js"],
+    ["status", "shop", "-o", "json"],
+    ["status", "shop", "--evidence-root"],
+    ["status", "shop", "--evidence-root", ""],
+    ["status", "shop", "--evidence-root", "   "],
+    ["verdict"],
+    ["verdict", "shop", "--wait"],
+    ["verdict", "shop", "--json=yes"],
+    ["stop"],
+    ["stop", "shop", "--json"],
+    ["stop", "shop", "--reason"],
+    ["stop", "shop", "--timeout", "5"],
+    ["stop", "shop", "--timeout", "-5s"],
+    ["stop", "shop", "--timeout", "0s"],
+    ["stop", "shop", "--timeout", "soon"],
+    ["stop", "shop", "--timeout", ""],
+    ["stop", "shop", "--timeout", "10m", "--timeout"],
+    ["stop", "shop", "--timeout", "1\x1b[31ms"],
+    ["decommission"],
+    ["decommission", "shop", "--quiet", "1"],
+    ["decommission", "shop", "--overlap", "x"],
+    ["decommission", "shop", "--overlap", "１ｈ"],
+    ["waves"],
+    ["waves", "--source", "a"],
+    ["waves", "--target", "b"],
+    ["waves", "--source", "a", "--target", "b", "--topic", "("],
+    ["waves", "--source", "a", "--target", "b", "--ignore-group", "[z-a]"],
+    ["waves", "--source", "a", "--target", "b", "--min-topics", "0"],
+    ["waves", "--source", "a", "--target", "b", "--min-topics", "1000"],
+    ["waves", "--source", "a", "--target", "b", "--min-topics", "1.5"],
+    ["waves", "--source", "a", "--target", "b", "--prefix", "Upper"],
+    ["waves", "--source", "a", "--target", "b", "--prefix", "../up"],
+    ["waves", "--source", "a", "--target", "b", "--prefix", "x" * 58],
+    ["waves", "--source", "a", "--target", "b", "--timeout", "x"],
+    ["waves", "--source", "a", "--target", "b", "--write", "here"],
+    ["waves", "--source", "a", "--target", "b", "--write", "here", "--spark", "s"],
+]
+
+
+@pytest.mark.parametrize("arguments", USAGE, ids=" ".join)
+def test_wrong_usage(capsys: pytest.CaptureFixture[str], arguments: list[str]):
+    """What the parser does not understand ends with 2, the usage of the verb, and where its help is."""
+    assert ends_well_told(capsys, arguments) == 2
+
+
+NAMES = [
+    "",
+    " ",
+    "shp",
+    ".",
+    "..",
+    "../shop",
+    "/etc",
+    "shop/ledger",
+    "shop\n",
+    "shop\x00",
+    "SHOP",
+    "x" * 5000,
+    "*",
+    "ｓhop",
+]
+
+
+@pytest.mark.parametrize("verb", ["status", "verdict", "stop", "decommission"])
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+def test_name_that_is_none(root: Path, capsys: pytest.CaptureFixture[str], verb: str, name: str):
+    """A name under which no run left anything is refused, whatever it would be as a path."""
+    assert ends_well_told(capsys, [verb, name, "--evidence-root", str(root)]) == 3
+
+
+def a_file(place: Path) -> str:
+    (place / "file").write_text("x")
+    return str(place / "file")
+
+
+def a_loop(place: Path) -> str:
+    (place / "loop").symlink_to(place / "loop")
+    return str(place / "loop")
+
+
+ROOTS = {
+    "absent": lambda place: str(place / "absent"),
+    "empty": lambda place: str(place),
+    "a file": a_file,
+    "below a file": lambda place: f"{a_file(place)}/more",
+    "a loop of links": a_loop,
+    "too long": lambda place: f"{place}/{'x' * 300}",
+    "a null byte": lambda place: f"{place}/\x00",
+    "a device": lambda place: "/dev/null",
+    "a half of a surrogate": lambda place: f"{place}/\ud800",
+}
+
+
+@pytest.mark.parametrize("verb", ["status", "verdict", "stop", "decommission", "list"])
+@pytest.mark.parametrize("place", ROOTS)
+def test_evidence_root_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str], verb: str, place: str):
+    """A place that cannot be a root is refused or named, with what to do."""
+    arguments = ["status"] if verb == "list" else [verb, "shop"]
+    assert ends_well_told(capsys, [*arguments, "--evidence-root", ROOTS[place](tmp_path)]) in {1, 3}
+
+
+DEEP = "[" * 100_000
+CONTENTS = {
+    "empty": "",
+    "half": '{"schema": 1, "run": "a',
+    "no object": "[1]",
+    "a number": "7",
+    "null": "null",
+    "a text": '"text"',
+    "no field": "{}",
+    "deep": DEEP,
+    "deep in an object": '{"a": ' * 20_000,
+    "infinite": '{"at": Infinity}',
+    "a long number": '{"generation": ' + "9" * 5000 + "}",
+    "no unicode": b"\xff\xfe{}",
+    "a null byte": "\x00",
+    "a surrogate": '{"run": "\\ud800"}',
+    "html": "<html>502 Bad Gateway</html>",
+    "twice": "{}{}",
+}
+DOCUMENTS = {
+    "ledger": ("ledger/*3*judged*", ["status", "verdict", "stop", "decommission"]),
+    "stop request": ("stop-requests/2.json", ["status", "stop"]),
+    "progress": ("progress.json", ["status"]),
+    "last run": ("last-run.json", ["status", "verdict"]),
+}
+DAMAGES = [(what, verb, content) for what, (_, verbs) in DOCUMENTS.items() for verb in verbs for content in CONTENTS]
+
+
+@pytest.mark.parametrize(("what", "verb", "content"), DAMAGES)
+def test_document_that_makes_no_sense(
+    root: Path, capsys: pytest.CaptureFixture[str], what: str, verb: str, content: str
+):
+    """It is named, and nothing is told from it."""
+    path = document(root, what)
+    data = CONTENTS[content]
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+
+    assert ends_well_told(capsys, [verb, "shop", "--evidence-root", str(root)]) in {1, 3}
+
+
+def document(root: Path, what: str) -> Path:
+    pattern = DOCUMENTS[what][0]
+    found = sorted((root / "shop").glob(pattern)) or sorted((root / "shop" / "ledger").glob("*3*"))
+    return found[0]
+
+
+WRONG: list[Any] = [5, -1, True, [], {}, [[]], "text", "\ud800", 1e308, "9" * 400]
+FIELDS = {
+    "progress": ["run", "at", "lag", "rate", "copied", "silent", "step"],
+    "last run": ["run", "at", "findings", "contradictions", "outcome"],
+    "stop request": ["generation", "run", "at", "by"],
+}
+
+
+@pytest.mark.parametrize(("what", "field"), [(what, field) for what, fields in FIELDS.items() for field in fields])
+def test_field_of_another_type(root: Path, capsys: pytest.CaptureFixture[str], what: str, field: str):
+    """Each value either is one that the field can have, or the document is named; no value ends in a traceback."""
+    path = document(root, what)
+    good = json.loads(path.read_text())
+    for value in WRONG:
+        path.write_text(json.dumps({**good, field: value}))
+        ends_well_told(capsys, ["status", "shop", "--evidence-root", str(root)])
+        ends_well_told(capsys, ["status", "shop", "--json", "--evidence-root", str(root)])
+    path.write_text(json.dumps({name: value for name, value in good.items() if name != field}))
+    ends_well_told(capsys, ["status", "shop", "--evidence-root", str(root)])
+
+
+@pytest.mark.parametrize("what", DOCUMENTS)
+def test_folder_in_place_of_a_document(root: Path, capsys: pytest.CaptureFixture[str], what: str):
+    """It is named as what cannot be read."""
+    path = document(root, what)
+    path.unlink()
+    path.mkdir()
+
+    assert ends_well_told(capsys, ["status", "shop", "--evidence-root", str(root)]) in {1, 3}

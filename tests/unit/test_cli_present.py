@@ -1,0 +1,253 @@
+"""Rules of what `status` and `verdict` say about the present, and of how a terminal gets it."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_migration.adapters.ledger_store import LedgerStore
+from kafka_migration.adapters.news import NewsStore
+from kafka_migration.adapters.stop_requests import StopRequestStore
+from kafka_migration.cli.main import main
+from kafka_migration.cli.status import status_document, status_lines
+from kafka_migration.cli.store import MigrationStore
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.news import Contradiction, LastRun, contradictions
+from kafka_migration.core.shown import shown
+from kafka_migration.core.stop_request import StopRequest
+from tests.unit.test_cli import RUN, end, judge, start
+from tests.unit.test_cli_verdict import BOTH_JUDGED
+
+pytestmark = pytest.mark.unit
+
+NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
+FOREIGN = Finding(Code.TARGET_WRITTEN_BY_OTHERS, "orders[0]", "end 31", "end 30", "Look at it.")
+POLLED: dict[str, Any] = {
+    "schema": 1,
+    "run": RUN.holder,
+    "mode": "sync",
+    "generation": 2,
+    "at": "2030-01-01T11:59:48+00:00",
+    "step": "watch_lag",
+    "stage": "",
+    "copied": 120_000,
+    "total": 200_000,
+    "lag": 80_000,
+    "rate": 9_500.0,
+    "eta_s": 8.4,
+    "line": "…",
+    "silent": [],
+    "outcome": None,
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A migration whose first generation is validated, and whose second one is open."""
+    start(tmp_path, 1)
+    end(tmp_path, 1)
+    judge(tmp_path, 1)
+    start(tmp_path, 2)
+    return tmp_path
+
+
+def ended(root: Path, *findings: Finding, outcome: str = "failed", run: str = RUN.holder) -> None:
+    """Leave what `finish` leaves."""
+    at = "2030-01-01T10:00:00+00:00"
+    found = contradictions((), findings, run, at, ())
+    documents = tuple(finding.to_document() for finding in findings)
+    last = LastRun(run, at, "sync", outcome, "", evidence="x", findings=documents, contradictions=found)
+    NewsStore(root, "shop").tell_last_run(last.to_document())
+
+
+def lines_of(root: Path, now: datetime = NOW) -> list[str]:
+    return status_lines(status_document(MigrationStore(root, "shop"), now))
+
+
+def kafka_migration(root: Path, *arguments: str) -> int:
+    return main([*arguments, "--evidence-root", str(root)])
+
+
+def test_status_shows_what_goes_on_and_how_old_that_is(root: Path):
+    """Step, mode and run with the age of the news; share, lag, rate and time left as the last poll saw them."""
+    NewsStore(root, "shop").tell_progress(POLLED)
+    lines = lines_of(root)
+
+    assert f"Now         watch_lag, sync, by {RUN.holder} (12s ago)" in lines
+    assert "Progress    60.0% (120,000 of 200,000 offsets), lag 80,000, rate 9,500/s, ETA 8s" in lines
+
+
+def test_status_says_since_when_somebody_is_silent(root: Path):
+    """An unknown lag is unknown, and the party is named."""
+    silent = {"party": "target cluster", "since": "2030-01-01T11:50:00+00:00", "reason": "target (t, b:9092) gone"}
+    NewsStore(root, "shop").tell_progress({**POLLED, "lag": None, "rate": None, "eta_s": None, "silent": [silent]})
+    lines = lines_of(root)
+
+    assert "lag unknown, rate unknown, ETA unknown" in next(line for line in lines if line.startswith("Progress"))
+    assert "Silent      target cluster since 2030-01-01T11:50:00+00:00: target (t, b:9092) gone" in lines
+
+
+def test_old_news_are_called_old(root: Path):
+    """Where the triggerer died the last poll's words stay, and the line says that nothing came since."""
+    NewsStore(root, "shop").tell_progress(POLLED)
+
+    now = next(line for line in lines_of(root, NOW + timedelta(hours=3)) if line.startswith("Now"))
+    assert "(3h00m ago; nothing was heard since: is the run, or the triggerer, still there?)" in now
+
+
+def test_run_that_has_ended_is_not_at_work(root: Path):
+    """`finish` closes the news of its own run, and not those of another."""
+    news = NewsStore(root, "shop")
+    news.tell_progress(POLLED)
+    news.tell_ended("another/run#1", "2030-01-01T12:00:00+00:00")
+    assert not any("no run is at work" in line for line in lines_of(root))
+
+    news.tell_ended(RUN.holder, "2030-01-01T12:00:00+00:00")
+    assert "Now         no run is at work" in lines_of(root)
+
+
+def test_later_step_keeps_what_the_watch_saw(root: Path):
+    """The step goes on, and the progress of the copy stays until another run begins."""
+    news = NewsStore(root, "shop")
+    news.tell_progress(POLLED)
+    news.tell_step(RUN.holder, "validate_topics", "2030-01-01T11:59:59+00:00")
+    assert any(line.startswith("Now         validate_topics, sync") for line in lines_of(root))
+    assert any(line.startswith("Progress") for line in lines_of(root))
+
+    news.tell_step("another/run#1", "plan", "2030-01-01T11:59:59+00:00")
+    assert not any(line.startswith("Progress") for line in lines_of(root))
+
+
+def test_status_shows_the_last_run_and_its_finding(root: Path):
+    """A failed or refused run is there with its mode, its age and what it found."""
+    ended(root, FOREIGN)
+    lines = lines_of(root)
+
+    assert f"Last run      sync, failed, 2030-01-01T10:00:00+00:00 (2h00m ago), {RUN.holder}" in lines
+    assert f"Found         {FOREIGN}" in lines
+
+
+@pytest.mark.parametrize("verb", ["status", "verdict"])
+def test_json_has_the_same(root: Path, capsys: pytest.CaptureFixture[str], verb: str):
+    """The document has a new schema number, the contradiction, and for `status` the last run and what goes on."""
+    NewsStore(root, "shop").tell_progress(POLLED)
+    ended(root, FOREIGN)
+    kafka_migration(root, verb, "shop", "--json")
+    document = json.loads(capsys.readouterr().out)
+
+    holder = document["last_run"] if verb == "status" else document
+    assert "TARGET_WRITTEN_BY_OTHERS" == holder["contradictions"][0]["code"]
+    assert {"status": 4, "verdict": 2}[verb] == document["schema"]
+    if verb == "status":
+        assert (80_000, "failed") == (document["now"]["lag"], document["last_run"]["outcome"])
+
+
+def test_verdict_that_a_later_run_contradicts_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """The good verdict is shown with what speaks against it, and the exit code is that of a failure."""
+    for entry in BOTH_JUDGED:
+        LedgerStore(tmp_path, "shop").append(entry)
+    assert 0 == kafka_migration(tmp_path, "verdict", "shop")
+
+    ended(tmp_path, FOREIGN)
+    assert 1 == kafka_migration(tmp_path, "verdict", "shop")
+    told = capsys.readouterr().out
+    assert "Verdict       PASS, CONTRADICTED by what a run has found since" in told
+    assert f"Contradicted  TARGET_WRITTEN_BY_OTHERS · orders[0]: found end 31 (by {RUN.holder} at 2030-01-01T10" in told
+
+
+@pytest.mark.parametrize("code", [Code.CONNECTION_MISSING, Code.BEHIND, Code.APPROVAL_REFUSED, Code.UNREACHABLE])
+def test_finding_that_says_nothing_of_the_copy_contradicts_nothing(tmp_path: Path, code: Code):
+    """A run that was refused for its settings takes no verdict back."""
+    for entry in BOTH_JUDGED:
+        LedgerStore(tmp_path, "shop").append(entry)
+    ended(tmp_path, Finding(code, "orders", "x", "y", "z"))
+
+    assert 0 == kafka_migration(tmp_path, "verdict", "shop")
+
+
+OF_ORDERS = Contradiction("GAP", "orders[0]", "x", "r#1", "t")
+OF_AUDIT = Contradiction("GAP", "topic audit on the target", "x", "r#1", "t")
+
+
+@pytest.mark.parametrize(
+    ("refuted", "left"),
+    [((), [OF_ORDERS, OF_AUDIT]), (("orders",), [OF_AUDIT]), (("order",), [OF_ORDERS, OF_AUDIT]), (None, [])],
+)
+def test_contradiction_stands_until_a_run_refutes_it(refuted: tuple[str, ...] | None, left: list[Contradiction]):
+    """A run that looked at nothing keeps it; one that found topics good takes it from these, a whole one from all."""
+    assert left == list(contradictions((OF_ORDERS, OF_AUDIT), (), "r#2", "t2", refuted))
+
+
+def test_same_contradiction_is_kept_once_as_it_was_found_last():
+    """Nights that find the same thing make no list of it."""
+    (one,) = contradictions(
+        (Contradiction(FOREIGN.code, FOREIGN.subject, "end 31", "r#1", "t"),), [FOREIGN], "r#2", "u", ()
+    )
+
+    assert ("r#2", "u") == (one.run, one.at)
+
+
+def test_status_without_a_name_lists_all(root: Path, capsys: pytest.CaptureFixture[str]):
+    """A line per migration with phase, verdict, what goes on and how the last run ended."""
+    (root / "clicks" / "ledger").mkdir(parents=True)
+    ended(root, FOREIGN)
+    assert 0 == kafka_migration(root, "status")
+    heads, clicks, shop = capsys.readouterr().out.splitlines()
+
+    assert ["MIGRATION", "PHASE", "VERDICT", "NOW", "LAST", "RUN"] == heads.split()
+    assert ["clicks", "new", "nothing", "copied", "–", "–"] == clicks.split()
+    assert "pending, contradicted" in shop
+    assert "sync failed: TARGET_WRITTEN_BY_OTHERS, " in shop
+
+
+def test_list_names_a_migration_that_cannot_be_read(root: Path, capsys: pytest.CaptureFixture[str]):
+    """It hides no other, and the exit code says that something is wrong."""
+    (root / "clicks" / "ledger").mkdir(parents=True)
+    (root / "clicks" / "last-run.json").write_text("{")
+
+    assert 1 == kafka_migration(root, "status")
+    told = capsys.readouterr()
+    assert any(line.startswith("shop ") for line in told.out.splitlines())
+    assert "last-run.json" in told.err
+    assert 1 == kafka_migration(root, "status", "--json")
+    assert ["clicks", "shop"] == [each["migration"] for each in json.loads(capsys.readouterr().out)["migrations"]]
+
+
+HOSTILE = "\x1b]0;owned\x07 name\r\nVerdict    PASS \u202eevil\x9b31m\u2028\U000e0041"
+
+
+def test_terminal_gets_no_escape_sequences(root: Path, capsys: pytest.CaptureFixture[str]):
+    """Whatever run, person, reason, topic or finding is called: no control, no line and no direction is obeyed."""
+    news = NewsStore(root, "shop")
+    news.tell_progress({**POLLED, "run": HOSTILE, "stage": HOSTILE, "step": HOSTILE})
+    ended(root, Finding(Code.TARGET_WRITTEN_BY_OTHERS, HOSTILE, HOSTILE, HOSTILE, HOSTILE), run=HOSTILE)
+    StopRequestStore(root, "shop").request(StopRequest(2, HOSTILE, HOSTILE, HOSTILE, HOSTILE))
+    for arguments in (["status", "shop"], ["verdict", "shop"], ["stop", "shop"], ["status"]):
+        for more in ([], ["--json"]) if arguments[0] != "stop" else ([],):
+            kafka_migration(root, *arguments, *more)
+            told = capsys.readouterr()
+            text = told.out + told.err
+            assert all(letter == "\n" or letter.isprintable() for letter in text), arguments
+            assert not any(line.startswith("Verdict    PASS ") for line in text.split("\n"))
+            if more:
+                json.loads(told.out)
+
+
+def test_errors_are_shown_on_one_line(root: Path, capsys: pytest.CaptureFixture[str]):
+    """A name that was copied from somewhere cannot write a second line either."""
+    assert 3 == kafka_migration(root, "status", HOSTILE)
+    error = capsys.readouterr().err
+
+    assert (1, True) == (error.count("\n"), error.startswith("MIGRATION_UNKNOWN · migration \\u001b]0;owned"))
+
+
+@pytest.mark.parametrize("text", ["plain", "größer 日本", HOSTILE, "\ud800", "\x7f", "back\\slash"])
+def test_escapes_are_those_of_json(text: str):
+    """What is shown of a JSON string is the same string; letters of any script stay."""
+    assert shown(text).isprintable()
+    assert text == json.loads(f'"{shown(text)}"') if "\\" not in text else shown(text) == text

@@ -1,0 +1,85 @@
+"""How the demo ends: an experiment that succeeded passes, one that failed fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from sandbox.demo import __main__ as demo
+from sandbox.demo.display import PlainDisplay
+from sandbox.demo.evidence import Finding, Place, RunEvidence
+from sandbox.demo.failure import DemoFailed
+from sandbox.demo.runs import FinishedRun
+from sandbox.demo.story import Story
+
+pytestmark = pytest.mark.unit
+
+PLACE = Place("altered", "orders", 2, 30824, 30824)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "last_line", "exit_code"),
+    [
+        ("", "DEMO PASS", 0),
+        (f"COPY_DIFFERS {PLACE}", f"DEMO PASS: the damage was found: COPY_DIFFERS {PLACE}", 0),
+        (DemoFailed("the damage was not found"), "DEMO FAIL: the damage was not found", 1),
+        (KeyboardInterrupt(), "DEMO FAIL: interrupted", 130),
+        (SystemExit(143), "DEMO FAIL: interrupted", 143),
+        (ValueError("odd"), "DEMO FAIL: ValueError: odd", 1),
+    ],
+)
+def test_the_last_line_and_the_exit_code_say_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    outcome: str | BaseException,
+    last_line: str,
+    exit_code: int,
+):
+    """PASS goes with 0 and FAIL with anything else; a damage that was found is a PASS that says where."""
+
+    def tell(*_: object) -> str:
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    monkeypatch.setattr(demo, "_demo", tell)
+
+    assert exit_code == demo.main(["--damage", "alter"])
+    assert last_line == capsys.readouterr().out.splitlines()[-1]
+
+
+def test_a_damage_is_found_where_it_is():
+    """The run that failed at the damaged place has found it."""
+    assert f"COPY_DIFFERS {PLACE}" == found("failed", "FAIL", finding(PLACE))
+
+
+@pytest.mark.parametrize(
+    ("state", "verdict", "is_named"), [("success", "PASS", False), ("failed", "PASS", True), ("failed", "FAIL", False)]
+)
+def test_a_damage_that_no_run_names_fails_the_demo(state: str, verdict: str, is_named: bool):
+    """Without a failed run, its verdict FAIL and a finding, nothing was found."""
+    with pytest.raises(DemoFailed, match="the damage was not found"):
+        found(state, verdict, *([finding(PLACE)] if is_named else []))
+
+
+def test_a_damage_at_another_place_fails_the_demo():
+    """A finding that names another offset has not found the damage."""
+    with pytest.raises(DemoFailed, match=r"the damage is at .*30824.* the run names .*30825"):
+        found("failed", "FAIL", finding(PLACE._replace(source_offset=30825)))
+
+
+def found(state: str, verdict: str, *findings: Finding) -> str:
+    run: Any = SimpleNamespace(state=state)
+    sandbox: Any = SimpleNamespace(state=None)
+    evidence = RunEvidence(Path("/nowhere"), verdict, "ended", {}, findings)
+    story = Story(sandbox, None, PlainDisplay())  # type: ignore[arg-type]
+    return story._find(FinishedRun("Validate", run, 1.0, evidence), PLACE)
+
+
+def finding(place: Place) -> Finding:
+    where = f"at source offset {place.source_offset}, target offset {place.target_offset}"
+    subject = f"topic {place.topic}, partition {place.partition}"
+    return Finding("COPY_DIFFERS", subject, f"first difference {place.kind} {where}", "the same records", "look")

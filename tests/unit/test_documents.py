@@ -1,0 +1,140 @@
+"""Rules of reading and writing documents of the evidence store."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_migration.adapters import documents
+from kafka_migration.adapters.documents import create_whole, read_json, write_whole
+from kafka_migration.core.errors import EvidenceUnreadable
+
+pytestmark = pytest.mark.unit
+
+
+@pytest.fixture
+def traced(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """What was flushed, renamed and linked, in order, each with the name of the file or folder."""
+    calls: list[tuple[str, str]] = []
+    fsync, replace, link = os.fsync, Path.replace, os.link
+
+    def flushing(descriptor: int) -> None:
+        calls.append(("flush", Path(f"/proc/self/fd/{descriptor}").readlink().name))
+        fsync(descriptor)
+
+    def renaming(self: Path, target: Path) -> Path:
+        calls.append(("name", Path(target).name))
+        return replace(self, target)
+
+    def linking(source: Path, target: Path) -> None:
+        calls.append(("name", Path(target).name))
+        link(source, target)
+
+    monkeypatch.setattr(os, "fsync", flushing)
+    monkeypatch.setattr(Path, "replace", renaming)
+    monkeypatch.setattr(os, "link", linking)
+    return calls
+
+
+@pytest.mark.parametrize("write", [write_whole, create_whole])
+def test_document_is_flushed_before_it_has_its_name_and_its_folder_after(
+    tmp_path: Path, traced: list[tuple[str, str]], write: Any
+):
+    """After a power loss a document is whole or absent, and the folders that lead to it are there."""
+    write(tmp_path / "shop" / "run" / "a.json", "{}")
+
+    assert traced[:2] == [("flush", tmp_path.name), ("flush", "shop")]
+    (what, flushed), named, folder = traced[2:]
+    assert what == "flush"
+    assert flushed.startswith(".a.json.")
+    assert [named, folder] == [("name", "a.json"), ("flush", "run")]
+
+
+def test_document_of_another_program_is_flushed_before_it_is_used(tmp_path: Path, traced: list[tuple[str, str]]):
+    """What Spark wrote is on disk, with its folder's entry, before a step relies on it."""
+    (tmp_path / "a.json").write_text("{}")
+    documents.flush(tmp_path / "a.json")
+
+    assert [("flush", "a.json"), ("flush", tmp_path.name)] == traced
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_only_one_of_many_writers_creates_a_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_links: bool):
+    """Of writers that meet at one name exactly one succeeds, and its text stays; also without hard links."""
+    if not has_links:
+        monkeypatch.setattr(os, "link", lambda *paths: (_ for _ in ()).throw(PermissionError(1, "no links here")))
+    path, winners, gate = tmp_path / "1.json", [], threading.Barrier(8)
+
+    def write(number: int) -> None:
+        gate.wait()
+        if create_whole(path, f"{number}"):
+            winners.append(number)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert [int(path.read_text())] == winners
+    assert ["1.json"] == [each.name for each in tmp_path.iterdir()]
+
+
+def _deep(levels: int) -> str:
+    return '{"a":' * levels + "1" + "}" * levels
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"{", "JSONDecodeError"),
+        (b"[1]", "a JSON object was expected"),
+        (b"null", "a JSON object was expected"),
+        (b"\xff\xfe{", "UnicodeDecodeError"),
+        (_deep(documents.MAX_DEPTH + 1).encode(), "nested more than 64 levels deep"),
+        (_deep(100_000).encode(), "RecursionError"),
+        (b"[" * 100_000, "RecursionError"),
+    ],
+)
+def test_document_of_another_form_is_one_finding(tmp_path: Path, content: bytes, reason: str):
+    """Whatever a document holds, it is read or named with a code; there is no other error."""
+    (tmp_path / "a.json").write_bytes(content)
+
+    with pytest.raises(EvidenceUnreadable, match=rf"EVIDENCE_UNREADABLE · .*a\.json: found .*{reason}"):
+        read_json(tmp_path / "a.json")
+
+
+def test_deepest_document_that_is_read(tmp_path: Path):
+    """Documents up to the limit are read."""
+    (tmp_path / "a.json").write_text(_deep(documents.MAX_DEPTH))
+
+    assert json.loads(_deep(documents.MAX_DEPTH)) == read_json(tmp_path / "a.json")
+
+
+def test_too_large_a_document_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Reading ends at the limit, however much there is."""
+    monkeypatch.setattr(documents, "MAX_BYTES", 10)
+    (tmp_path / "a.json").write_text('{"a": "123456"}')
+
+    with pytest.raises(EvidenceUnreadable, match="more than 10 bytes"):
+        read_json(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
+def test_only_regular_files_are_read(tmp_path: Path, kind: str):
+    """A pipe that never ends, a device or a folder under a document's name is refused at once."""
+    path = tmp_path / "a.json"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        path.mkdir()
+
+    with pytest.raises(EvidenceUnreadable, match="a regular file was expected"):
+        read_json(path)

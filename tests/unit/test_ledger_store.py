@@ -1,0 +1,309 @@
+"""Rules of the ledger's files: what was deleted, changed or doubled is named, and one writer at a time appends."""
+
+from __future__ import annotations
+
+import io
+import json
+import multiprocessing
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_migration.adapters import ledger_store
+from kafka_migration.adapters.ledger_store import LedgerStore
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Refused, TransientError
+from kafka_migration.core.ledger_chain import Head
+
+pytestmark = pytest.mark.unit
+
+ADA, BOB = "kafka_migration__shop/manual__1#1", "kafka_migration__shop/manual__2#1"
+
+
+@dataclass
+class MemoryAnchor:
+    """Keeps the head as Airflow does, in memory."""
+
+    kept: Head = field(default_factory=Head)
+
+    def head(self) -> Head:
+        return self.kept
+
+    def keep(self, head: Head) -> None:
+        self.kept = head
+
+
+def topics_entry(name: str) -> dict[str, Any]:
+    return {"kind": "topics-created", "topics": {name: {"topic_id": "id", "frozen_configs": {}}}}
+
+
+def reserved_entry(run: str) -> dict[str, Any]:
+    return {"kind": "reserved", "run": run, "at": "t", "taken_over_from": None}
+
+
+@pytest.fixture
+def anchor() -> MemoryAnchor:
+    return MemoryAnchor()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, anchor: MemoryAnchor) -> Path:
+    """The folder of a ledger with five entries."""
+    store = LedgerStore(tmp_path, "shop", anchor=anchor)
+    for number in range(1, 6):
+        store.append(topics_entry(f"t{number}"))
+    return store.folder
+
+
+def _rewrite(path: Path, old: str, new: str) -> None:
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+
+
+def _without_link(folder: Path) -> None:
+    entry = json.loads((folder / "000005.json").read_text())
+    (folder / "000005.json").write_text(json.dumps({**entry, "previous": "0" * 64}))
+
+
+TAMPERING: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "first deleted": (lambda f: (f / "000001.json").unlink(), "no entry 1;"),
+    "middle deleted": (lambda f: (f / "000003.json").unlink(), "no entry 3;"),
+    "newest deleted": (lambda f: (f / "000005.json").unlink(), "entries up to 4; expected at least the 5"),
+    "two newest deleted": (lambda f: [(f / f"00000{n}.json").unlink() for n in (4, 5)], "entries up to 3;"),
+    "all deleted": (lambda f: [path.unlink() for path in f.iterdir()], "entries up to 0;"),
+    "folder deleted": (lambda f: f.rename(f.with_name("gone")), "entries up to 0;"),
+    "first changed": (lambda f: _rewrite(f / "000001.json", "t1", "x1"), "another digest of entry 1"),
+    "middle changed": (lambda f: _rewrite(f / "000003.json", "t3", "x3"), "another digest of entry 3"),
+    "newest changed": (lambda f: _rewrite(f / "000005.json", "t5", "x5"), "another entry 5 than Airflow recorded"),
+    "link changed": (_without_link, "another digest of entry 4"),
+    "renumbered": (lambda f: (f / "000005.json").rename(f / "000006.json"), "no entry 5;"),
+    "doubled under another name": (
+        lambda f: (f / "000003 copy.json").write_text((f / "000003.json").read_text()),
+        "000003 copy.json, which is not the name of an entry",
+    ),
+    "doubled as the newest": (
+        lambda f: (f / "000006.json").write_text((f / "000005.json").read_text()),
+        "number 5 in the entry",
+    ),
+    "older restored": (
+        lambda f: (f / "000004.json").write_text((f / "000003.json").read_text()),
+        "number 3 in the entry",
+    ),
+    "cut in half": (lambda f: (f / "000003.json").write_text((f / "000003.json").read_text()[:40]), "JSONDecodeError"),
+    "emptied": (lambda f: (f / "000005.json").write_text(""), "JSONDecodeError"),
+    "nested": (lambda f: (f / "000005.json").write_text('{"a":' * 5000 + "1" + "}" * 5000), "RecursionError"),
+    "of another schema": (lambda f: _rewrite(f / "000001.json", '"schema": 1', '"schema": 2'), "schema 2"),
+    "of no schema": (lambda f: (f / "000001.json").write_text('{"kind": "judged"}'), "schema None"),
+}
+
+
+@pytest.mark.parametrize("name", TAMPERING)
+def test_ledger_that_was_tampered_with_is_named(tmp_path: Path, folder: Path, anchor: MemoryAnchor, name: str):
+    """An entry that was deleted, changed, doubled, cut or replaced is named, when the ledger is read or appended to."""
+    tamper, found = TAMPERING[name]
+    tamper(folder)
+    before = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+    for act in (LedgerStore.read, lambda store: store.append(topics_entry("new"))):
+        with pytest.raises(Refused, match=found) as refused:
+            act(LedgerStore(tmp_path, "shop", anchor=anchor))
+        assert {finding.code for finding in refused.value.findings} == {Code.LEDGER_BROKEN}
+
+    assert before == (sorted(path.name for path in folder.iterdir()) if folder.exists() else [])
+
+
+def test_everything_that_a_listing_shows_is_named_at_once(tmp_path: Path, folder: Path):
+    """Entries that are missing and files that are no entries are findings of one refusal."""
+    (folder / "000002.json").unlink()
+    (folder / "000004.bak.json").write_text("{}")
+
+    with pytest.raises(Refused) as refused:
+        LedgerStore(tmp_path, "shop").read()
+
+    found = [finding.found for finding in refused.value.findings]
+    assert ["000004.bak.json, which is not the name of an entry", "no entry 2"] == found
+
+
+def test_entries_that_are_read_are_not_read_again(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch):
+    """A store reads each entry once, and sees what others append."""
+    read: list[str] = []
+    original = ledger_store.read_whole
+    monkeypatch.setattr(ledger_store, "read_whole", lambda path: (read.append(path.name), original(path))[1])
+    store, other = LedgerStore(tmp_path, "shop"), LedgerStore(tmp_path, "shop")
+
+    assert 5 == len(store.read().topics)
+    assert 5 == len(store.read().topics)
+    assert [f"00000{number}.json" for number in range(1, 6)] == read
+    other.append(topics_entry("t6"))
+    read.clear()
+
+    assert "t6" in store.read().topics
+    assert ["000006.json"] == read
+
+
+def test_entry_that_vanishes_after_it_was_read_is_noticed(tmp_path: Path, folder: Path):
+    """A store that has read an entry does not go on without it."""
+    store = LedgerStore(tmp_path, "shop")
+    store.read()
+    (folder / "000003.json").unlink()
+
+    with pytest.raises(Refused, match="no entry 3"):
+        store.read()
+
+
+def test_ledger_may_have_grown_since_airflow_recorded_it(tmp_path: Path, folder: Path, anchor: MemoryAnchor):
+    """A writer that died between the entry and the record leaves a ledger that is read, and appended to."""
+    LedgerStore(tmp_path, "shop").append(topics_entry("t6"))
+
+    assert 6 == len(LedgerStore(tmp_path, "shop", anchor=anchor).read().topics)
+
+
+def test_entry_that_a_listing_lacks_is_found_by_its_name(
+    tmp_path: Path, folder: Path, anchor: MemoryAnchor, monkeypatch: pytest.MonkeyPatch
+):
+    """A network file system may show a folder as it was: what Airflow recorded is looked for by name."""
+    original = ledger_store.listed
+    monkeypatch.setattr(ledger_store, "listed", lambda folder: sorted(original(folder))[:-2])
+
+    assert 5 == len(LedgerStore(tmp_path, "shop", anchor=anchor).read().topics)
+
+
+def test_run_that_was_taken_over_cannot_append(tmp_path: Path):
+    """From the entry of another run's reservation on, a writer of before is refused and writes nothing."""
+    ada, bob = (LedgerStore(tmp_path, "shop", writer) for writer in (ADA, BOB))
+    ada.append(reserved_entry(ADA))
+    ada.append(topics_entry("t1"))
+    bob.append(reserved_entry(BOB))
+
+    with pytest.raises(Refused, match=r"NOT_RESERVED.*reserved by kafka_migration__shop/manual__2#1"):
+        ada.append(topics_entry("t2"))
+
+    bob.append(topics_entry("t3"))
+    assert ["t1", "t3"] == list(bob.read().topics)
+
+
+def test_take_over_between_reading_and_writing_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A writer that is overtaken after it looked, and before it writes, is refused all the same."""
+    ada, bob = (LedgerStore(tmp_path, "shop", writer) for writer in (ADA, BOB))
+    ada.append(reserved_entry(ADA))
+    original = ledger_store.create_whole
+
+    def overtaken(path: Path, text: str) -> bool:
+        monkeypatch.setattr(ledger_store, "create_whole", original)
+        bob.append(reserved_entry(BOB))
+        return original(path, text)
+
+    monkeypatch.setattr(ledger_store, "create_whole", overtaken)
+    with pytest.raises(Refused, match="NOT_RESERVED"):
+        ada.append(topics_entry("late"))
+
+    assert {} == bob.read().topics
+
+
+def _append_many(root: Any, writer: int, count: int) -> None:
+    store = LedgerStore(root, "shop")
+    for number in range(count):
+        while True:
+            try:
+                store.append(topics_entry(f"w{writer}-{number}"))
+            except TransientError:
+                continue
+            break
+
+
+def test_concurrent_writers_lose_no_entry(tmp_path: Path):
+    """Of four processes that append at the same time every entry is there, and the chain is whole."""
+    context = multiprocessing.get_context("spawn")
+    processes = [context.Process(target=_append_many, args=(tmp_path, writer, 10)) for writer in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+
+    assert [0] * 4 == [process.exitcode for process in processes]
+    assert {f"w{w}-{n}" for w in range(4) for n in range(10)} == set(LedgerStore(tmp_path, "shop").read().topics)
+
+
+class ObjectStore:
+    """A double of an object store's file system: whole objects under names, with conditional puts."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, bytes] = {}
+        self._lock = threading.Lock()
+
+    def invalidate_cache(self) -> None:
+        """Remember nothing."""
+
+    def pipe_file(self, path: str, value: bytes, mode: str) -> None:
+        assert mode == "create"
+        with self._lock:
+            if path in self.objects:
+                raise FileExistsError(path)
+            self.objects[path] = value
+
+
+@dataclass
+class ObjectPath:
+    """A path in it, as far as the ledger uses one."""
+
+    fs: ObjectStore = field(default_factory=ObjectStore)
+    path: str = "bucket"
+    protocol: str = "s3"
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
+
+    def __truediv__(self, name: str) -> ObjectPath:
+        return ObjectPath(self.fs, f"{self.path}/{name}")
+
+    def exists(self) -> bool:
+        return any(path.startswith(self.path) for path in list(self.fs.objects))
+
+    def iterdir(self) -> list[ObjectPath]:
+        return [ObjectPath(self.fs, path) for path in list(self.fs.objects) if path.startswith(f"{self.path}/")]
+
+    def open(self, mode: str) -> io.BytesIO:
+        return io.BytesIO(self.fs.objects[self.path])
+
+
+def test_writers_that_meet_in_an_object_store_lose_no_entry():
+    """Of writers that meet at one number one gets it, by a conditional put, and the others take the next."""
+    root = ObjectPath()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda writer: _append_many(root, writer, 5), range(4)))
+
+    assert {f"w{w}-{n}" for w in range(4) for n in range(5)} == set(LedgerStore(root, "shop").read().topics)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"topics": "orders"},
+        {"topics": [1]},
+        {"run": 5},
+        {"groups": {"a": 1}},
+        {"left": {"g": "orders"}},
+        {"partly": 1},
+        {"kind": "weird"},
+        {"kind": 5},
+        {"kind": ["cut-over"]},
+    ],
+)
+def test_entry_with_a_value_of_another_type_is_refused(tmp_path: Path, changes: dict[str, Any]):
+    """A text where a list belongs is not taken for a list of letters."""
+    entry = {"kind": "cut-over", "run": ADA, "at": "t", "groups": ["g"], "topics": ["orders"], "partly": False}
+    store = LedgerStore(tmp_path, "shop")
+    store.append(entry)
+    (store.folder / "000001.json").write_text(
+        json.dumps({"schema": 1, "number": 1, "previous": "", **entry, **changes})
+    )
+
+    with pytest.raises(Refused, match="LEDGER_BROKEN"):
+        LedgerStore(tmp_path, "shop").read()

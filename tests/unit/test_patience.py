@@ -1,0 +1,150 @@
+"""Rules of the time that a poll gives to all its calls together."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, ClassVar
+
+import pytest
+
+from kafka_migration.adapters import kafka_records, kafka_tables, patience
+from kafka_migration.adapters.kafka import ConfluentCluster
+from kafka_migration.adapters.kafka_retries import CALL_TIMEOUT_S
+from kafka_migration.adapters.kafka_tables import TableReader
+from kafka_migration.adapters.mirror_host import ScriptMirrorHost
+from kafka_migration.adapters.patience import SHORTEST_S, at_most, time_left
+from kafka_migration.core.errors import TransientError
+from kafka_migration.core.offsets import TopicPartition
+from tests.unit.host.test_lost_replies import LAUNCH, LOST, ScriptedTransport, reply
+from tests.unit.test_kafka_tables import Log, OnePartitionConsumer
+
+pytestmark = pytest.mark.unit
+
+P0 = TopicPartition("table", 0)
+
+
+class Clock:
+    """What the modules use as `time`."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def monotonic(self) -> float:
+        """Return the present second."""
+        return self.now_s
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock of the limits, and of what reads until one."""
+    made = Clock()
+    for module in (patience, kafka_tables, kafka_records):
+        monkeypatch.setattr(module, "time", made)
+    return made
+
+
+def test_calls_share_the_time_of_their_block(clock: Clock):
+    """Each call gets its usual time, or what the calls before it have left; outside the block nothing is cut."""
+    with at_most(25):
+        first = time_left(20)
+        clock.now_s += 18
+        second = time_left(20)
+
+    assert (20, 7, 20) == (first, second, time_left(20))
+
+
+def test_outer_limit_holds_within_an_inner_one(clock: Clock):
+    """An inner block can only make the time shorter."""
+    with at_most(10), at_most(60):
+        assert time_left(90) == 10
+    with at_most(60), at_most(10):
+        assert time_left(90) == 10
+
+
+def test_call_at_the_end_still_gets_a_moment(clock: Clock):
+    """A cluster that answers at once is asked even when another has used the time up."""
+    with at_most(10):
+        clock.now_s += 30
+        assert time_left(20) == SHORTEST_S
+
+
+class TimedTransport(ScriptedTransport):
+    """Notes how long each command may take."""
+
+    def __init__(self, *answers: object) -> None:
+        super().__init__(*answers)
+        self.timeouts_s: list[float] = []
+
+    def __call__(self, command: str, stdin: str, timeout_s: float) -> tuple[int, str, str]:
+        """See `Transport`."""
+        self.timeouts_s.append(timeout_s)
+        return super().__call__(command, stdin, timeout_s)
+
+
+def test_reading_call_to_the_host_is_cut_with_its_repetition(clock: Clock):
+    """A renewal whose connection broke is sent again within the same limit."""
+    transport = TimedTransport(LOST, reply())
+    with at_most(12):
+        ScriptMirrorHost("shop", transport).renew("me", 1)
+
+    assert [12, 12] == transport.timeouts_s
+
+
+def test_acting_call_to_the_host_keeps_its_time(clock: Clock):
+    """What starts a process is not cut: whether it happened would not be known."""
+    transport = TimedTransport(reply(state="running", generation=1))
+    with at_most(12):
+        ScriptMirrorHost("shop", transport).start("me", 1, LAUNCH)
+
+    assert transport.timeouts_s == [90]
+
+
+class SilentAdmin:
+    """An admin client whose cluster never answers; notes how long it was waited for."""
+
+    def __init__(self) -> None:
+        self.waited_s: list[float] = []
+
+    def describe_cluster(self, request_timeout: float) -> Any:
+        """Return a future that is never done."""
+
+        def result(timeout: float) -> Any:
+            self.waited_s += [request_timeout, timeout]
+            raise TimeoutError
+
+        return SimpleNamespace(result=result)
+
+
+def test_calls_to_a_cluster_are_cut(clock: Clock):
+    """A silent cluster is given up when the time of the poll is over, by the client and by the wait for it."""
+    cluster = ConfluentCluster("target (new_kafka, b:9092)", {"bootstrap.servers": "127.0.0.1:1"})
+    cluster._admin = admin = SilentAdmin()
+    with at_most(7), pytest.raises(TransientError, match="b:9092"):
+        cluster.facts()
+    with pytest.raises(TransientError):
+        cluster.facts()
+
+    assert [7, 7, CALL_TIMEOUT_S, CALL_TIMEOUT_S] == admin.waited_s
+
+
+def test_table_that_is_cut_short_is_read_on(clock: Clock, monkeypatch: pytest.MonkeyPatch):
+    """A large table that needs more than one poll is not begun anew at each of them."""
+
+    class Slow(OnePartitionConsumer):
+        log: ClassVar[Log] = [(b"a", b"1"), (b"b", b"2"), (b"c", b"3")]
+
+        def consume(self, records: int, timeout_s: float) -> Any:
+            """Return one record every three seconds."""
+            clock.now_s += 3
+            found = super().consume(records, timeout_s)[:1]
+            self._next = min(self._next, found[0].offset() + 1) if found else self._next
+            return found
+
+    monkeypatch.setattr(kafka_tables, "Consumer", Slow)
+    reader = TableReader({})
+    with at_most(5), pytest.raises(TimeoutError):
+        reader.read(P0.topic, "", {P0: 3})
+    with at_most(5):
+        table = reader.read(P0.topic, "", {P0: 3})
+
+    assert ({b"a": b"1", b"b": b"2", b"c": b"3"}, 1) == (table, Slow.beginnings)

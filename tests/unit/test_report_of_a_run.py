@@ -1,0 +1,237 @@
+"""Rules of what a report says besides verdicts: who, how long, whether ready for a cutover, what to do next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kafka_migration.core.code_acts import ACTS
+from kafka_migration.core.codes import Code
+from kafka_migration.core.errors import Finding
+from kafka_migration.core.markdown import escaped
+from kafka_migration.core.readiness import readiness
+from kafka_migration.core.report import render_report
+from kafka_migration.core.report_course import phases
+
+pytestmark = pytest.mark.unit
+
+WHOLE = {"standing": "PASS", "proved": True, "target_records": 200, "reasons": []}
+TOPIC = {
+    "topic": "orders",
+    "verdict": "PASS",
+    "source_records": 60,
+    "target_records": 60,
+    "whole_verdict": "PASS",
+    "whole": WHOLE,
+    "differences": None,
+    "findings": [],
+}
+READY = {"group": "billing", "verdict": "ready", "outcome": "not written", "partitions": 1, "delivered_again": 0}
+OFFSETS = [{"topic": "orders", "partition": 0, "source_offset": 50, "target_before": None, "target_offset": 40}]
+PLAN = {
+    "at": "2030-01-01T22:20:00+00:00",
+    "target_end_offsets": {"orders": {"0": 60}},
+    "groups": [{"group": "billing", "offsets": OFFSETS}],
+}
+
+
+def run_of(mode: str = "rehearse", **changes: Any) -> dict[str, Any]:
+    """Return an assembled run that went well, with changes."""
+    document: dict[str, Any] = {
+        "migration": "shop",
+        "migration_digest": "a" * 64,
+        "dag_id": "kafka_migration__shop",
+        "run_id": "manual__1",
+        "attempt": 1,
+        "mode": mode,
+        "generations": "",
+        "note": "",
+        "package_version": "0.1.0",
+        "started_at": "2030-01-01T22:00:00+00:00",
+        "finished_at": "2030-01-01T22:40:00+00:00",
+        "judged_at": "2030-01-01T22:19:00+00:00",
+        "triggered_by": "ada",
+        "outcome": "success",
+        "reason": "",
+        "interval": None,
+        "verdict": "PASS",
+        "records": {"orders": {"source": 60, "target": 60}},
+        "topics": [TOPIC],
+        "groups": [{**READY, "reasons": []}],
+        "findings": [],
+        "warnings": [],
+        "tasks": {"preflight": "success", "judge": "success"},
+        "steps": {
+            "plan": {"at": "2030-01-01T22:01:00+00:00", "positions": {"orders": {"0": 140}}},
+            "start": {"at": "2030-01-01T22:02:00+00:00", "started": True},
+            "watch": {"at": "2030-01-01T22:12:00+00:00", "goals": {"orders": {"0": 200}}, "progress": ""},
+            "stop": {"at": "2030-01-01T22:13:00+00:00", "certificate": None},
+            "offsets-plan": {"plan": PLAN},
+        },
+    }
+    return {**document, **changes}
+
+
+def with_step(run: dict[str, Any], **steps: Any) -> dict[str, Any]:
+    return {**run, "steps": {**run["steps"], **steps}}
+
+
+APPROVE = {
+    "asked_at": "2030-01-01T22:20:10+00:00",
+    "answered_at": "2030-01-01T22:30:10+00:00",
+    "chosen": "Approve",
+    "digest": "d" * 64,
+    "responded_by": {"id": "7", "name": "grace"},
+}
+
+
+def test_people_are_named():
+    """Who triggered, who answered about the producers, who approved and when, of which plan."""
+    asked = {"announced_at": "22:05", "until": "23:05", "chosen": None, "answered_at": None, "by": None}
+    report = render_report(with_step(run_of("cutover"), approve=APPROVE, producers=asked))
+
+    assert "- Triggered by: ada" in report
+    assert "- Approval: grace chose “Approve” at 2030-01-01T22:30:10+00:00" in report
+    assert "asked at 22:05 to stop them; nobody answered, the fence decided" in report
+
+
+def test_phases_have_durations_and_rates():
+    """Each phase has its length; copying and comparing have how much they did, and how fast."""
+    found = {phase.name: (phase.seconds, phase.did) for phase in phases(with_step(run_of(), approve=APPROVE))}
+
+    assert (600, "60 offsets, 0/s") == found["Copy"]
+    assert (360, "60 records, 0/s") == found["Validate"]
+    assert (600, "") == found["Wait for approval"]
+    assert "All in all: 40m00s" in render_report(run_of())
+
+
+def test_phase_of_an_earlier_attempt_is_left_out():
+    """A cleared run keeps documents of the attempt before: what would have ended before it began has no length."""
+    run = with_step(run_of(), stop={"at": "2030-01-01T21:00:00+00:00", "certificate": None})
+
+    assert "Stop MirrorMaker" not in {phase.name for phase in phases(run)}
+
+
+def test_offsets_before_and_after():
+    """Per group and partition: the source, the target before, where it goes on, and what is unread."""
+    report = render_report(run_of())
+
+    assert "| `billing` | `orders` 0 | 50 | none | 40 | 20 |" in report
+    assert "Planned" in report
+    moved = run_of("cutover", groups=[{**READY, "outcome": "moved", "reasons": []}])
+    assert "Target now" in render_report(moved)
+
+
+def test_good_rehearsal_is_ready():
+    """Everything proved, every group movable: the report says yes, and which mode comes next."""
+    report = render_report(run_of())
+
+    assert "## Ready for cutover?\n\n**Yes.**" in report
+    assert "1. When the producers can be stopped, trigger `kafka_migration__shop` in mode cutover." in report
+
+
+NOT_PROVED = {**WHOLE, "standing": "PASS, 3 offsets not proved", "proved": False}
+LEFT_OUT = {**READY, "verdict": "left out", "reasons": ["GROUP_ACTIVE: a member"]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"outcome": "failed", "findings": [{"code": "BEHIND"}]}, "the rehearsal ended as 'failed' (BEHIND)"),
+        ({"verdict": "FAIL"}, "the verdict on the copy is FAIL"),
+        ({"verdict": None}, "the verdict on the copy is not known"),
+        ({"topics": [{**TOPIC, "whole": NOT_PROVED}]}, "topic orders as a whole is PASS, 3 offsets not proved"),
+        ({"topics": [{**TOPIC, "whole": None, "whole_verdict": None}]}, "topic orders as a whole is not yet compared"),
+        ({"groups": [LEFT_OUT]}, "no consumer group could be moved"),
+        ({"groups": []}, "no consumer group reads these topics"),
+    ],
+)
+def test_what_stands_against_a_cutover(changes: dict[str, Any], reason: str):
+    """Each reason is named, and any one of them is a no."""
+    found = readiness(run_of(**changes))
+
+    assert found is not None
+    assert (False, (reason,)) == (found.is_ready, found.against)
+
+
+def test_groups_that_stay_behind_are_told_with_a_yes():
+    """Some groups can be moved: ready, but the report names who would stay, and who still reads."""
+    groups = [
+        {**READY, "reasons": []},
+        {**LEFT_OUT, "group": "late"},
+        {**READY, "group": "busy", "verdict": "provisional", "reasons": []},
+        {**LEFT_OUT, "group": "idle", "reasons": ["OFFSET_NEVER_COMMITTED: nothing"]},
+    ]
+
+    found = readiness(run_of(groups=groups))
+
+    assert found is not None
+    assert found.is_ready
+    assert (
+        "group late would be left behind: GROUP_ACTIVE: a member",
+        "group busy still reads on the source: stop its consumers before the cutover",
+    ) == found.notes
+
+
+@pytest.mark.parametrize("mode", ["sync", "follow", "validate", "cutover", "interval", "restore", "fail_back"])
+def test_only_a_rehearsal_says_ready(mode: str):
+    """Other modes did not look at what a cutover needs."""
+    assert readiness(run_of(mode)) is None
+
+
+@pytest.mark.parametrize(
+    "outcome", ["success", "failed", "behind", "validation pending", "not in window", "partly done"]
+)
+@pytest.mark.parametrize(
+    "mode", ["rehearse", "sync", "follow", "validate", "cutover", "interval", "restore", "fail_back"]
+)
+def test_every_run_says_what_to_do_next(mode: str, outcome: str):
+    """Whatever a run was and came to, a person reads a next step."""
+    assert "## What to do next\n\n1. " in render_report(run_of(mode, outcome=outcome))
+
+
+def test_failed_run_says_what_its_codes_ask_for():
+    """Each code has its act, once; a cutover that wrote nothing says that no group was moved."""
+    finding = Finding(Code.COPY_DIFFERS, "topic orders", "1 altered", "none", "Look.").to_document()
+    report = render_report(run_of("cutover", outcome="failed", verdict="FAIL", findings=[finding, finding]))
+
+    assert report.count(f"COPY_DIFFERS: {ACTS[Code.COPY_DIFFERS]}") == 1
+    assert "No group was moved: start the producers on the source again" in report
+
+
+def test_task_that_failed_without_a_finding_is_named():
+    """An accident leaves no finding; the report says which log to read."""
+    report = render_report(run_of("sync", outcome="failed", tasks={"preflight": "success", "judge": "failed"}))
+
+    assert "1. Read the log of the task judge" in report
+
+
+def test_rollback_has_no_verdict_in_its_title():
+    """A rollback compares no copy; a group was put back, or was there already."""
+    groups = [
+        {**READY, "verdict": "to put back", "outcome": "already_moved", "reasons": []},
+        {**READY, "group": "b", "verdict": "to put back", "outcome": "moved", "reasons": []},
+    ]
+    report = render_report(
+        with_step(run_of("fail_back", verdict=None, topics=[], groups=groups), **{"rollback-plan": {"plan": {}}})
+    )
+
+    assert report.startswith("# shop: rollback (success)\n")
+    assert "| `billing` | to put back | was there already |" in report
+    assert "| `b` | to put back | put back |" in report
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("manual__2030-01-01", "manual__2030-01-01"),
+        ("a_b", "a_b"),
+        ("__bold__", "&#95;&#95;bold&#95;&#95;"),
+        ("end_", "end&#95;"),
+        ("a __b__ c", "a &#95;&#95;b&#95;&#95; c"),
+    ],
+)
+def test_underscores_within_words_stay_readable(text: str, shown: str):
+    """People read the report as it is: an underscore is replaced only where it would begin or end markup."""
+    assert shown == escaped(text, is_file=True)

@@ -1,0 +1,170 @@
+"""Rules of where Kafka's logins may go with Spark, of its settings' files, and of the Kafka client that it needs."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_migration.core.codes import Code
+from kafka_migration.core.spark import (
+    SparkTarget,
+    failure_finding,
+    has_login,
+    kafka_client_findings,
+    own_settings,
+    parsed_properties,
+    properties_text,
+    protecting_settings,
+    unprotected_findings,
+)
+
+pytestmark = pytest.mark.unit
+
+STANDALONE, YARN, KUBERNETES = "spark://spark:7077", "yarn", "k8s://https://kubernetes:6443"
+SECRET = {"spark.authenticate.secret": "s"}
+AUTHENTICATED = {"spark.authenticate": "true"}
+ENCRYPTED = {"spark.network.crypto.enabled": "true"}
+
+
+def lacking(master: str, settings: dict[str, str], defaults: str = "") -> str:
+    """Return what a cluster is said to lack; nothing where it is protected."""
+    findings = unprotected_findings(SparkTarget("spark", master, own=settings, defaults=defaults), declared=False)
+    assert {Code.SPARK_NOT_PROTECTED} >= {finding.code for finding in findings}
+    return "".join(finding.found for finding in findings)
+
+
+@pytest.mark.parametrize("master", ["local", "local[4]", "local[*]", "local[ 2 , 3 ]", "local[*,1]"])
+def test_one_process_needs_nothing(master: str):
+    """Where driver and executors are one process, nothing of the connection is asked for; its ports are closed."""
+    assert "" == lacking(master, {})
+    assert AUTHENTICATED | ENCRYPTED | {"spark.io.encryption.enabled": "true"} == protecting_settings(
+        SparkTarget("spark", master)
+    )
+
+
+@pytest.mark.parametrize("master", [STANDALONE, "spark://a:7077,b:7077", "local-cluster[1,1,1024]", "mesos://m", "x"])
+def test_cluster_needs_a_secret(master: str):
+    """A standalone cluster, `local-cluster` and any master that is not known need all three, each named that lacks."""
+    assert "" == lacking(master, AUTHENTICATED | SECRET | ENCRYPTED)
+    assert "no spark.authenticate=true, no spark.authenticate.secret, no spark.network.crypto.enabled" in lacking(
+        master, {}
+    )
+    assert "no spark.authenticate.secret" == lacking(master, AUTHENTICATED | ENCRYPTED)
+    assert "no spark.authenticate=true" == lacking(master, SECRET | ENCRYPTED)
+    assert lacking(master, AUTHENTICATED | SECRET).startswith("no spark.network.crypto.enabled=true or spark.ssl.rpc")
+
+
+@pytest.mark.parametrize("master", [YARN, KUBERNETES])
+def test_yarn_and_kubernetes_draw_the_secret(master: str):
+    """They make a secret per application, but only if told to authenticate; encryption is never on by itself."""
+    assert "" == lacking(master, AUTHENTICATED | ENCRYPTED)
+    assert "no spark.authenticate=true" == lacking(master, ENCRYPTED)
+    assert lacking(master, AUTHENTICATED).startswith("no spark.network.crypto.enabled=true")
+
+
+def test_tls_is_encryption_too():
+    """Spark's RPC over TLS does as well as its own encryption; what is switched off does not."""
+    assert "" == lacking(STANDALONE, AUTHENTICATED | SECRET | {"spark.ssl.rpc.enabled": "TRUE"})
+    assert "" != lacking(STANDALONE, AUTHENTICATED | SECRET | {"spark.ssl.rpc.enabled": "false"})
+
+
+def test_connection_comes_before_the_defaults():
+    """Spark's defaults count, and the connection's settings are put over them."""
+    defaults = "# cluster\nspark.authenticate   true\nspark.authenticate.secret=s\nspark.network.crypto.enabled: true\n"
+
+    assert "" == lacking(STANDALONE, {}, defaults)
+    assert "no spark.authenticate=true" == lacking(STANDALONE, {"spark.authenticate": "false"}, defaults)
+
+
+def test_clusters_keep_their_own_secret_settings():
+    """On a cluster only what needs no agreement with it is set: its disks are encrypted with the application's key."""
+    assert {"spark.io.encryption.enabled": "true"} == protecting_settings(SparkTarget("spark", STANDALONE))
+
+
+def test_secrets_are_not_shown():
+    """Neither a finding nor the object's own text holds the secret or the defaults."""
+    target = SparkTarget("spark", STANDALONE, own={"spark.authenticate.secret": "canary"}, defaults="canary")
+
+    assert "canary" not in f"{target!r} {unprotected_findings(target, declared=False)}"
+
+
+def test_settings_of_an_extra():
+    """What begins as Spark's settings do is one; true and false are written as Java reads them."""
+    extra = {"deploy-mode": "client", "spark.authenticate": True, "spark.x": 4, "spark.none": None}
+
+    assert {"spark.authenticate": "true", "spark.x": "4"} == own_settings(extra)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a b", {"a": "b"}),
+        ("a=b", {"a": "b"}),
+        ("a : b c ", {"a": "b c"}),
+        ("  a   =   b", {"a": "b"}),
+        ("a", {"a": ""}),
+        ("# a=b\n! c=d\n\n", {}),
+        ("a=b\\\n   c\nd=e", {"a": "bc", "d": "e"}),
+        ("a=b\\\\\nc=d", {"a": "b\\", "c": "d"}),
+        ("a\\=b=c", {"a=b": "c"}),
+        ("a=\\u0041\\t", {"a": "A\t"}),
+        ("a=1\na=2", {"a": "2"}),
+        ("a=b\r\nc=d", {"a": "b", "c": "d"}),
+    ],
+)
+def test_properties_are_read_as_java_does(text: str, expected: dict[str, str]):
+    """Separators, comments, continued lines and escapes of `java.util.Properties`."""
+    assert expected == parsed_properties(text)
+
+
+@pytest.mark.parametrize("value", ["plain", " a=b:c#d!e", "back\\slash", "line\nbreak", "", "\ttab", "ünïcode"])
+def test_properties_are_written_as_they_are_read(value: str):
+    """A value comes back as it was, over a default of the same name, whatever the defaults end with."""
+    text = properties_text("spark.x=old\nspark.y=kept\\", {"spark.x": value})
+
+    assert {"spark.x": value, "spark.y": "kept"} == parsed_properties(text)
+
+
+@pytest.mark.parametrize(
+    ("versions", "told"),
+    [
+        ({"kafka-clients-3.9.1.jar": "3.9.1"}, ""),
+        ({"kafka-clients.jar": "4.0.0"}, ""),
+        ({"k.jar": "3.10.0-SNAPSHOT"}, ""),
+        ({"k.jar": "3.9.0"}, "k.jar of version 3.9.0"),
+        ({"k.jar": "3.9"}, "k.jar of version 3.9"),
+        ({"k.jar": "unknown"}, "k.jar of version unknown"),
+        ({"new.jar": "3.9.1", "old.jar": "3.8.1"}, "old.jar of version 3.8.1"),
+        ({}, "no jar of kafka-clients"),
+    ],
+)
+def test_old_kafka_clients_get_no_login(versions: dict[str, str], told: str):
+    """Each client must be known to be 3.9.1 or newer; one that cannot be told is none."""
+    findings = kafka_client_findings(versions)
+
+    assert bool(told) == bool(findings)
+    assert told in "".join(finding.found for finding in findings)
+
+
+def test_what_a_login_is():
+    """SASL, or a key of the client; a server's certificate is none."""
+    assert has_login({"kafka.sasl.jaas.config": "x"})
+    assert has_login({"kafka.ssl.keystore.key": "x"})
+    assert not has_login({"kafka.bootstrap.servers": "a:1", "kafka.ssl.truststore.certificates": "x"})
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "found"),
+    [
+        ("CLUSTER_UNREACHABLE: the target …", Code.CLUSTER_UNREACHABLE, "the target …"),
+        ("RECORDS_DELETED_MEANWHILE: x: y", Code.RECORDS_DELETED_MEANWHILE, "x: y"),
+        ("SPARK_FAILED: x", Code.SPARK_FAILED, "x"),
+        ("COPY_DIFFERS: x", Code.SPARK_FAILED, "COPY_DIFFERS: x"),
+        ("1 of at most 2 records read", Code.SPARK_FAILED, "1 of at most 2 records read"),
+        ("", Code.SPARK_FAILED, "exit code 137 of spark-submit, and no reason of the job's"),
+    ],
+)
+def test_failure_has_a_code(said: str, code: Code, found: str):
+    """The job's last line names the code, if it is one of a job's; without a line the exit code is all there is."""
+    finding = failure_finding(said, "137")
+
+    assert (code, found) == (finding.code, finding.found)
