@@ -2,7 +2,7 @@
 # Formats the broker's storage once, then runs the broker. KAFKA_HOST is the name under which clients reach it.
 set -eu
 properties=/tmp/server.properties
-sed "s/@KAFKA_HOST@/${KAFKA_HOST:?}/" /opt/kafka/config/kafka.properties >"$properties"
+sed "s/@KAFKA_HOST@/${KAFKA_HOST:?}/g" /opt/kafka/config/kafka.properties >"$properties"
 
 storage() {
     java -cp '/opt/kafka/libs/*' kafka.tools.StorageTool "$@"

@@ -23,7 +23,8 @@ from sandbox.postgres import Postgres
 
 USER = "demo"
 PARALLELISM = 8
-COMPONENTS = ("api-server", "scheduler", "dag-processor", "triggerer")
+API_SERVER, SCHEDULER = "api-server", "scheduler"
+COMPONENTS = (API_SERVER, SCHEDULER, "dag-processor", "triggerer")
 HEALTH_COMPONENTS = ("metadatabase", "scheduler", "triggerer", "dag_processor")
 _TEMPLATES = PROJECT / ".cache" / "airflow-postgres"
 _MIGRATE_TIMEOUT_S = 600

@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Self
 
 from sandbox import jars
-from sandbox.airflow import COMPONENTS, AirflowFolders
+from sandbox.airflow import API_SERVER, COMPONENTS, SCHEDULER, AirflowFolders
 from sandbox.errors import PartDied, PartNotReady, SandboxError
 from sandbox.folder import Folder
 from sandbox.interrupts import Interrupts
@@ -207,7 +207,12 @@ class Sandbox:
         layout.airflow.prepare_database(environment, layout.logs)
         self._add([layout.airflow.database.part(environment, layout.logs)])
         wait_ready([self._parts[DATABASE]])
-        self._add(layout.airflow.parts(environment, layout.logs))
+        parts = {part.name: part for part in layout.airflow.parts(environment, layout.logs)}
+        scheduler = parts.pop(SCHEDULER)
+        self._add(parts.values())
+        # A scheduled task that begins before the api-server answers fails.
+        wait_ready([self._parts[API_SERVER]])
+        self._add([scheduler])
 
     def _add(self, specs: Iterable[PartSpec]) -> None:
         for spec in specs:

@@ -1,7 +1,8 @@
 """`python -m sandbox.compose`: does `docker-compose.yaml` really bring up all that a migration needs?
 
-Builds a copy of the project, brings it up with fresh secrets on a free port, runs the demo's migration through the
-REST API, checks the verdict, brings it down and up again, runs it once more, and removes all but the images. Ends with
+Builds a copy of the project whose brokers ask for a login, brings it up with fresh secrets on a free port, runs the
+demo's migration through the REST API, searches Spark's containers for the login, checks the verdict, brings everything
+down and up again, runs it once more, and removes all but the images. Ends with
 `COMPOSE TEST PASS` or `COMPOSE TEST FAIL: <why>`. Exit codes: 0 passed, 1 failed, 3 not possible here, 130 Ctrl-C.
 """
 
@@ -10,12 +11,12 @@ from __future__ import annotations
 import secrets
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from sandbox.airflow_api import AirflowApi
+from sandbox.airflow_api import AirflowApi, DagRun
 from sandbox.compose import checks
 from sandbox.compose.base_image import NAME as BASE_IMAGE
 from sandbox.compose.base_image import ensure_base_image
@@ -23,6 +24,7 @@ from sandbox.compose.checkout import make_checkout
 from sandbox.compose.commands import Steps
 from sandbox.compose.engine import Engine, engine
 from sandbox.compose.failure import NotPossibleHere, cleaning_up
+from sandbox.compose.logins import Search, give_logins
 from sandbox.compose.project import Project, compose_command
 from sandbox.errors import SandboxError
 from sandbox.interrupts import Interrupts
@@ -63,6 +65,8 @@ def _test(found: Engine, steps: Steps, interrupts: Interrupts) -> None:
         print(f"  {ensure_base_image(found)}", flush=True)
     with tempfile.TemporaryDirectory(prefix="kmc-") as folder:
         secret = make_checkout(Path(folder))
+        login = secrets.token_hex(16)
+        give_logins(Path(folder), login)
         project = Project(found, Path(folder), f"kmc{secrets.token_hex(4)}", {"KAFKA_MIGRATION_TAG": TAG})
         for image, service in project.images().items():
             with steps.step(f"build {image}"):
@@ -72,7 +76,7 @@ def _test(found: Engine, steps: Steps, interrupts: Interrupts) -> None:
         port = free_ports(1)[0]
         project = replace(project, variables={**project.variables, "AIRFLOW_PORT": str(port)})
         with _running(project, steps, interrupts):
-            _migrate(project, steps, f"http://{HOST}:{port}", secret["ADMIN_PASSWORD"])
+            _migrate(project, steps, f"http://{HOST}:{port}", secret["ADMIN_PASSWORD"], login)
     print(f"\nTimes:\n{steps.table()}\n\nImages, with the layers that they share:\n{sizes}\n", flush=True)
 
 
@@ -101,11 +105,14 @@ def _take_down(project: Project) -> None:
         raise
 
 
-def _migrate(project: Project, steps: Steps, url: str, password: str) -> None:
+def _migrate(project: Project, steps: Steps, url: str, password: str, login: str) -> None:
     checks.require_no_root(project)
     checks.require_pages(url)
     with AirflowApi(url, "admin", password) as api:
-        _run(project, steps, api, "sync")
+        search = Search(project, login)
+        _run(project, steps, api, "sync", search.on_poll)
+        search.after_run()
+        print("  a stranger finds no login of Kafka in Spark's containers", flush=True)
         with steps.step("down and up again"):
             project.down(volumes=False)
             project.up()
@@ -113,9 +120,15 @@ def _migrate(project: Project, steps: Steps, url: str, password: str) -> None:
         _run(project, steps, api, "rehearse")
 
 
-def _run(project: Project, steps: Steps, api: AirflowApi, mode: str) -> None:
+def _run(
+    project: Project,
+    steps: Steps,
+    api: AirflowApi,
+    mode: str,
+    on_poll: Callable[[DagRun], None] = lambda _: None,
+) -> None:
     with steps.step(f"run in mode {mode}"):
-        checks.run_migration(api, mode)
+        checks.run_migration(api, mode, on_poll)
     checks.require_no_mirror(project)
     print(f"  verdict PASS: {checks.require_pass(project)}", flush=True)
 

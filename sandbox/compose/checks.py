@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sandbox.airflow_api import AirflowApi, DagRun
@@ -21,14 +21,20 @@ RUN_S = 1200
 LOG_LINES = 40
 
 
-def run_migration(api: AirflowApi, mode: str) -> None:
-    """Trigger a run as the web form does and wait for its success.
+def run_migration(api: AirflowApi, mode: str, on_poll: Callable[[DagRun], None]) -> None:
+    """Trigger a run as the web form does and wait for its success; `on_poll` gets the run about every second.
 
     Raises:
         ComposeTestFailed: it failed; the failed tasks' logs were printed.
     """
     api.wait_for_dag(DAG_ID)
-    run = api.wait(DAG_ID, api.trigger(DAG_ID, {"mode": mode}), RUN_S, _Tasks().tell)
+    tasks = _Tasks()
+
+    def tell(run: DagRun) -> None:
+        tasks.tell(run)
+        on_poll(run)
+
+    run = api.wait(DAG_ID, api.trigger(DAG_ID, {"mode": mode}), RUN_S, tell)
     if run.state != "success":
         _tell_failed(api, run)
         raise ComposeTestFailed(f"the run in mode {mode} ended {run.state}")

@@ -167,7 +167,7 @@ def search(command: Sequence[str], environment: dict[str, str], ports: dict[str,
 
 def ask(ports: Sequence[int]) -> set[str]:
     """Return under which names a session without Spark's secret gets the canary."""
-    command = [sys.executable, "-m", "tests.live.spark_stranger", HOST, *map(str, ports)]
+    command = [sys.executable, "-m", "sandbox.spark_stranger", HOST, *map(str, ports)]
     # Never on a command line: those are searched as well.
     environment = {**os.environ, "SPARK_LOCAL_IP": HOST, "CANARY": CANARY}
     done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import yaml
 
 from sandbox.compose import __main__ as compose_test
 from sandbox.compose import base_image, engine, project
@@ -13,9 +15,11 @@ from sandbox.compose.checkout import extra_certificates
 from sandbox.compose.checks import verdict_flaws
 from sandbox.compose.commands import Steps, run
 from sandbox.compose.failure import ComposeTestFailed, NotPossibleHere, cleaning_up
+from sandbox.compose.logins import give_logins, listening
 from sandbox.compose.project import Project, ServiceState
 from sandbox.data.topics import TOPICS
 from sandbox.interrupts import Interrupts
+from sandbox.jars import PROJECT
 from sandbox.processes import identify
 from tests.waiting import wait_until
 
@@ -207,3 +211,49 @@ def test_the_deepest_mount_is_unmounted_first():
     table = "1 0 0:1 / / rw\n2 1 0:2 / /x/a rw\n3 2 0:3 / /x/a/b rw\n4 1 0:4 / /xy rw\n"
 
     assert [Path("/x/a/b"), Path("/x/a")] == engine.mounts_below(Path("/x"), table)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of the files that say how brokers and connections are set up."""
+    for name in ("docker/kafka.properties", "docker-compose.yaml", "include/migrations/demo.yaml"):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text((PROJECT / name).read_text())
+    return tmp_path
+
+
+def test_brokers_of_the_copy_ask_for_a_login(checkout: Path):
+    """Brokers and connections have the same login, and the migration file accepts that it is not encrypted."""
+    give_logins(checkout, "pw")
+
+    services = yaml.safe_load((checkout / "docker-compose.yaml").read_text())
+    for side in ("source", "target"):
+        connection = json.loads(services["x-connections"][f"AIRFLOW_CONN_DEMO_{side.upper()}"])["extra"]
+        assert (f"kafka-{side}:9094", "pw") == (connection["bootstrap.servers"], connection["sasl.password"])
+        migration = yaml.safe_load((checkout / "include/migrations/demo.yaml").read_text())
+        assert ["sasl_plaintext"] == migration[side]["insecure"]
+    brokers = dict(line.split("=", 1) for line in (checkout / "docker/kafka.properties").read_text().splitlines()[1:])
+    assert "LOGIN://:9094" in brokers["listeners"].split(",")
+    assert "LOGIN://@KAFKA_HOST@:9094" in brokers["advertised.listeners"].split(",")
+    assert brokers["listener.name.login.plain.sasl.jaas.config"].endswith('user_migration="pw";')
+
+
+def test_files_that_take_no_login_fail_the_test(checkout: Path):
+    """A file that has changed so that the edit does nothing is named."""
+    (checkout / "docker-compose.yaml").write_text("services: {}\n")
+
+    with pytest.raises(ComposeTestFailed, match=r"docker-compose\.yaml is not as the test expects it"):
+        give_logins(checkout, "pw")
+
+
+def test_ports_that_other_hosts_can_reach_are_asked():
+    """Of the kernel's table the sockets that listen count, for both versions of IP."""
+    table = """\
+  sl  local_address rem_address   st tx_queue
+   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000
+   1: 0100007F:0050 0100007F:8000 01 00000000:00000000
+   0: 00000000000000000000000000000000:01BB 00000000000000000000000000000000:0000 0A 00000000:00000000
+"""
+
+    assert {8080, 443} == listening(table)

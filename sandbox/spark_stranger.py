@@ -1,6 +1,7 @@
-"""A Spark session that nobody has let in, asking others for what they have.
+"""A Spark session without the cluster's secret: it asks the sessions of others for what they have.
 
-`CANARY=… python -m tests.live.spark_stranger HOST PORT…` prints, as JSON, under which names it got the canary.
+`CANARY=… python -m sandbox.spark_stranger HOST PORT…` prints, as JSON, under which names it got the canary. The file
+needs pyspark only, so it also runs as `python - HOST PORT…` in a container that has nothing else of the project.
 """
 
 from __future__ import annotations
@@ -10,15 +11,21 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
-from sandbox.spark import local_session
+from pyspark.sql import SparkSession
 
 ANSWER_S = 20
 BLOCKS = 12
-HASTY = {
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
     "spark.rpc.askTimeout": "5s",
     "spark.network.timeout": "10s",
+    "spark.network.timeoutInterval": "5s",
     "spark.executor.heartbeatInterval": "2s",
     "spark.shuffle.io.maxRetries": "0",
 }
@@ -26,7 +33,11 @@ HASTY = {
 
 def main(canary: str, host: str, ports: list[int]) -> None:
     """Ask every port for the file and for the first blocks; whatever goes wrong is no answer."""
-    session = local_session(1, HASTY)
+    builder = SparkSession.builder.master("local[1]")
+    for name, value in SETTINGS.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
     found = [name for name, ask in questions(session._jvm, host, ports) if canary.encode() in answer(ask)]
     sys.stdout.write(f"{json.dumps(found)}\n")
 
@@ -44,9 +55,9 @@ def questions(jvm: Any, host: str, ports: list[int]) -> Iterator[tuple[str, Call
         return bytes(read(service.fetchBlockSync(host, port, "driver", name, None).createInputStream()))
 
     for port in ports:
-        yield "file", lambda port=port: file(port)
+        yield "file", partial(file, port)
         for number in range(BLOCKS):
-            yield "block", lambda port=port, number=number: block(port, f"broadcast_{number}_piece0")
+            yield "block", partial(block, port, f"broadcast_{number}_piece0")
 
 
 def answer(ask: Callable[[], bytes]) -> bytes:

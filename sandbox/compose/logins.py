@@ -1,0 +1,162 @@
+"""Brokers that ask for a login, and a stranger who searches Spark's containers for that login.
+
+The clusters of `docker-compose.yaml` have no logins. The test gives its copy one, so that there is something to find.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from sandbox.airflow_api import DagRun
+from sandbox.compose.failure import ComposeTestFailed
+from sandbox.compose.project import Project
+from sandbox.jars import PROJECT
+
+USER = "migration"
+PORT = 9094
+VALIDATE = "validate_topics"
+EXECUTOR = "CoarseGrainedExecutorBackend"
+# Slow enough for a search while the validation reads.
+BYTES_PER_S = 400_000
+STRANGER = PROJECT / "sandbox" / "spark_stranger.py"
+SPARK_SERVICES = ("spark-master", "spark-worker")
+DRIVER_SERVICE = "scheduler"
+NOBODY = "65534:65534"
+FOLDERS = "/tmp /var /run /home /opt/airflow"
+# Where no login may lie, not even for the user whom Airflow and Spark run as.
+STORED = "/var/lib/kafka-migration /opt/airflow/logs /opt/airflow/spark-work"
+_LISTENING = "0A"
+
+Edit = Callable[[str], str]
+
+
+def give_logins(folder: Path, password: str) -> None:
+    """Let the brokers of a checkout ask for a login, and give it to Airflow's connections to them."""
+    for name, edit in _edits(password).items():
+        file = folder / name
+        before = file.read_text()
+        after = edit(before)
+        if after == before:
+            raise ComposeTestFailed(f"{name} is not as the test expects it: it cannot give the brokers a login")
+        file.write_text(after)
+
+
+def _edits(password: str) -> dict[str, Edit]:
+    login = (
+        f'"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN", '
+        f'"sasl.username": "{USER}", "sasl.password": "{password}"'
+    )
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    asks = (
+        "sasl.enabled.mechanisms=PLAIN\n"
+        f'listener.name.login.plain.sasl.jaas.config={module} required user_{USER}="{password}";\n'
+    )
+
+    def brokers(text: str) -> str:
+        text = text.replace("listeners=PLAINTEXT://:9092,", f"listeners=PLAINTEXT://:9092,LOGIN://:{PORT},", 1)
+        text = text.replace("@KAFKA_HOST@:9092", f"@KAFKA_HOST@:9092,LOGIN://@KAFKA_HOST@:{PORT}")
+        return text.replace("PLAINTEXT:PLAINTEXT,", "PLAINTEXT:PLAINTEXT,LOGIN:SASL_PLAINTEXT,", 1) + asks
+
+    def connections(text: str) -> str:
+        for side in ("source", "target"):
+            text = text.replace(f'"kafka-{side}:9092"}}', f'"kafka-{side}:{PORT}", {login}}}')
+        return text
+
+    def migration(text: str) -> str:
+        for side in ("source", "target"):
+            connection = f"  connection: demo_{side}\n"
+            text = text.replace(connection, f"{connection}  insecure: [sasl_plaintext]\n")
+        spark = "  spark_connection: demo_spark\n"
+        return text.replace(spark, f"{spark}  max_bytes_per_s: {BYTES_PER_S}\n")
+
+    return {
+        "docker/kafka.properties": brokers,
+        "docker-compose.yaml": connections,
+        "include/migrations/demo.yaml": migration,
+    }
+
+
+class Search:
+    """Searches for the login once while a validation reads, and once after the run."""
+
+    def __init__(self, project: Project, password: str) -> None:
+        self._project, self._password = project, password
+        self.is_done = False
+
+    def on_poll(self, run: DagRun) -> None:
+        """Search, if the executors of the run's validation are at work and no search was made yet."""
+        if self.is_done or not self._is_reading(run):
+            return
+        self._require_a_search_that_finds()
+        self._require_nothing("while the validation reads")
+        self._require_nothing_asked()
+        if not self._executors():
+            raise ComposeTestFailed("the validation ended before the search for the login did")
+        self.is_done = True
+
+    def after_run(self) -> None:
+        """Search what the run left behind.
+
+        Raises:
+            ComposeTestFailed: the login was found, or no search was made while the validation read.
+        """
+        if not self.is_done:
+            raise ComposeTestFailed("no executor was seen: the login was not searched for while the validation read")
+        self._require_nothing("after the run")
+
+    def _is_reading(self, run: DagRun) -> bool:
+        states = {task.task_id: task.state for task in run.tasks}
+        return states.get(VALIDATE) == "running" and self._executors()
+
+    def _executors(self) -> bool:
+        return EXECUTOR in self._command_lines("spark-worker")
+
+    def _require_a_search_that_finds(self) -> None:
+        """Require that a file that anyone may read is found."""
+        laid_out = "/tmp/laid-out"
+        write = f"umask 022; cat >{laid_out}"
+        self._project.execute("spark-worker", "sh", "-c", write, stdin=self._password)
+        found = self._files("spark-worker", FOLDERS, NOBODY)
+        self._project.execute("spark-worker", "rm", laid_out)
+        if laid_out not in found:
+            raise ComposeTestFailed(f"the search does not find {laid_out}, so it would find nothing")
+
+    def _require_nothing(self, when: str) -> None:
+        places = [
+            *(f"{service}:{file}" for service in _SERVICES for file in self._files(service, FOLDERS, NOBODY)),
+            *(f"{service}:{file}" for service in _SERVICES for file in self._files(service, STORED, "")),
+            *(f"{service}: a command line" for service in _SERVICES if self._password in self._command_lines(service)),
+        ]
+        if places:
+            raise ComposeTestFailed(f"Kafka's login was found {when}: {', '.join(places)}")
+
+    def _require_nothing_asked(self) -> None:
+        for service in (DRIVER_SERVICE, "spark-worker"):
+            ports = listening(self._project.execute(service, "cat", "/proc/net/tcp", "/proc/net/tcp6"))
+            # Run in the master's container: that one has no session which could let it in.
+            command = ("env", f"CANARY={self._password}", "python", "-", service, *map(str, sorted(ports)))
+            answer = self._project.execute("spark-master", *command, stdin=STRANGER.read_text())
+            if names := json.loads(answer.splitlines()[-1]):
+                raise ComposeTestFailed(f"Spark gave Kafka's login to a stranger who asked {service}: {names}")
+
+    def _files(self, service: str, folders: str, user: str) -> list[str]:
+        search = f"grep -rlaF -f - {folders} 2>/dev/null; true"
+        as_user = ("--user", user) if user else ()
+        return self._project.compose(
+            "exec", "-T", *as_user, service, "sh", "-c", search, stdin=self._password
+        ).splitlines()
+
+    def _command_lines(self, service: str) -> str:
+        return self._project.execute(service, "sh", "-c", r"cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' '")
+
+
+_SERVICES = (*SPARK_SERVICES, DRIVER_SERVICE)
+
+
+def listening(table: str) -> set[int]:
+    """Return the ports of `/proc/net/tcp` and `/proc/net/tcp6` on which other hosts can connect."""
+    rows: Iterable[list[str]] = (line.split() for line in table.splitlines())
+    sockets = [row for row in rows if len(row) > 3 and row[3] == _LISTENING]
+    return {int(row[1].rpartition(":")[2], 16) for row in sockets}
