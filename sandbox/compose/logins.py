@@ -135,6 +135,8 @@ class Search:
     def _require_nothing_asked(self) -> None:
         for service in (DRIVER_SERVICE, "spark-worker"):
             ports = listening(self._project.execute(service, "cat", "/proc/net/tcp", "/proc/net/tcp6"))
+            if not ports:
+                raise ComposeTestFailed(f"{service} listens on no port, so no stranger could ask it")
             # Run in the master's container: that one has no session which could let it in.
             command = ("env", f"CANARY={self._password}", "python", "-", service, *map(str, sorted(ports)))
             answer = self._project.execute("spark-master", *command, stdin=STRANGER.read_text())
