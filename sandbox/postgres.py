@@ -72,8 +72,16 @@ class Postgres:
         self._execute(f"CREATE DATABASE {NAME}", environment)
 
     def copy(self, template: Path, environment: Mapping[str, str]) -> None:
-        """Make the data folder as a copy of another one whose server is stopped, with this password."""
+        """Make the data folder as a copy of another one whose server is stopped, with this password.
+
+        The server refuses a folder of another owner, or one that others may enter. The template may be such a folder:
+        a cache that was restored or copied does not keep owners.
+        """
         _run((program("cp"), "-a", str(template), str(self.folder)), environment)
+        self.folder.chmod(0o700)
+        if os.geteuid() == 0:
+            nobody = _nobody()
+            _run((program("chown"), "-R", f"{nobody.pw_uid}:{nobody.pw_gid}", str(self.folder)), environment)
         self._execute(f"ALTER ROLE {NAME} PASSWORD '{self.password}'", environment)
 
     def part(self, environment: Mapping[str, str], logs: Path) -> PartSpec:
