@@ -17,7 +17,7 @@ from kafka_migration.core.group_offsets import GroupPlan, OffsetsPlan, group_sub
 from kafka_migration.core.offsets import Offsets
 
 APPROVE = "Approve"
-_NOTHING_WRITTEN = "Nothing was written: the consumers and the truth stay where they are."
+_NOTHING_WRITTEN = "Nothing was written: no consumer group was moved."
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,8 @@ def timed_out(ask: Ask) -> Finding:
 
 
 def _not_approved(code: Code, ask: Ask, found: str, when: str) -> Finding:
-    remedy = f"{_NOTHING_WRITTEN} Producers may start there again. Trigger a new run when {when}."
+    producers = "Producers may start again on the cluster where they wrote."
+    remedy = f"{_NOTHING_WRITTEN} {producers} Trigger a new run when {when}."
     return Finding(code, f"plan {ask.digest[:12]}", found, "an approval", remedy)
 
 
@@ -246,5 +247,5 @@ def not_final(plan: OffsetsPlan) -> tuple[Finding, ...]:
 
 
 def _stale(found: str, expected: str) -> Finding:
-    remedy = f"{_NOTHING_WRITTEN} Trigger a new run; its plan is asked about anew."
+    remedy = f"{_NOTHING_WRITTEN} Trigger a new run; it asks about its own plan."
     return Finding(Code.APPROVAL_STALE, "the approval", found, expected, remedy)

@@ -33,8 +33,8 @@ EXPLANATIONS = {
 }
 
 
-# A log line that is longer ends outside a browser's window.
-_LINE_WIDTH = 120
+# A longer line of a task log ends outside a browser window of 1440 pixels.
+_LINE_WIDTH = 96
 
 
 def finding_lines(finding: Finding) -> list[str]:

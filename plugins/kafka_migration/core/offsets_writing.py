@@ -264,6 +264,6 @@ def nothing_to_move_findings(left_out: Iterable[GroupPlan]) -> tuple[Finding, ..
         "the groups of the plan",
         "none that can be moved",
         "at least one, or no group at all",
-        "The source stays the truth. Remove the causes above and trigger a new cutover.",
+        "The source stays the source of truth. Remove the causes above and trigger a new cutover.",
     )
     return (*findings, nothing)

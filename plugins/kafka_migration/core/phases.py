@@ -47,5 +47,5 @@ def _nothing_to_roll_back(ledger: Ledger, migration: str) -> Finding:
         f"migration {migration}",
         f"phase {ledger.phase}{taken_back}",
         "topics that were cut over",
-        "There is nothing to take back: the consumers and the truth are on the source. Nothing was changed.",
+        "There is nothing to take back: the source is still the source of truth. Nothing was changed.",
     )
