@@ -71,7 +71,8 @@ def plan(found: str | None, wanted: str) -> str:
 
 def _missing() -> str:
     """Return the refusal, empty when the machine has everything or could be given it."""
-    prerequisites.recover(_say)
+    if prerequisites.may_install():
+        prerequisites.recover(_say)
     missing = prerequisites.find_missing()
     if missing and prerequisites.can_install(missing):
         prerequisites.install(missing, _say)

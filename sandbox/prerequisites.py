@@ -58,8 +58,12 @@ def refusal(missing: Sequence[Missing]) -> str:
 
 def can_install(missing: Sequence[Missing]) -> bool:
     """True if we are root on Debian or Ubuntu, packages bring all that is missing, and INSTALL=0 does not forbid it."""
-    may = os.geteuid() == 0 and os.environ.get("INSTALL") != "0"
-    return may and bool(shutil.which("apt-get")) and all(item.package for item in missing)
+    return may_install() and bool(shutil.which("apt-get")) and all(item.package for item in missing)
+
+
+def may_install() -> bool:
+    """True if we are root, and INSTALL=0 does not forbid to change the machine."""
+    return os.geteuid() == 0 and os.environ.get("INSTALL") != "0"
 
 
 def install(missing: Sequence[Missing], say: Callable[[str], None]) -> None:

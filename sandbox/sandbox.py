@@ -162,9 +162,12 @@ class Sandbox:
         if DATABASE in ended:
             ended += [name for name in COMPONENTS if name not in ended]
         for name in ended:
+            if self._stopping.is_set():
+                return
             self._report(f"{name} is started again")
             self._bring_back(self._parts[name])
-        self._publish()
+        if not self._stopping.is_set():
+            self._publish()
 
     def airflow_env(self) -> dict[str, str]:
         """Return the complete environment for `airflow` commands against this sandbox."""

@@ -109,6 +109,8 @@ def _all_ends(client: AdminClient, partitions: Mapping[str, int], level: Isolati
     }
 
     def ends() -> dict[tuple[str, int], int]:
+        # Asked once for a topic that was not there yet, the client takes it for missing until it gets all topics again.
+        client.list_topics(timeout=ADMIN_TIMEOUT_S)
         futures = client.list_offsets(wanted, isolation_level=level, request_timeout=ADMIN_TIMEOUT_S)
         return {(p.topic, p.partition): future.result(ADMIN_TIMEOUT_S).offset for p, future in futures.items()}
 

@@ -212,3 +212,14 @@ def test_answer_is_in_the_report(mirroring: World):
 
     text = next(mirroring.root.rglob("report.md")).read_text()
     assert "- Producers: ada answered “They have stopped” at 2030-01-01T22:01:00+00:00" in text
+
+
+def test_abort_ends_the_watch_also_where_the_ledger_cannot_be_read(mirroring: World):
+    """The run's own documents name the generation that must end; the task fails for the ledger."""
+    ask(mirroring)
+    (mirroring.root / "shop" / "ledger" / "000001.json").write_text("{")
+
+    with pytest.raises(FailedForGood, match="LEDGER_BROKEN"):
+        answer(mirroring, ABORT)
+
+    assert mirroring.run.stop_requests.find(1) is not None

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from airflow.sdk.exceptions import AirflowRuntimeError
+from airflow.sdk.execution_time.comms import ErrorResponse
 
 from kafka_migration.adapters import ledger_anchor
 from kafka_migration.adapters.ledger_anchor import VariableAnchor
-from kafka_migration.core.errors import Refused
+from kafka_migration.core.errors import Refused, TransientError
 from kafka_migration.core.ledger_chain import Head
 
 pytestmark = pytest.mark.airflow
@@ -19,9 +21,16 @@ class FakeVariables:
 
     def __init__(self) -> None:
         self.values: dict[str, str] = {}
+        self.get_fails = self.keys_fail = False
 
     def get(self, key: str, default: Any) -> Any:
-        return self.values.get(key, default)
+        # What Airflow does where its API does not answer.
+        return default if self.get_fails else self.values.get(key, default)
+
+    def keys(self, prefix: str) -> list[str]:
+        if self.keys_fail:
+            raise AirflowRuntimeError(ErrorResponse(detail={"message": "503 Service Unavailable"}))
+        return [key for key in self.values if key.startswith(prefix)]
 
     def set(self, key: str, value: str, description: str) -> None:
         self.values[key] = value
@@ -50,3 +59,17 @@ def test_variable_that_holds_no_head_is_refused(variables: FakeVariables, text: 
 
     with pytest.raises(Refused, match="LEDGER_BROKEN · Airflow variable kafka_migration__shop__ledger"):
         VariableAnchor("shop").head()
+
+
+def test_airflow_that_does_not_answer_is_not_a_missing_variable(variables: FakeVariables):
+    """A head that cannot be read is unknown: neither a lost answer nor a lost list of keys makes a new ledger."""
+    VariableAnchor("shop").keep(Head(3, "ab"))
+    variables.get_fails = True
+    with pytest.raises(TransientError, match="the variable kafka_migration__shop__ledger"):
+        VariableAnchor("shop").head()
+
+    variables.keys_fail = True
+    with pytest.raises(TransientError, match="503"):
+        VariableAnchor("shop").head()
+    with pytest.raises(TransientError, match="503"):
+        VariableAnchor("new").head()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from kafka_migration.adapters.news import NewsStore
 from kafka_migration.core.errors import TransientError
 from kafka_migration.core.stop_request import StopRequest
 from kafka_migration.orchestration import watcher as watcher_module
+from kafka_migration.orchestration.triggers import mirror_lag as mirror_lag_module
 from tests.airflow.conftest import World
 from tests.airflow.notifying import with_alerts
 from tests.airflow.watching import Scene, a_trigger, started, watch
@@ -291,3 +293,19 @@ def test_each_poll_has_a_limit(scene: Scene, monkeypatch: pytest.MonkeyPatch):
     watch(scene)
 
     assert POLL_S + 10 - 2 == max(limits)
+
+
+def test_evidence_store_that_hangs_delays_no_lease(scene: Scene, monkeypatch: pytest.MonkeyPatch):
+    """A store that neither answers nor fails is unknown as well; polls renew the lease and end in time meanwhile."""
+    is_over = threading.Event()
+    monkeypatch.setattr(watcher_module, "STORE_S", 0.05)
+    monkeypatch.setattr(mirror_lag_module, "POLL_RESERVE_S", 0.05)
+    monkeypatch.setattr(stop_requests, "read_json", lambda path: is_over.wait(60))
+    scene.script = lambda now: now.produce()
+    try:
+        event = watch(scene)
+    finally:
+        is_over.set()
+
+    assert ("UNREACHABLE", "evidence store") == (event["findings"][0]["code"], event["findings"][0]["subject"])
+    assert scene.world.host.processes[1].renewals > 1

@@ -10,6 +10,7 @@ import pytest
 from confluent_kafka import Consumer, ConsumerGroupState, ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource
 
+from sandbox.data.asking import asked
 from sandbox.data.clicks import CLICKS, are_clicks_whole
 from sandbox.data.damage import Damage, damaged, remake_topic
 from sandbox.data.groups import GROUPS, Group, have_committed
@@ -63,13 +64,14 @@ def _configs(bootstrap: str, like: Topic, name: str) -> dict[str, str | None]:
     """Return a topic's values of the settings that another one has."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
     resource = ConfigResource(ConfigResource.Type.TOPIC, name)
-    found = admin.describe_configs([resource])[resource].result(TIMEOUT_S)
+    found = asked(lambda: admin.describe_configs([resource])[resource].result(TIMEOUT_S), f"the settings of {name}")
     return {setting: found[setting].value for setting in like.configs}
 
 
 def _committed(bootstrap: str, group: str) -> dict[tuple[str, int], TopicPartition]:
     admin = AdminClient({"bootstrap.servers": bootstrap})
-    found = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(TIMEOUT_S)
+    wanted = [ConsumerGroupTopicPartitions(group)]
+    found = asked(lambda: admin.list_consumer_group_offsets(wanted)[group].result(TIMEOUT_S), f"the commits of {group}")
     return {(p.topic, p.partition): p for p in found.topic_partitions}
 
 

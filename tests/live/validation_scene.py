@@ -129,6 +129,8 @@ class Side:
         wanted = {TopicPartition(topic.topic, number): what for topic in topics for number in topic.partitions}
 
         def offsets() -> dict[Place, int]:
+            # Without it a client that asked too early takes a new topic for missing.
+            admin.list_topics(timeout=30)
             answers = admin.list_offsets(wanted, isolation_level=level, request_timeout=60)
             return {(place.topic, place.partition): answer.result(60).offset for place, answer in answers.items()}
 

@@ -508,3 +508,13 @@ def _write_jars(command: list[str], *names: str) -> None:
     )
     for name in names:
         (Path(libs) / name).touch()
+
+
+def test_nothing_is_cleaned_up_with_install_0(policy: Path, monkeypatch: pytest.MonkeyPatch):
+    """`INSTALL=0` only prints the command, also after an installation that was killed."""
+    policy.write_text(f"#!/bin/sh\n{prerequisites.POLICY_MARK}{_gone_process()}: openssh-server\nexit 101\n")
+    monkeypatch.setenv("INSTALL", "0")
+    monkeypatch.setattr(bootstrap.prerequisites, "find_missing", lambda: ())
+
+    assert "" == bootstrap._missing()
+    assert policy.exists()

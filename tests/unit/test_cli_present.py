@@ -17,7 +17,7 @@ from kafka_migration.cli.status import status_document, status_lines
 from kafka_migration.cli.store import MigrationStore
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding
-from kafka_migration.core.news import Contradiction, LastRun, contradictions
+from kafka_migration.core.news import Contradiction, LastRun, age_words, contradictions
 from kafka_migration.core.shown import shown
 from kafka_migration.core.stop_request import StopRequest
 from tests.unit.test_cli import RUN, end, judge, start
@@ -203,6 +203,15 @@ def test_status_without_a_name_lists_all(root: Path, capsys: pytest.CaptureFixtu
     assert ["clicks", "new", "nothing", "copied", "–", "–"] == clicks.split()
     assert "pending, contradicted" in shop
     assert "sync failed: TARGET_WRITTEN_BY_OTHERS, " in shop
+
+
+def test_list_says_how_old_the_news_are(root: Path, capsys: pytest.CaptureFixture[str]):
+    """A run that died days ago does not look as if it went on."""
+    NewsStore(root, "shop").tell_progress(POLLED)
+    assert 0 == kafka_migration(root, "status")
+
+    shop = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("shop"))
+    assert age_words(POLLED["at"], datetime.now(UTC)) in shop
 
 
 def test_list_names_a_migration_that_cannot_be_read(root: Path, capsys: pytest.CaptureFixture[str]):

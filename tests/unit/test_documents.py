@@ -85,6 +85,21 @@ def test_only_one_of_many_writers_creates_a_document(tmp_path: Path, monkeypatch
     assert ["1.json"] == [each.name for each in tmp_path.iterdir()]
 
 
+def test_creation_whose_reply_was_lost_succeeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A network file system that sends a request again finds the document of the first one, which is the writer's."""
+    link = os.link
+
+    def linked_twice(*paths: Path) -> None:
+        link(*paths)
+        link(*paths)
+
+    monkeypatch.setattr(os, "link", linked_twice)
+
+    assert create_whole(tmp_path / "1.json", "mine")
+    assert not create_whole(tmp_path / "1.json", "mine")
+    assert "mine" == (tmp_path / "1.json").read_text()
+
+
 def _deep(levels: int) -> str:
     return '{"a":' * levels + "1" + "}" * levels
 

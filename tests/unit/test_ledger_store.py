@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import multiprocessing
+import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -280,6 +282,36 @@ def test_writers_that_meet_in_an_object_store_lose_no_entry():
         list(pool.map(lambda writer: _append_many(root, writer, 5), range(4)))
 
     assert {f"w{w}-{n}" for w in range(4) for n in range(5)} == set(LedgerStore(root, "shop").read().topics)
+
+
+def test_put_whose_reply_was_lost_appends_one_entry(monkeypatch: pytest.MonkeyPatch):
+    """A client that sends a conditional put again is refused because of its own entry."""
+    root = ObjectPath()
+    put = root.fs.pipe_file
+
+    def put_twice(*arguments: Any, **options: Any) -> None:
+        put(*arguments, **options)
+        put(*arguments, **options)
+
+    monkeypatch.setattr(root.fs, "pipe_file", put_twice)
+    LedgerStore(root, "shop").append(topics_entry("t1"))
+
+    assert 1 == len(root.fs.objects)
+
+
+@pytest.mark.parametrize("number", [errno.ESTALE, errno.EIO, errno.ETIMEDOUT])
+def test_folder_that_does_not_answer_is_not_a_broken_ledger(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, number: int
+):
+    """An error that says nothing about the entry is the store's, and passes on as it is: the task is tried again."""
+
+    def gone(path: Any) -> bytes:
+        raise OSError(number, os.strerror(number), str(path))
+
+    monkeypatch.setattr(ledger_store, "read_whole", gone)
+
+    with pytest.raises(OSError, match=os.strerror(number)):
+        LedgerStore(tmp_path, "shop").read()
 
 
 @pytest.mark.parametrize(

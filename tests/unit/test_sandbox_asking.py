@@ -19,6 +19,7 @@ from sandbox.errors import SandboxError
 pytestmark = pytest.mark.unit
 
 NOT_YET = KafkaException(KafkaError(KafkaError.NOT_LEADER_FOR_PARTITION))
+NO_LEADERS = KafkaException(KafkaError(KafkaError._NOENT, "No leaders found"))
 NEVER = KafkaException(KafkaError(KafkaError.TOPIC_AUTHORIZATION_FAILED, "not allowed"))
 
 
@@ -41,7 +42,7 @@ class Answers:
         return answer
 
 
-@pytest.mark.parametrize("refusal", [NOT_YET, TimeoutError()])
+@pytest.mark.parametrize("refusal", [NOT_YET, NO_LEADERS, TimeoutError()])
 def test_a_refusal_that_passes_is_not_the_answer(refusal: Exception):
     """A leader that is just being chosen, or a broker that is slow, is asked again."""
     assert 7 == asked(Answers(refusal, refusal, 7), "the end")
@@ -64,17 +65,25 @@ def test_a_refusal_that_does_not_pass_in_time_is_an_error():
 
 
 class YoungCluster:
-    """An admin client: a topic is created at once, its partition has no leader at the first two questions."""
+    """An admin client: a topic is created at once, its partition has no leader at the first two questions.
+
+    Like librdkafka it takes the topic for missing until it gets all topics again.
+    """
 
     def __init__(self) -> None:
         self.refusals = 2
+        self.has_all_topics = True
+
+    def list_topics(self, **_: object) -> None:
+        self.has_all_topics = True
 
     def create_topics(self, new: Iterable[Any], **_: object) -> dict[str, Future[None]]:
         return {topic.topic: done(None) for topic in new}
 
     def list_offsets(self, wanted: Mapping[TopicPartition, Any], **_: object) -> dict[TopicPartition, Future[Any]]:
         self.refusals -= 1
-        answer = NOT_YET if self.refusals >= 0 else SimpleNamespace(offset=0)
+        answer = SimpleNamespace(offset=0) if self.refusals < 0 and self.has_all_topics else NO_LEADERS
+        self.has_all_topics = False
         return {place: done(answer) for place in wanted}
 
 

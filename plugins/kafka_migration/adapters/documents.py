@@ -25,6 +25,8 @@ Folder = Any
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 64
+# What a local file system answers where something else is in a document's place, such as a link to itself.
+_NO_DOCUMENT = {errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.EACCES}
 # File systems without hard links, such as some network and FUSE mounts, answer with one of these.
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 
@@ -48,6 +50,13 @@ def is_there(path: Any) -> bool:
 def is_local(path: Any) -> bool:
     """Tell whether a path is on a file system of this machine, not in an object store."""
     return getattr(path, "protocol", "file") in {"file", "local", ""}
+
+
+def is_of_document(error: Exception, path: Any) -> bool:
+    """Tell whether an error is the document's fault; any other says that its store does not answer now."""
+    if isinstance(error, OSError):
+        return is_local(path) and error.errno in _NO_DOCUMENT
+    return isinstance(error, EvidenceUnreadable)
 
 
 def to_json(document: Mapping[str, Any]) -> str:
@@ -126,7 +135,8 @@ def create_whole(path: Any, text: str) -> bool:
     """Write a document like `write_whole`, but only where none is; return whether it was written.
 
     Of several writers at the same time exactly one succeeds. An object store does that by a conditional put: fsspec's
-    mode `create`, which s3fs, gcsfs and adlfs turn into `If-None-Match` or the like.
+    mode `create`, which s3fs, gcsfs and adlfs turn into `If-None-Match` or the like. A request whose reply was lost is
+    sent again by the file system or the client, and then finds its own document.
     """
     if not is_local(path):
         return _put_new(path, text)
@@ -134,7 +144,8 @@ def create_whole(path: Any, text: str) -> bool:
     try:
         os.link(beside, _local(path))
     except FileExistsError:
-        return False
+        if not beside.samefile(_local(path)):
+            return False
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
@@ -152,7 +163,7 @@ def _put_new(path: Any, text: str) -> bool:
         # Stores that are like S3 name the refused condition in several ways.
         if not is_there(path):
             raise
-        return False
+        return read_whole(path) == text.encode()
     return True
 
 

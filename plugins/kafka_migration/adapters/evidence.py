@@ -5,7 +5,7 @@ Layout below the root:
     <migration>/<run folder>/attempt-<n>/migration.yaml        the frozen migration file
     <migration>/<run folder>/attempt-<n>/NN-<kind>-<k>.json    what the tasks wrote
     <migration>/<run folder>/attempt-<n>/run.json, report.md   what `finish` made of them
-    <migration>/ledger/<number>-<kind>.json                    what all runs add up to
+    <migration>/ledger/<number>.json                           what all runs add up to
     <migration>/stop-requests/<generation>.json                who asked a generation of MirrorMaker to end
     <migration>/progress.json, last-run.json                   what goes on now, and how the last run ended
 """
@@ -16,7 +16,15 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kafka_migration.adapters.documents import Folder, is_local, listed, parse_json, read_whole, to_json, write_whole
+from kafka_migration.adapters.documents import (
+    Folder,
+    is_of_document,
+    listed,
+    parse_json,
+    read_whole,
+    to_json,
+    write_whole,
+)
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import EvidenceUnreadable, Finding, Refused
 from kafka_migration.core.evidence import Kind, document_name, parse_document_name, run_folder_name
@@ -199,9 +207,8 @@ class RunEvidence:
         except FileNotFoundError:
             return None
         except (EvidenceUnreadable, OSError) as error:
-            # A local link to itself, a file in a folder's place: as good as another document. A store may only be away.
-            is_away = isinstance(error, OSError) and not is_local(self.folder)
-            if self._keeper is None or is_away:
+            # A local link to itself, or a file in a folder's place, is as good as another document.
+            if self._keeper is None or not is_of_document(error, self.folder):
                 raise
             return _NO_DOCUMENT
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from airflow.sdk import Variable
+from airflow.sdk.exceptions import AirflowRuntimeError
 
 from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused
+from kafka_migration.core.errors import Finding, Refused, TransientError
 from kafka_migration.core.ledger_chain import Head
 
 _DESCRIPTION = "Newest entry of this migration's ledger. Delete it only to accept the ledger as it is now."
@@ -21,12 +22,28 @@ class VariableAnchor:
         self.key = f"kafka_migration__{migration}__ledger"
 
     def head(self) -> Head:
-        """Return the head that was kept last. Raises `Refused` (`LEDGER_BROKEN`) when the variable holds none."""
+        """Return the head that was kept last; `Head()` where Airflow has no such variable.
+
+        Raises `Refused` (`LEDGER_BROKEN`) when the variable holds none, `TransientError` when Airflow does not answer.
+        """
         text = Variable.get(self.key, default=None)
+        if text is None:
+            self._require_missing()
+            return Head()
         try:
-            return Head.from_text(text) if text is not None else Head()
+            return Head.from_text(text)
         except ValueError as error:
             raise Refused([_not_a_head(self.key, str(error))]) from None
+
+    def _require_missing(self) -> None:
+        # `Variable.get` gives its default for a variable that does not exist, and also for an API that does not answer
+        # (ExecutionAPISecretsBackend, Airflow 3.3.2). The list of keys tells the two apart.
+        try:
+            is_there = self.key in Variable.keys(prefix=self.key)
+        except AirflowRuntimeError as error:
+            raise TransientError(f"Airflow does not answer which variables it has: {error}") from error
+        if is_there:
+            raise TransientError(f"Airflow does not answer what the variable {self.key} holds")
 
     def keep(self, head: Head) -> None:
         """Keep a head in place of the one before it."""

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from kafka_migration.adapters.documents import (
     Folder,
     create_whole,
-    is_local,
+    is_of_document,
     is_there,
     listed,
     naming,
@@ -119,7 +119,7 @@ class LedgerStore:
         except EvidenceUnreadable as error:
             raise Refused(replace(finding, code=Code.LEDGER_BROKEN) for finding in error.findings) from None
         except OSError as error:
-            if not is_local(path):
+            if not is_of_document(error, path):
                 raise
             raise Refused([broken(str(path), f"{type(error).__name__}: {error.strerror}", "a readable file")]) from None
         self._ledger, self._head = ledger, self._head.after(data)

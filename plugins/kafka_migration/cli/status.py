@@ -83,7 +83,7 @@ def _brief_row(document: Mapping[str, Any]) -> tuple[str, ...]:
         document["migration"],
         document["phase"],
         f"{document['standing']}, contradicted" if document["contradicted"] else document["standing"],
-        "–" if progress is None else f"{progress['step']}, {progress['words'] or progress['age']}",
+        "–" if progress is None else ", ".join(filter(None, (progress["step"], progress["words"], progress["age"]))),
         "–" if last is None else f"{last['mode']} {last['outcome']}{found}, {last['ago']}",
     )
 

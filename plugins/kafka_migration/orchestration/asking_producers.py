@@ -90,7 +90,17 @@ def _asked(run: MigrationRun) -> ProducersAsk:
 
 
 def _end_mirroring(run: MigrationRun, by: str) -> None:
-    """Ask this run's watch to end, as `kafka-migration stop` would."""
-    generation = run.ledger.read().open_generation
+    """Ask this run's watch to end, as `kafka-migration stop` would; also where the ledger cannot be read."""
+
+    def ask(number: int, holder: str) -> None:
+        run.stop_requests.request(StopRequest(number, holder, run.now(), by, ABORT))
+
+    try:
+        generation = run.ledger.read().open_generation
+    except Exception:
+        started = run.evidence.newest(Kind.START) or {}
+        if started.get("generation"):
+            ask(started["generation"], run.identity.holder)
+        raise
     if generation is not None and RunIdentity.from_holder(generation.start.run).is_same_run(run.identity):
-        run.stop_requests.request(StopRequest(generation.number, generation.start.run, run.now(), by, ABORT))
+        ask(generation.number, generation.start.run)

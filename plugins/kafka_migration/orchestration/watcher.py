@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from kafka_migration.adapters.patience import at_most, no_limit
+from kafka_migration.adapters.patience import Aside, at_most, no_limit
 from kafka_migration.adapters.stop_requests import StopRequestStore
 from kafka_migration.core.clock import Clock
 from kafka_migration.core.cluster import KafkaCluster
@@ -33,6 +33,8 @@ from kafka_migration.orchestration.run import PlanOffsets
 
 # What stays of a poll's limit for the call that is under way when its time is over.
 POLL_RESERVE_S = 2.0
+# The most that a poll waits to learn of a request to stop: it has not renewed the lease yet.
+STORE_S = 5.0
 # The end of the log that is searched for why a partition stands still.
 CAUSE_LOG_LINES = 400
 
@@ -60,6 +62,8 @@ class MirrorWatcher:
     watch: Watch = field(init=False)
     silence: SilenceWatch = field(init=False)
     result: WatchResult | None = field(init=False, default=None)
+    # The evidence store may hang as a cluster may, and the lease must be renewed meanwhile.
+    store: Aside = field(init=False, default_factory=Aside)
     _roll: RollCall = field(init=False, default_factory=RollCall)
     _notices: list[str] = field(init=False, default_factory=list)
 
@@ -138,15 +142,24 @@ class MirrorWatcher:
             return WatchResult(Outcome.FAILED, self.progress, findings, proved=dict(self.watch.proved))
         if self.deadline is not None and self.clock.now() >= self.deadline:
             return WatchResult(Outcome.FAILED, self.progress, self._with_causes((self._too_late(),)))
-        self.guide.took(self.watch.lag)
+        self._tell_guide()
         return None
+
+    def _tell_guide(self) -> None:
+        try:
+            self.guide.took(self.watch.lag)
+        except NO_ANSWER as error:
+            # The next poll tells it again.
+            self._notices.append(f"The evidence was not written: {type(error).__name__}: {error}")
 
     def _asked(self) -> tuple[StopRequest | None, str]:
         """Return the request to end mirroring, if there is one, and why that could not be told, if it could not."""
         try:
             # A request names the generation of its time, which may have died since.
             generations = range(self.first_generation, self.generation + 1)
-            asked = next(filter(None, map(self.stop_requests.find, generations)), None)
+            asked = self.store.call(
+                lambda: next(filter(None, map(self.stop_requests.find, generations)), None), STORE_S
+            )
         except Exception as error:
             # Whatever an object store raises: not to know of a request is no reason to end.
             problem = f"{type(error).__name__}: {error}"

@@ -9,6 +9,7 @@ from kafka_migration.core.evidence import Kind
 from kafka_migration.core.group_offsets import GroupPlan
 from kafka_migration.core.ledger import RolledBack
 from kafka_migration.core.offsets_writing import ROLLBACK_ON_SOURCE, ROLLBACK_ON_TARGET, GroupWrite, OffsetsResult
+from kafka_migration.core.shown import shown
 from kafka_migration.core.way_back import RollbackPlan
 from kafka_migration.core.way_back_report import steps_after_rollback
 from kafka_migration.orchestration.group_writing import move_group, remove_group, require_moved, saved_before
@@ -53,7 +54,7 @@ class RollBackOperator(MigrationOperator):
                 moves.append(remove_group(run.bare_target, writing, name, _really_called(run, known)))
             else:
                 moves.append(move_group(cluster, writing, name, group.proposed, known))
-            self.log.info("%-40s %s", name, moves[-1].outcome)
+            self.log.info("%-40s %s", shown(name), moves[-1].outcome)
         left = tuple(GroupPlan(group.group, refusals=group.refusals) for group in plan.left_out)
         result = OffsetsResult(plan.digest, tuple(moves), left)
         run.evidence.write(Kind.OFFSETS_RESULT, {"at": run.now(), **result.to_document()})

@@ -10,6 +10,7 @@ from kafka_migration.core.errors import Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.group_offsets import OffsetsPlan
 from kafka_migration.core.offsets_writing import CUTOVER, OffsetsResult
+from kafka_migration.core.shown import shown
 from kafka_migration.orchestration.group_planning import make_offsets_plan
 from kafka_migration.orchestration.group_writing import move_group, require_moved, saved_before
 from kafka_migration.orchestration.operators.base import (
@@ -48,7 +49,7 @@ class SyncOffsetsOperator(MigrationOperator):
         result = OffsetsResult(plan.digest, tuple(moves), plan.left_out)
         run.evidence.write(Kind.OFFSETS_RESULT, {"at": run.now(), **result.to_document()})
         for move in moves:
-            self.log.info("%-40s %s", move.group, move.outcome)
+            self.log.info("%-40s %s", shown(move.group), move.outcome)
         require_moved(result, CUTOVER)
         return {"moved": list(result.moved), "partly": result.is_partly}
 

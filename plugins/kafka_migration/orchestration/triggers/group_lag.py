@@ -122,4 +122,3 @@ class ConsumerGroupLagTrigger(BaseTrigger):
         party = Party.SOURCE if self.run_arguments else Party.CLUSTER
         deadline = datetime.fromisoformat(self.deadline)
         return GroupLagWatcher(reader, clock, deadline, self.poll_interval_s + POLL_GRACE_S, silence, party)
-        return GroupLagWatcher(reader, clock, datetime.fromisoformat(self.deadline))

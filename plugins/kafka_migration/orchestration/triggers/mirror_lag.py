@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, ParamSpec, TypeVar
 
@@ -25,7 +26,7 @@ from kafka_migration.orchestration.reviving import Reviver
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.starting import stop_generation
 from kafka_migration.orchestration.triggers.telling import tell
-from kafka_migration.orchestration.watcher import MirrorWatcher
+from kafka_migration.orchestration.watcher import POLL_RESERVE_S, MirrorWatcher
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -145,7 +146,9 @@ def _measured(watcher: MirrorWatcher, migration: str) -> Callable[[], WatchResul
     def poll() -> WatchResult | None:
         result = watcher.poll()
         emit(*MetricsOf(migration).lag(watcher.watch.lag, watcher.watch.meter))
-        watcher.reviver.run.news.tell_progress(watcher.news())
+        document = watcher.news()
+        with suppress(TimeoutError):
+            watcher.store.call(lambda: watcher.reviver.run.news.tell_progress(document), POLL_RESERVE_S)
         return result
 
     return poll
