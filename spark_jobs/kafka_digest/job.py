@@ -52,8 +52,9 @@ def validate(
     plans = clusters.plan(request["windows"])
     topics = {side: {getattr(plan, side).topic for plan in plans} for side in SIDES}
     with (
-        noticing_silence(clusters, topics),
+        noticing_silence(clusters, topics) as reading,
         reading_at_most(session._jvm, clients, max_bytes_per_s),
+        reading.interruptible(session._jvm),
         telling_progress(KafkaScans(session).records, clusters.workload),
     ):
         entries, topics = _compared(clusters, plans, request, DifferenceFile(session, differences))

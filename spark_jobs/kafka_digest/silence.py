@@ -64,22 +64,59 @@ class Silence:
         return f"the {cluster} has not answered since {self._heard[cluster]:%H:%M:%S} UTC"
 
 
+@dataclass(slots=True)
+class Reading:
+    """The thread of the driver's JVM that reads.
+
+    It may wait for a broker where no Spark job runs yet: to plan a reading, Spark asks for the topic's partitions. With
+    a rate limit that question has as much patience as a throttled reader.
+    """
+
+    _thread: Any = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @contextmanager
+    def interruptible(self, jvm: Any) -> Iterator[None]:
+        """Let `interrupt` end the body; PySpark keeps one thread of the JVM for each thread of Python's."""
+        with self._lock:
+            self._thread = jvm.java.lang.Thread.currentThread()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._thread = None
+            # What comes after the body must not end for it.
+            jvm.java.lang.Thread.interrupted()
+
+    def interrupt(self) -> None:
+        """End what the thread waits for."""
+        with self._lock:
+            if self._thread is not None:
+                self._thread.interrupt()
+
+
 @contextmanager
-def noticing_silence(clusters: Clusters, topics: Mapping[str, Collection[str]]) -> Iterator[None]:
-    """Tell of a cluster that does not answer while the body reads, and end the body after five minutes of it.
+def noticing_silence(clusters: Clusters, topics: Mapping[str, Collection[str]]) -> Iterator[Reading]:
+    """Tell of a cluster that does not answer while the body reads, and end the reading after five minutes of it.
 
     :param topics: per side, the topics that are read
 
     Raises `JobError` with the cluster in the place of what Spark says then.
     """
-    silence = Silence(clusters.session.sparkContext.cancelAllJobs)
+    reading = Reading()
+
+    def give_up() -> None:
+        clusters.session.sparkContext.cancelAllJobs()
+        reading.interrupt()
+
+    silence = Silence(give_up)
     with ExitStack() as stack:
         for side, client in clusters.clients.items():
             cluster = f"{side} cluster ({client.get('kafka.bootstrap.servers')})"
             ask = stack.enter_context(_leaders(clusters.session._jvm, side, client, topics[side]))
             stack.enter_context(asking(cluster, ask, silence))
         try:
-            yield
+            yield reading
         except JobError as error:
             if (reason := silence.reason()) and error.code != RECORDS_DELETED:
                 raise JobError(f"{reason} ({error})", CLUSTER_UNREACHABLE) from error

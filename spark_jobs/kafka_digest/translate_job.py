@@ -49,8 +49,9 @@ def translate(
     copies = _copies(clusters, request["topics"], is_back=request["is_back"])
     topics = {"source": {copy.topic for copy in copies}, "target": {copy.target_topic for copy in copies}}
     with (
-        noticing_silence(clusters, topics),
+        noticing_silence(clusters, topics) as reading,
         reading_at_most(session._jvm, clients, limit),
+        reading.interruptible(session._jvm),
         telling_progress(KafkaScans(session).records, clusters.workload),
     ):
         found = Translation(clusters).run(copies)
