@@ -174,8 +174,10 @@ def require_the_way_back(
     """
     target, topic, back = migration.target, migration.name, migration.way_back()
     before = {
-        group: values + read_some(target, topic, group, (planned_for["delivered_again"] + 40) // 2)
-        for (group, values), planned_for in zip(read.items(), plan.values(), strict=True)
+        # No more than the target has for the group.
+        group: values
+        + read_some(target, topic, group, (plan[group]["delivered_again"] + min(plan[group]["unread"], 40)) // 2)
+        for group, values in read.items()
     }
     producer = Producer(target)
     for number in range(3):

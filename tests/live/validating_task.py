@@ -16,9 +16,10 @@ from airflow.sdk.api.datamodels._generated import DagRunType
 
 from kafka_migration.adapters.connections import connection_config
 from kafka_migration.core.validation import ValidationRequest
+from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration.operators import spark_job, validate
 from kafka_migration.orchestration.run import MigrationRun
-from tests.airflow.conftest import FakeTaskInstance
+from tests.airflow.conftest import FakeAnchor, FakeTaskInstance
 from tests.live.spark_cluster import EXECUTOR
 
 NAME = "shop"
@@ -36,6 +37,8 @@ def main(folder: Path) -> None:
     dag_run = SimpleNamespace(dag_id="dag", run_id="run", clear_number=0, run_type=DagRunType.MANUAL)
     dag = SimpleNamespace(tasks=[])
     context = {"dag_run": dag_run, "params": {"mode": "sync"}, "ti": FakeTaskInstance(), "dag": dag}
+    # Outside Airflow there are no variables.
+    run_module.VariableAnchor = FakeAnchor().of  # type: ignore[assignment,misc]
     run = MigrationRun.from_context(context, NAME)  # type: ignore[arg-type]
     run.evidence.freeze_migration((folder / f"{NAME}.yaml").read_text())
     operator = validate.ValidateTopicsOperator(task_id="validate_topics", migration=NAME, conf=EXECUTOR)
