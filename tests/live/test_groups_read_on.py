@@ -162,6 +162,13 @@ def require_nothing_skipped(
         assert len(after) == unread.total() + plan[group]["delivered_again"]
 
 
+def half_of_the_rest(group: Mapping[str, Any]) -> int:
+    """Return about half of the records that the target has for a group."""
+    unread: int = sum(topic["unread"] for topic in group["topics"])
+    delivered_again: int = group["delivered_again"]
+    return (delivered_again + min(unread, 40)) // 2
+
+
 def require_the_way_back(
     live: LiveWorld,
     migration: LiveMigration,
@@ -174,10 +181,7 @@ def require_the_way_back(
     """
     target, topic, back = migration.target, migration.name, migration.way_back()
     before = {
-        # No more than the target has for the group.
-        group: values
-        + read_some(target, topic, group, (plan[group]["delivered_again"] + min(plan[group]["unread"], 40)) // 2)
-        for group, values in read.items()
+        group: values + read_some(target, topic, group, half_of_the_rest(plan[group])) for group, values in read.items()
     }
     producer = Producer(target)
     for number in range(3):
