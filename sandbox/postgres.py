@@ -57,9 +57,7 @@ class Postgres:
             SandboxError: a program of PostgreSQL failed; the text is its output.
         """
         self.folder.mkdir(parents=True, mode=0o700)
-        if os.geteuid() == 0:
-            nobody = _nobody()
-            os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
+        self._hand_over(environment)
         options = ("--no-locale", "--encoding=UTF8", "--auth-host=scram-sha-256", "--auth-local=reject", "--no-sync")
         command = (
             *_program("initdb"),
@@ -79,9 +77,7 @@ class Postgres:
         """
         _run((program("cp"), "-a", str(template), str(self.folder)), environment)
         self.folder.chmod(0o700)
-        if os.geteuid() == 0:
-            nobody = _nobody()
-            _run((program("chown"), "-R", f"{nobody.pw_uid}:{nobody.pw_gid}", str(self.folder)), environment)
+        self._hand_over(environment)
         self._execute(f"ALTER ROLE {NAME} PASSWORD '{self.password}'", environment)
 
     def part(self, environment: Mapping[str, str], logs: Path) -> PartSpec:
@@ -97,6 +93,12 @@ class Postgres:
             # It answers SIGTERM by waiting until its clients have gone.
             stop_signal=signal.SIGINT,
         )
+
+    def _hand_over(self, environment: Mapping[str, str]) -> None:
+        """Give the folder to the user that the server runs as, where that is another one."""
+        if os.geteuid() == 0:
+            nobody = _nobody()
+            _run((program("chown"), "-R", f"{nobody.pw_uid}:{nobody.pw_gid}", str(self.folder)), environment)
 
     def _execute(self, statement: str, environment: Mapping[str, str]) -> None:
         """Run a statement while no server runs."""

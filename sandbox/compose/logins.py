@@ -21,8 +21,8 @@ EXECUTOR = "CoarseGrainedExecutorBackend"
 # Slow enough for a search while the validation reads.
 BYTES_PER_S = 400_000
 STRANGER = PROJECT / "sandbox" / "spark_stranger.py"
-SPARK_SERVICES = ("spark-master", "spark-worker")
 DRIVER_SERVICE = "scheduler"
+SERVICES = ("spark-master", "spark-worker", DRIVER_SERVICE)
 NOBODY = "65534:65534"
 FOLDERS = "/tmp /var /run /home /opt/airflow"
 # Where no login may lie, not even for the user whom Airflow and Spark run as.
@@ -125,9 +125,9 @@ class Search:
 
     def _require_nothing(self, when: str) -> None:
         places = [
-            *(f"{service}:{file}" for service in _SERVICES for file in self._files(service, FOLDERS, NOBODY)),
-            *(f"{service}:{file}" for service in _SERVICES for file in self._files(service, STORED, "")),
-            *(f"{service}: a command line" for service in _SERVICES if self._password in self._command_lines(service)),
+            *(f"{service}:{file}" for service in SERVICES for file in self._files(service, FOLDERS, NOBODY)),
+            *(f"{service}:{file}" for service in SERVICES for file in self._files(service, STORED, "")),
+            *(f"{service}: a command line" for service in SERVICES if self._password in self._command_lines(service)),
         ]
         if places:
             raise ComposeTestFailed(f"Kafka's login was found {when}: {', '.join(places)}")
@@ -152,9 +152,6 @@ class Search:
 
     def _command_lines(self, service: str) -> str:
         return self._project.execute(service, "sh", "-c", r"cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' '")
-
-
-_SERVICES = (*SPARK_SERVICES, DRIVER_SERVICE)
 
 
 def listening(table: str) -> set[int]:

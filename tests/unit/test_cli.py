@@ -63,14 +63,19 @@ def check(root: Path, mode: str, text: str) -> None:
     evidence.write(Kind.PREFLIGHT, {"mode": mode})
 
 
+def mirrored_twice(folder: Path) -> Path:
+    """Leave what a validated generation and an open one leave; return the folder."""
+    start(folder, 1)
+    end(folder, 1)
+    judge(folder, 1)
+    start(folder, 2)
+    return folder
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """An evidence root with a migration whose first generation is validated and whose second is open."""
-    start(tmp_path, 1)
-    end(tmp_path, 1)
-    judge(tmp_path, 1)
-    start(tmp_path, 2)
-    return tmp_path
+    return mirrored_twice(tmp_path)
 
 
 def kafka_migration(root: Path, *arguments: str) -> int:

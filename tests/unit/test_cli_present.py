@@ -20,7 +20,7 @@ from kafka_migration.core.errors import Finding
 from kafka_migration.core.news import Contradiction, LastRun, age_words, contradictions
 from kafka_migration.core.shown import shown
 from kafka_migration.core.stop_request import StopRequest
-from tests.unit.test_cli import RUN, end, judge, start
+from tests.unit.test_cli import RUN, mirrored_twice
 from tests.unit.test_cli_verdict import BOTH_JUDGED
 
 pytestmark = pytest.mark.unit
@@ -49,11 +49,7 @@ POLLED: dict[str, Any] = {
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A migration whose first generation is validated, and whose second one is open."""
-    start(tmp_path, 1)
-    end(tmp_path, 1)
-    judge(tmp_path, 1)
-    start(tmp_path, 2)
-    return tmp_path
+    return mirrored_twice(tmp_path)
 
 
 def ended(root: Path, *findings: Finding, outcome: str = "failed", run: str = RUN.holder) -> None:
