@@ -70,7 +70,10 @@ def rows() -> list[Row]:
     """Run syncs of few and of many topics, and the empty DAG, in one Airflow; return the figures."""
     with tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder:
         folders = _folders(Path(folder))
-        with Sandbox(Path(folder) / "sandbox", folders=folders) as sandbox, AirflowApi.of(sandbox.state) as api:
+        with (
+            Sandbox(Path(folder) / "sandbox", folders=folders, broker_options=()) as sandbox,
+            AirflowApi.of(sandbox.state) as api,
+        ):
             bootstrap = sandbox.state.source_bootstrap
             api.wait_for_dag(EMPTY_DAG)
             empty_s = statistics.median(_run(api, EMPTY_DAG, {}).wall_s for _ in range(RUNS)) / SEQUENTIAL_TASKS

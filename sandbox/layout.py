@@ -12,7 +12,7 @@ from sandbox import jars
 from sandbox.airflow import USER, Airflow, AirflowFolders
 from sandbox.connections import connection_variables
 from sandbox.environment import base_environment
-from sandbox.kafka import KafkaCluster
+from sandbox.kafka import SHORT_LIVED, KafkaCluster
 from sandbox.parts import HOST, free_ports, require_free
 from sandbox.postgres import Postgres
 from sandbox.ssh import SshHost
@@ -96,8 +96,14 @@ class Layout:
         )
 
 
-def plan_layout(root: Path, sandbox_id: str, folders: AirflowFolders, airflow_port: int | None) -> Layout:
-    """Choose ports and folders.
+def plan_layout(
+    root: Path,
+    sandbox_id: str,
+    folders: AirflowFolders,
+    airflow_port: int | None,
+    broker_options: tuple[str, ...] = SHORT_LIVED,
+) -> Layout:
+    """Choose ports and folders; `broker_options` are for the JVMs of both brokers.
 
     Raises:
         PortTaken: `airflow_port` was given and is in use.
@@ -110,8 +116,8 @@ def plan_layout(root: Path, sandbox_id: str, folders: AirflowFolders, airflow_po
     return Layout(
         root=root,
         sandbox_id=sandbox_id,
-        source=KafkaCluster("source", root / "source", source, source_controller, login),
-        target=KafkaCluster("target", root / "target", target, target_controller),
+        source=KafkaCluster("source", root / "source", source, source_controller, login, java_options=broker_options),
+        target=KafkaCluster("target", root / "target", target, target_controller, java_options=broker_options),
         host=SshHost(root / "ssh", ssh, root / "mirror-host"),
         airflow=Airflow(root / "airflow", airflow, Postgres(root / "postgres", database), folders),
     )

@@ -57,7 +57,7 @@ def migration() -> Migration:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the live tests that need the scheduler, so that they can run beside those that do not."""
+    """Mark the live tests that need Airflow, so that they can run beside those that do not."""
     for item in items:
-        if item.get_closest_marker("live") and "live" in getattr(item, "fixturenames", ()):
+        if item.get_closest_marker("live") and "sandbox" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.runs)

@@ -1,7 +1,8 @@
-"""One sandbox for the whole live suite, and small migrations of their own for the tests that need Airflow."""
+"""One pair of clusters, one sandbox with Airflow, and small migrations of their own for the tests of whole runs."""
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from tests.live.listening import Mailbox, StatsD, mail_server
 from tests.live.listening import statsd as receive_metrics
 from tests.live.migrations import LiveMigration
 from tests.live.scenarios import Scenario, running_scenario
+from tests.live.warm_spark import warm_driver
 
 # How soon Airflow gives up on a task or a scheduler that went silent; five minutes each, unless told otherwise.
 SILENCE = {
@@ -24,6 +26,8 @@ SILENCE = {
     "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT_DETECTION_INTERVAL": "5",
     "AIRFLOW__SCHEDULER__ORPHANED_TASKS_CHECK_INTERVAL": "20",
 }
+# Tests ask for the parsing of a file that they wrote; doing it again and again would keep a core busy.
+PARSING = {"AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "30"}
 ROOT = Path(__file__).parents[2]
 # What a user may have that is to be called in a cutover.
 USERS_DAG = """\
@@ -86,16 +90,34 @@ def statsd() -> Iterator[StatsD]:
 
 
 @pytest.fixture(scope="session")
+def brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """Both clusters and the MirrorMaker host, without Airflow: one pair for all tests that need no whole run."""
+    with Sandbox(tmp_path_factory.mktemp("brokers"), airflow=False) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def spark_submit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The environment with the `spark-submit` of whole runs: with WARM_SPARK=1 one driver that stays."""
+    if os.environ.get("WARM_SPARK") != "1":
+        yield {}
+        return
+    with warm_driver(tmp_path_factory.mktemp("spark")) as environment:
+        yield environment
+
+
+@pytest.fixture(scope="session")
 def sandbox(
     tmp_path_factory: pytest.TempPathFactory,
     migrations_folder: Path,
     dags_folder: Path,
     mailbox: Mailbox,
     statsd: StatsD,
+    spark_submit: dict[str, str],
 ) -> Iterator[Sandbox]:
     """Both clusters, the MirrorMaker host and Airflow on the checkout's own plugins."""
     folders = AirflowFolders(dags=dags_folder, migrations=migrations_folder)
-    environment = {**SILENCE, **mailbox.environment, **statsd.environment}
+    environment = {**SILENCE, **PARSING, **mailbox.environment, **statsd.environment, **spark_submit}
     with Sandbox(tmp_path_factory.mktemp("sandbox"), folders=folders, extra_environment=environment) as running:
         yield running
 

@@ -27,6 +27,8 @@ from tests.waiting import wait_until
 ROOT = Path(__file__).parents[2]
 PARTITIONS = 2
 RUN_TIMEOUT_S = 1800.0
+# A DAG of the file that makes all of them: it is there from the start.
+DEMO = "kafka_migration__demo"
 
 FILE = """\
 version: 1
@@ -92,7 +94,9 @@ class LiveMigration:
     def prepare(self) -> None:
         """Create the topic on the source, write the file, wait for the DAG."""
         self.create_topic(self.name)
+        self._api.wait_for_dag(DEMO)
         self.path.write_text(FILE.format(name=self.name, **self._settings))
+        self._api.parse_again(DEMO)
         self._api.wait_for_dag(self.dag_id)
 
     def way_back(self) -> LiveMigration:
@@ -225,6 +229,12 @@ class LiveMigration:
         folder = LedgerStore(Path(self._sandbox.state.evidence_root), self.name).folder
         entries = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
         return [entry for entry in entries if entry["kind"] == kind or (not kind and entry["kind"] != "reserved")]
+
+    def source_state(self) -> tuple[set[str], set[str]]:
+        """Return the source's topics and groups; Kafka's own topics come and go with any reader."""
+        admin = AdminClient(self.source)
+        topics = {name for name in admin.list_topics(timeout=30).topics if not name.startswith("__")}
+        return topics, {group.group_id for group in admin.list_consumer_groups().result(60).valid}
 
     def target_records(self) -> int:
         """Return how many records the target topic holds; 0 before there is one."""

@@ -26,8 +26,8 @@ class TestConfluentCluster(ClusterContract):
     """The contract, run by the real thing."""
 
     @pytest.fixture(autouse=True)
-    def _connect(self, sandbox: Sandbox) -> None:
-        self.config = {"bootstrap.servers": sandbox.state.source_bootstrap}
+    def _connect(self, brokers: Sandbox) -> None:
+        self.config = {"bootstrap.servers": brokers.state.source_bootstrap}
         self.cluster = ConfluentCluster("source", self.config)
 
     def produce(self, topic: str, partition: int, *records: Record, timestamp_ms: int | None = None) -> None:

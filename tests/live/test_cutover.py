@@ -15,6 +15,7 @@ from confluent_kafka import Producer
 from kafka_migration.adapters.evidence import MIGRATION_FILE
 from kafka_migration.core.evidence import Kind, document_name
 from kafka_migration.core.producers_question import ABORT, STOPPED
+from kafka_migration.core.verdict import Verdict
 from tests.live.conftest import LiveWorld
 from tests.live.groups import (
     Offsets,
@@ -59,16 +60,18 @@ def target_offsets(migration: LiveMigration) -> list[Offsets]:
 def test_groups_move_and_read_on(live: LiveWorld, mirrored: LiveMigration, mailbox: Mailbox, statsd: StatsD):
     """A rehearsal touches no group; after the approved cutover each group reads on at its next record.
 
-    Whoever must act on the way is told by mail, and what was measured arrives. Asked whether the producers have
-    stopped, a person answers; the hooks that nobody named are skipped.
+    The cutover copies only what came since the rehearsal, and nothing is changed on the source. Whoever must act on
+    the way gets a mail, and what was measured arrives. Asked whether the producers have stopped, a person answers;
+    hooks that the file does not name are skipped.
     """
-    name = mirrored.name
+    name, untouched = mirrored.name, mirrored.source_state()
     end, middle = groups_of(mirrored)
     before = [committed(mirrored.source, group, name) for group in (end, middle)]
 
     rehearsal = mirrored.run("rehearse")
 
     assert ("success", "PASS") == (rehearsal["state"], rehearsal["verdict"])
+    assert {name: {"source": 400, "target": 400}} == rehearsal["records"]
     assert before == [committed(mirrored.source, group, name) for group in (end, middle)]
     assert [{}, {}] == target_offsets(mirrored)
 
@@ -88,13 +91,20 @@ def test_groups_move_and_read_on(live: LiveWorld, mirrored: LiveMigration, mailb
     assert ["skipped", "skipped", "success"] == [
         document["tasks"][task] for task in ("switch_clients", "start_consumers", "restore_settings")
     ]
+    since = next(numbers) - 400
+    assert {name: {"source": since, "target": since}} == document["records"]
+    assert [(1, True), (2, True)] == [
+        (g.number, g.stop is not None and g.stop.graceful) for g in mirrored.ledger.generations
+    ]
+    assert Verdict.PASS is mirrored.ledger.topic_verdict(name)
+    assert (untouched, [], None) == (mirrored.source_state(), mirrored.mirror_pids(), mirrored.reservation)
     assert before == target_offsets(mirrored)
     until = ends(mirrored.source, name)
     for group, first in ((end, 400), (middle, None)):
         values = read_on(mirrored.target, group, name, until)
         expected = read_on(mirrored.source, group, name, until)
         assert sorted(expected) == sorted(values)
-        assert first is None or sorted(values) == sorted(f"value {n}".encode() for n in range(first, next(numbers)))
+        assert first is None or sorted(values) == sorted(f"value {n}".encode() for n in range(first, 400 + since))
     assert ["ALREADY_CUT_OVER"] == [f["code"] for f in mirrored.run("sync")["findings"]]
     assert all(name in mailbox.wait_for(name, kind) for kind in ("producers", "approval", "too_long", "refused"))
     assert "1|c" == statsd.wait_for(f"alert.producers.{name}")

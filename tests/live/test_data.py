@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, ConsumerGroupState, ConsumerGroupTopicPartitions, TopicPartition
@@ -23,6 +22,7 @@ from sandbox.data.traffic import LiveTraffic
 from sandbox.errors import SandboxError
 from sandbox.sandbox import Sandbox
 from tests.live.groups import end_of
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live
 
@@ -30,13 +30,38 @@ pytestmark = pytest.mark.live
 START_MS = int(time.time() * 1000) - SPAN_MS
 VOLUMES = Volumes(orders=6_000, payments=12_000, audit=1_000, transfers=1_000)
 TIMEOUT_S = 60
+COPIED = "copied"
 
 
 @pytest.fixture(scope="module")
-def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """Two clusters of this module's own: its topics have the same names as the demo's."""
-    with Sandbox(tmp_path_factory.mktemp("data"), airflow=False) as running:
-        yield running
+def clusters(brokers: Sandbox) -> Iterator[Sandbox]:
+    """Two clusters without the demo's topics; afterwards they have none of them either."""
+    yield brokers
+    for bootstrap in (brokers.state.source_bootstrap, brokers.state.target_bootstrap):
+        remove_topics(bootstrap)
+        remove_groups(bootstrap)
+
+
+def remove_topics(bootstrap: str) -> None:
+    """Delete what this module may have created, and wait until the cluster has forgotten it."""
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    mine = {*(topic.name for topic in TOPICS), CLICKS.name, COPIED}
+
+    def there() -> list[str]:
+        return sorted(mine & set(admin.list_topics(timeout=TIMEOUT_S).topics))
+
+    for future in admin.delete_topics(there()).values() if there() else ():
+        future.result(TIMEOUT_S)
+    wait_until(lambda: not there(), TIMEOUT_S, "the topics' end")
+
+
+def remove_groups(bootstrap: str) -> None:
+    """Delete the demo's groups where they exist."""
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    known = {group.group_id for group in admin.list_consumer_groups().result(TIMEOUT_S).valid}
+    mine = [group.name for group in GROUPS if group.name in known]
+    for future in admin.delete_consumer_groups(mine).values() if mine else ():
+        future.result(TIMEOUT_S)
 
 
 @pytest.fixture(scope="module")
@@ -158,20 +183,10 @@ def test_traffic_counts_what_readers_find(clusters: Sandbox, seeded: Mapping[str
     assert all(traffic.acknowledged[topic] > 0 for topic in ("orders", "payments", "transfers"))
 
 
-def test_traffic_to_a_topic_that_is_gone_is_an_error(tmp_path: Path):
-    """Traffic that cannot be delivered does not end as if all were well."""
-    with (
-        Sandbox(tmp_path / "empty", airflow=False) as empty,
-        pytest.raises(SandboxError, match="ended early"),
-        LiveTraffic(empty.state.source_bootstrap) as traffic,
-    ):
-        traffic.wait_for_more(1, timeout_s=TIMEOUT_S)
-
-
 @pytest.fixture(scope="module")
 def copied(clusters: Sandbox) -> tuple[str, str, dict[int, list[Record]]]:
     """A small topic with headers on the target: bootstrap servers, name, {partition: records}."""
-    bootstrap, topic = clusters.state.target_bootstrap, Topic("copied", 3, ORDERS.configs)
+    bootstrap, topic = clusters.state.target_bootstrap, Topic(COPIED, 3, ORDERS.configs)
     create_topics(bootstrap, [topic])
     history = orders(spread(START_MS, 300))
     sent = [r._replace(partition=n % 3, headers=(("n", b"%d" % n), ("null", None))) for n, r in enumerate(history)]
@@ -195,3 +210,11 @@ def test_damage_leaves_exactly_the_intended_difference(damage: Damage, copied):
     }
     assert all([placed.offset for placed in records] == list(range(len(records))) for records in found.values())
     assert _configs(bootstrap, ORDERS, topic) == ORDERS.configs
+
+
+def test_traffic_to_a_topic_that_is_gone_is_an_error(clusters: Sandbox):
+    """Traffic that cannot be delivered does not end as if all were well."""
+    source = clusters.state.source_bootstrap
+    remove_topics(source)
+    with pytest.raises(SandboxError, match="ended early"), LiveTraffic(source) as traffic:
+        traffic.wait_for_more(1, timeout_s=TIMEOUT_S)

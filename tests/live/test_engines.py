@@ -35,10 +35,10 @@ PATIENCE_S = 150
 class LiveWorld(EngineWorld):
     """The sandbox's clusters; every MirrorMaker is a process of this test."""
 
-    def __init__(self, sandbox: Sandbox, folder: Path) -> None:
-        self._source = {"bootstrap.servers": sandbox.state.source_bootstrap}
-        self._target = {"bootstrap.servers": sandbox.state.target_bootstrap}
-        self._environment = base_environment(sandbox.sandbox_id)
+    def __init__(self, brokers: Sandbox, folder: Path) -> None:
+        self._source = {"bootstrap.servers": brokers.state.source_bootstrap}
+        self._target = {"bootstrap.servers": brokers.state.target_bootstrap}
+        self._environment = base_environment(brokers.sandbox_id)
         self._folder = folder
         self._numbers = count(1)
         self._mirrors: list[RealMirror] = []
@@ -124,9 +124,9 @@ class LiveWorlds:
     """Both suites run in this world."""
 
     @pytest.fixture
-    def world(self, sandbox: Sandbox, tmp_path: Path) -> Iterator[EngineWorld]:
+    def world(self, brokers: Sandbox, tmp_path: Path) -> Iterator[EngineWorld]:
         """A world on the sandbox's clusters."""
-        world = LiveWorld(sandbox, tmp_path)
+        world = LiveWorld(brokers, tmp_path)
         yield world
         world.close()
 

@@ -26,18 +26,12 @@ def _mirroring(migration: LiveMigration) -> str:
     return run_id
 
 
-def _source_state(migration: LiveMigration) -> tuple[set[str], set[str]]:
-    """Return the source's topics and groups; Kafka's own topics come and go with any reader."""
-    admin = AdminClient(migration.source)
-    topics = {name for name in admin.list_topics(timeout=30).topics if not name.startswith("__")}
-    return topics, {group.group_id for group in admin.list_consumer_groups().result(60).valid}
-
-
+@pytest.mark.campaign
 def test_only_the_delta_is_copied_and_validated(live: LiveWorld):
     """Three runs: everything, what came since, and nothing; the ledger adds up, the source stays untouched."""
     migration = live.migration("delta")
     migration.produce(500)
-    before = _source_state(migration)
+    before = migration.source_state()
 
     first = migration.run()
     migration.produce(30, first=500)
@@ -50,7 +44,7 @@ def test_only_the_delta_is_copied_and_validated(live: LiveWorld):
     assert [1, 2] == [g.number for g in migration.ledger.generations]
     assert all(g.stop is not None and g.stop.graceful for g in migration.ledger.generations)
     assert migration.ledger.topic_verdict("delta") is Verdict.PASS
-    assert before == _source_state(migration)
+    assert before == migration.source_state()
     assert ([], None) == (migration.mirror_pids(), migration.reservation)
 
 

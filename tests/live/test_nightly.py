@@ -210,6 +210,7 @@ def test_unpausing_at_noon_starts_nothing(live: LiveWorld):
     assert ([], None) == (migration.mirror_pids(), migration.reservation)
 
 
+@pytest.mark.campaign
 def test_follow_is_stopped_by_the_command_and_validated(live: LiveWorld):
     """Following copies what comes while it runs; told to stop, it ends green with everything copied validated."""
     migration = live.migration("follow")

@@ -30,14 +30,14 @@ SMALL = 100
 
 
 @pytest.fixture
-def new_stage(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Stage]]:
+def new_stage(brokers: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Stage]]:
     """Make migrations of topics that bear names of their own; nothing of them runs on after the test."""
-    set_the_stage(sandbox, tmp_path, monkeypatch)
+    set_the_stage(brokers, tmp_path, monkeypatch)
     made: list[Stage] = []
 
     def make(*suffixes: str, **settings: str) -> Stage:
         name = f"proof-{uuid4().hex[:8]}"
-        made.append(Stage(sandbox, name, tmp_path, [f"{name}-{suffix}" for suffix in suffixes or ("a",)], **settings))
+        made.append(Stage(brokers, name, tmp_path, [f"{name}-{suffix}" for suffix in suffixes or ("a",)], **settings))
         return made[-1]
 
     yield make

@@ -25,6 +25,7 @@ def kill_mirror(scenario: Scenario) -> None:
     scenario.wait_for_more_copied()
 
 
+@pytest.mark.campaign
 def test_mirror_killed_once(scenario: Scenario):
     """A MirrorMaker that was killed is followed by the next generation, and the run ends as if nothing had been."""
     scenario.follow()

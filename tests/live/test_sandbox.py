@@ -143,6 +143,7 @@ def test_a_taken_port_is_one_clear_error(tmp_path: Path):
     assert not (tmp_path / "root" / "state.json").exists()
 
 
+@pytest.mark.campaign
 def test_an_orderly_end_leaves_nothing(tmp_path: Path):
     """When the block ends nothing runs, not even what daemonised itself on the host; the state file is gone."""
     with Sandbox(tmp_path / "root", airflow=False) as sandbox:
@@ -156,7 +157,10 @@ def test_an_orderly_end_leaves_nothing(tmp_path: Path):
     assert not (state.root / "state.json").exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGKILL, *(pytest.param(each, marks=pytest.mark.campaign) for each in (signal.SIGTERM, signal.SIGINT))],
+)
 def test_the_death_of_the_sandbox_process_leaves_nothing(
     supervisor: subprocess.Popen[bytes], tmp_path: Path, number: signal.Signals
 ):
@@ -174,6 +178,7 @@ def test_the_death_of_the_sandbox_process_leaves_nothing(
     wait_until(lambda: not state_file.exists(), what="the removal of the state file")
 
 
+@pytest.mark.campaign
 def test_a_dead_part_is_named_and_started_again(supervisor: subprocess.Popen[bytes], tmp_path: Path):
     """`status` names what was killed and ends with 1; `up` starts it where it was, and then `status` ends with 0."""
     state_file = tmp_path / "root" / "state.json"

@@ -32,7 +32,7 @@ from tests.conftest import MIGRATION_TEXT
 from tests.live.spark_cluster import EXECUTOR, SparkCluster, spark_cluster
 from tests.live.test_validate_place import BIG, LIMIT, PARTITIONS, PROGRESS, clients_of, request_of, task_settings
 from tests.live.validating_task import NAME
-from tests.live.validation_scene import Clusters, Side
+from tests.live.validation_scene import Clusters
 from tests.waiting import wait_until
 
 pytestmark = [
@@ -48,11 +48,9 @@ ALL_PROTOCOLS = 3
 
 
 @pytest.fixture(scope="module")
-def clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clusters]:
+def clusters(brokers: Sandbox) -> Iterator[Clusters]:
     """Two clusters with a copy of some megabytes."""
-    with Sandbox(tmp_path_factory.mktemp("sandbox"), airflow=False) as sandbox:
-        state = sandbox.state
-        made = Clusters(Side(state.source_bootstrap), Side(state.target_bootstrap), state.spark_jars)
+    with Clusters.of(brokers) as made:
         made.create("big", PARTITIONS, PARTITIONS)
         for side in (made.source, made.target):
             side.send_all("big", dict.fromkeys(range(PARTITIONS), BIG))

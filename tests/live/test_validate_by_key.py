@@ -88,11 +88,9 @@ def _send(side: Side, topic: str, records: Sequence[Sent], partitions: int) -> d
 
 
 @pytest.fixture(scope="module")
-def scene(tmp_path_factory) -> Iterator[Scene]:
+def scene(brokers: Sandbox) -> Iterator[Scene]:
     """Two clusters filled with every case."""
-    with Sandbox(tmp_path_factory.mktemp("sandbox"), airflow=False) as sandbox:
-        state = sandbox.state
-        scene = Scene(Side(state.source_bootstrap), Side(state.target_bootstrap), state.spark_jars)
+    with Scene.of(brokers) as scene:
         scene.copied("equal", [*RECORDS, *KEYLESS], [*RECORDS, *KEYLESS])
         scene.copied("empty", [], [])
         for name, (theirs, _) in DAMAGES.items():

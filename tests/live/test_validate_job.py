@@ -25,7 +25,7 @@ from kafka_migration.core.validation import (
 )
 from kafka_migration.core.verdict import Verdict
 from sandbox.sandbox import Sandbox
-from tests.live.validation_scene import START_MS, Clusters, Sent, Side, plain, submit
+from tests.live.validation_scene import START_MS, Clusters, Sent, plain, submit
 
 pytestmark = pytest.mark.live
 
@@ -68,11 +68,9 @@ class Scene(Clusters):
 
 
 @pytest.fixture(scope="module")
-def scene(tmp_path_factory) -> Iterator[Scene]:
+def scene(brokers: Sandbox) -> Iterator[Scene]:
     """Two clusters filled with every case."""
-    with Sandbox(tmp_path_factory.mktemp("sandbox"), airflow=False) as sandbox:
-        state = sandbox.state
-        scene = Scene(Side(state.source_bootstrap), Side(state.target_bootstrap), state.spark_jars)
+    with Scene.of(brokers) as scene:
         fill_equal(scene)
         fill_damaged(scene)
         fill_transactions(scene)

@@ -44,11 +44,9 @@ PROGRESS = re.compile(r"validate_topics: ([\d,]+) of at most ([\d,]+) records re
 
 
 @pytest.fixture(scope="module")
-def clusters(tmp_path_factory) -> Iterator[Clusters]:
+def clusters(brokers: Sandbox) -> Iterator[Clusters]:
     """Two clusters with a small copy, a damaged one, and one of some megabytes."""
-    with Sandbox(tmp_path_factory.mktemp("sandbox"), airflow=False) as sandbox:
-        state = sandbox.state
-        made = Clusters(Side(state.source_bootstrap), Side(state.target_bootstrap), state.spark_jars)
+    with Clusters.of(brokers) as made:
         for topic, ours, theirs in (("orders", RECORDS, RECORDS), ("bad", RECORDS, DAMAGED), ("big", BIG, BIG)):
             made.create(topic, PARTITIONS, PARTITIONS)
             made.source.send_all(topic, dict.fromkeys(range(PARTITIONS), ours))

@@ -25,16 +25,16 @@ GIVEN_UP_S, SPARK_S = 300 + 120, 120
 
 
 @pytest.fixture
-def sandbox(tmp_path: Path) -> Iterator[Sandbox]:
+def brokers(tmp_path: Path) -> Iterator[Sandbox]:
     """Two clusters of one broker each, which a test may break."""
-    with Sandbox(tmp_path / "sandbox", airflow=False) as sandbox:
-        yield sandbox
+    with Sandbox(tmp_path / "sandbox", airflow=False) as running:
+        yield running
 
 
 @pytest.fixture
-def clusters(sandbox: Sandbox) -> Clusters:
+def clusters(brokers: Sandbox) -> Clusters:
     """The clusters, with a copy that takes minutes to read at the limit."""
-    state = sandbox.state
+    state = brokers.state
     made = Clusters(Side(state.source_bootstrap), Side(state.target_bootstrap), state.spark_jars)
     made.create("big", PARTITIONS, PARTITIONS)
     for side in (made.source, made.target):
@@ -64,14 +64,14 @@ def told(ended: CompletedProcess[str]) -> list[str]:
     return [line for line in (ended.stdout + ended.stderr).splitlines() if line.startswith("validate_topics: ")]
 
 
-def test_silent_target_is_told_of_and_given_up(sandbox: Sandbox, clusters: Clusters, tmp_path: Path):
+def test_silent_target_is_told_of_and_given_up(brokers: Sandbox, clusters: Clusters, tmp_path: Path):
     """A target that stops in the middle of a limited reading is named each minute and given up after five."""
     with reading(clusters, tmp_path) as job:
-        sandbox.kill(TARGET, signal.SIGSTOP)
+        brokers.kill(TARGET, signal.SIGSTOP)
         try:
             ended, result = job.result(GIVEN_UP_S + SPARK_S)
         finally:
-            sandbox.kill(TARGET, signal.SIGCONT)
+            brokers.kill(TARGET, signal.SIGCONT)
     lines = told(ended)
     address = re.escape(clusters.target.bootstrap)
     silent = [line for line in lines if re.search(rf"the target cluster \({address}\) has not answered since", line)]
@@ -81,15 +81,15 @@ def test_silent_target_is_told_of_and_given_up(sandbox: Sandbox, clusters: Clust
     assert re.match(rf"validate_topics: CLUSTER_UNREACHABLE: the target cluster \({address}\) has not", lines[-1])
 
 
-def test_target_that_comes_back_costs_time_only(sandbox: Sandbox, clusters: Clusters, tmp_path: Path):
+def test_target_that_comes_back_costs_time_only(brokers: Sandbox, clusters: Clusters, tmp_path: Path):
     """A target that is restarted while it is read is told of, twice, and the result is there."""
     with reading(clusters, tmp_path) as job:
-        sandbox.kill(TARGET, signal.SIGSTOP)
+        brokers.kill(TARGET, signal.SIGSTOP)
         try:
             with pytest.raises(TimeoutError):
                 job.result(60)
         finally:
-            sandbox.kill(TARGET, signal.SIGCONT)
+            brokers.kill(TARGET, signal.SIGCONT)
         ended, result = job.result(GIVEN_UP_S + SPARK_S)
     lines = "\n".join(told(ended))
 
@@ -108,12 +108,12 @@ def test_records_that_are_deleted_while_they_are_read_are_a_finding(clusters: Cl
     assert told(ended)[-1].startswith("validate_topics: RECORDS_DELETED_MEANWHILE: reading 2 windows on both sides: ")
 
 
-def test_target_that_is_down_from_the_start_is_a_finding(sandbox: Sandbox, clusters: Clusters, tmp_path: Path):
+def test_target_that_is_down_from_the_start_is_a_finding(brokers: Sandbox, clusters: Clusters, tmp_path: Path):
     """A target that does not answer the first question is named with its address and a code."""
-    sandbox.kill(TARGET)
+    brokers.kill(TARGET)
     with reading(clusters, tmp_path, limit=None) as job:
         ended, result = job.result(GIVEN_UP_S + SPARK_S)
-    sandbox.restart(TARGET)
+    brokers.restart(TARGET)
 
     assert (1, False) == (ended.returncode, result.exists())
     assert re.match(

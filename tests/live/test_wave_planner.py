@@ -25,10 +25,10 @@ TOPICS = ("orders", "payments", "refunds", "in", "out", "log", "spare")
 
 
 @pytest.fixture
-def shop(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def shop(brokers: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Topics with a prefix of their own, and the connections `waves_old` and `waves_new`."""
     prefix = f"waves-{uuid4().hex[:8]}."
-    sides = {"old": sandbox.state.source_bootstrap, "new": sandbox.state.target_bootstrap}
+    sides = {"old": brokers.state.source_bootstrap, "new": brokers.state.target_bootstrap}
     for side, servers in sides.items():
         connection = {"conn_type": "kafka", "extra": {"bootstrap.servers": servers}}
         monkeypatch.setenv(f"AIRFLOW_CONN_WAVES_{side.upper()}", json.dumps(connection))
@@ -52,10 +52,10 @@ def write_in_transactions(servers: str, prefix: str, *topics: str) -> None:
 
 
 def test_waves_of_real_groups_and_transactions(
-    sandbox: Sandbox, shop: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    brokers: Sandbox, shop: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ):
     """Topics that groups share are a wave, those of a transactional id another; what nobody reads is the last."""
-    servers = sandbox.state.source_bootstrap
+    servers = brokers.state.source_bootstrap
     write_in_transactions(servers, shop, "in", "out")
     settings = {"bootstrap.servers": servers, "group.id": f"{shop}reader", "enable.auto.commit": False}
     with closing(Consumer(settings)) as reader:
@@ -78,9 +78,9 @@ def test_waves_of_real_groups_and_transactions(
     assert ["shop-01", "shop-02", "shop-03"] == [each.name for each in load_migrations(tmp_path)]
 
 
-def test_offsets_in_a_transaction_are_told(sandbox: Sandbox, shop: str, capsys: pytest.CaptureFixture[str]):
+def test_offsets_in_a_transaction_are_told(brokers: Sandbox, shop: str, capsys: pytest.CaptureFixture[str]):
     """A transaction that commits a group's offsets shows so in the log, and not of which group."""
-    servers = sandbox.state.source_bootstrap
+    servers = brokers.state.source_bootstrap
     producer = Producer({"bootstrap.servers": servers, "transactional.id": f"{shop}eos"})
     settings = {"bootstrap.servers": servers, "group.id": f"{shop}eos", "enable.auto.commit": False}
     with closing(Consumer(settings)) as reader:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 from confluent_kafka import Consumer, IsolationLevel, KafkaError, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
@@ -13,6 +15,7 @@ from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 from kafka_migration.orchestration.operators.spark_job import zip_package
 from sandbox.data.asking import asked
 from sandbox.data.topics import wait_until_led
+from sandbox.sandbox import Sandbox
 from sandbox.spark import JOB, submit_job
 from tests.waiting import wait_until
 
@@ -61,6 +64,7 @@ class Side:
     """One cluster and what a test does to it."""
 
     bootstrap: str
+    created: list[str] = field(default_factory=list, compare=False)
 
     @property
     def admin(self) -> AdminClient:
@@ -81,6 +85,15 @@ class Side:
             for future in admin.create_topics(new[start : start + TOPICS_A_CALL]).values():
                 future.result(60)
         wait_until_led(self.bootstrap, partitions)
+        self.created.extend(partitions)
+
+    def remove(self) -> None:
+        """Delete the topics that were created here, so that the next module may use their names."""
+        admin = self.admin
+        for future in admin.delete_topics(self.created).values() if self.created else ():
+            future.result(60)
+        wait_until(lambda: not set(self.created) & set(admin.list_topics(timeout=30).topics), what="the topics' end")
+        self.created.clear()
 
     def purge(self, topic: str, log_start: int) -> None:
         """Delete the records of partition 0 below an offset."""
@@ -196,6 +209,18 @@ class Clusters:
     source: Side
     target: Side
     jars: Sequence[Path]
+
+    @classmethod
+    @contextmanager
+    def of(cls, brokers: Sandbox) -> Iterator[Self]:
+        """Give the clusters of a sandbox; afterwards the topics that were made on them are gone."""
+        state = brokers.state
+        made = cls(Side(state.source_bootstrap), Side(state.target_bootstrap), state.spark_jars)
+        try:
+            yield made
+        finally:
+            made.source.remove()
+            made.target.remove()
 
     @property
     def clients(self) -> dict[str, dict[str, str]]:

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from airflow.sdk import BaseOperator, Context
-from airflow.sdk.exceptions import AirflowSkipException
+from airflow.sdk.bases.xcom import BaseXCom
+from airflow.sdk.exceptions import AirflowSkipException, DownstreamTasksSkipped
 
 from kafka_migration.adapters.logins import service_login
 from kafka_migration.core.approval import Ask, answer_changed, evidence_changed, four_eyes, not_an_approver, unapproved
@@ -17,7 +18,7 @@ from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, FindingsError, OutcomeUnknown, Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.group_rules import unproved_copy_findings
-from kafka_migration.core.migration import RunIdentity
+from kafka_migration.core.migration import Mode, RunIdentity
 from kafka_migration.core.verdict import Verdict
 from kafka_migration.orchestration.failing import FailedForGood, log_findings, never_again
 from kafka_migration.orchestration.run import MigrationRun
@@ -49,11 +50,28 @@ class MigrationOperator(BaseOperator):
         never_again(self)
 
     def execute(self, context: Context) -> Summary:
-        """Run the step and return its summary for XCom."""
+        """Run the step and return its summary for XCom; after the mode's last step skip the rest of the DAG."""
         run = MigrationRun.from_context(context, self.migration)
         needs, tells = self.needs_evidence, self.tells_step
         with reporting(run, self.task_id, tells_step=tells, needs_evidence=needs):
-            return self.step(run, context)
+            summary = self.step(run, context)
+            rest = self._rest() if self.ends_mode(run.request.mode) else []
+        if rest:
+            # The exception takes the place of what would be returned.
+            context["ti"].xcom_push(key=BaseXCom.XCOM_RETURN_KEY, value=summary)
+            raise DownstreamTasksSkipped(tasks=rest)
+        return summary
+
+    def ends_mode(self, mode: Mode) -> bool:
+        """Return whether a run in this mode does nothing after this step but finish."""
+        return False
+
+    def _rest(self) -> list[str]:
+        """Return the ids of all later tasks but teardowns.
+
+        Airflow would skip them too, one level in each round of its scheduler.
+        """
+        return sorted(task.task_id for task in self.get_flat_relatives(upstream=False) if not task.is_teardown)
 
     @abstractmethod
     def step(self, run: MigrationRun, context: Context) -> Summary:

@@ -77,6 +77,10 @@ class JudgeOperator(TellsLineage, MigrationOperator):
         self.copied = partial(CopiedTopics.of, run, [row["topic"] for row in document["topics"]])
         return {"verdict": str(verdict), "records": document["records"]}
 
+    def ends_mode(self, mode: Mode) -> bool:
+        """Only a mode that plans the consumer groups goes on."""
+        return not mode.plans_groups
+
     def _answer(self, run: MigrationRun, ledger: Ledger) -> Answered | None:
         """Answer the run's interval and add it to the ledger, unless that holds the same answer already."""
         if run.request.mode is not Mode.INTERVAL:

@@ -11,6 +11,7 @@ from kafka_migration.core.checkpoints import compared, render_comparison
 from kafka_migration.core.errors import Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.group_offsets import OffsetsPlan
+from kafka_migration.core.migration import Mode
 from kafka_migration.core.not_moved import not_moved
 from kafka_migration.core.offsets_report import render_plan
 from kafka_migration.orchestration.failing import log_findings
@@ -46,6 +47,10 @@ class PlanOffsetsOperator(MigrationOperator):
         if plan.is_final and (findings := plan.uncopied_findings()):
             raise Refused(findings)
         return {"groups": len(plan.planned), "left_out": len(plan.left_out), "digest": plan.digest}
+
+    def ends_mode(self, mode: Mode) -> bool:
+        """Only a mode that moves the consumer groups goes on."""
+        return not mode.moves_groups
 
     def _log_plan(self, plan: OffsetsPlan) -> None:
         for group in plan.groups:

@@ -1,0 +1,67 @@
+"""After a mode's last step the tasks that it does not need are skipped at once, not one per round of the scheduler."""
+
+from __future__ import annotations
+
+import pytest
+from airflow.sdk import BaseOperator
+from airflow.sdk.exceptions import DownstreamTasksSkipped
+
+from kafka_migration.core.migration import Mode
+from kafka_migration.orchestration.factory import migration_dags
+from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
+from tests.airflow.conftest import World
+from tests.airflow.cutover import judge_cutover
+from tests.airflow.running import do
+
+pytestmark = pytest.mark.airflow
+
+MOVING = ["approve", "confirm_cutover", "restore_settings", "start_consumers", "switch_clients", "sync_offsets"]
+PLANNING = ["drain_groups", "plan_offsets", "translate_offsets"]
+
+
+def task(world: World, task_id: str, kind: str = "kafka_migration") -> BaseOperator:
+    """Return a task of the migration's DAG."""
+    return migration_dags(world.migrations)[f"{kind}__shop"].get_task(task_id)
+
+
+def skipped(world: World, task_id: str) -> list[str]:
+    """Run a task of the DAG; return what it skips."""
+    with pytest.raises(DownstreamTasksSkipped) as told:
+        task(world, task_id).execute(world.context())  # type: ignore[arg-type]
+    return list(told.value.tasks)
+
+
+@pytest.mark.parametrize("mode", [Mode.SYNC, Mode.FOLLOW, Mode.VALIDATE])
+def test_judge_ends_a_mode_that_plans_no_groups(world: World, mode: Mode):
+    """Everything about the groups is skipped, and the verdict is in XCom as if the task had returned it."""
+    judge_cutover(world)
+    world.params = {"mode": str(mode)}
+
+    assert sorted([*PLANNING, *MOVING]) == skipped(world, "judge")
+    assert world.task_instance.xcoms["return_value"]["verdict"] == "PASS"
+
+
+def test_plan_ends_a_rehearsal(world: World):
+    """A rehearsal skips what would move the groups, once their plan is made."""
+    judge_cutover(world)
+    world.params = {"mode": "rehearse"}
+    do(world, PlanOffsetsOperator)
+
+    assert MOVING == skipped(world, "plan_offsets")
+
+
+def test_cutover_goes_on(world: World):
+    """In a cutover neither step skips anything: each returns its summary."""
+    judge_cutover(world)
+
+    assert task(world, "judge").execute(world.context())["verdict"] == "PASS"  # type: ignore[arg-type]
+    assert task(world, "plan_offsets").execute(world.context())["groups"] == 2  # type: ignore[arg-type]
+
+
+def test_night_has_nothing_to_skip(world: World):
+    """The nightly DAG ends with the verdict: there `judge` returns as it is."""
+    judge_cutover(world)
+    path = world.migrations / "shop.yaml"
+    path.write_text(path.read_text() + 'nightly:\n  cron: "0 1 * * *"\n')
+
+    assert [] == task(world, "judge", "kafka_nightly_sync")._rest()  # type: ignore[attr-defined]
