@@ -33,21 +33,25 @@ up: bootstrap ## Start the clusters, the MirrorMaker host and Airflow in the bac
 down: ## Stop everything that `make up` started
 	@if [ -x $(RUN) ]; then $(RUN) -m sandbox down; else echo 'No sandbox is running.'; fi
 
+# What needs no clusters, and what does; each with the durations of its slowest tests.
+FAST := $(filter-out tests/live,$(patsubst %/,%,$(filter-out tests/__pycache__/,$(wildcard tests/*/))))
+PYTEST := $(RUN) -m pytest --durations=20 --durations-min=2
+
 .PHONY: test
-test: bootstrap ## All tests but the long campaigns, two parts of them at once
-	@$(MAKE) -j2 --output-sync=target test-runs test-parts test-fast
+test: bootstrap ## All tests but the long campaigns, three parts of them at once
+	@$(MAKE) -j3 --output-sync=target test-runs test-parts test-fast
 
 .PHONY: test-fast
 test-fast: bootstrap ## All tests that need no clusters
-	@$(RUN) -m pytest -m "not live"
+	@$(PYTEST) $(FAST) -m "not live" -n 2 --dist loadgroup
 
 .PHONY: test-runs
-test-runs: bootstrap ## Only the live tests of whole runs, on a live Airflow
-	@$(RUN) -m pytest -m "runs and not campaign"
+test-runs: bootstrap ## Only the live tests of whole runs, on a live Airflow, with a Spark driver that stays
+	@WARM_SPARK=1 $(PYTEST) tests/live -m "runs and not campaign"
 
 .PHONY: test-parts
-test-parts: bootstrap ## Only the live tests that need clusters and no Airflow
-	@$(RUN) -m pytest -m "live and not runs and not campaign"
+test-parts: bootstrap ## Only the live tests that need clusters or a MirrorMaker host, and no Airflow
+	@$(PYTEST) tests/live tests/contract -m "live and not runs and not campaign" -n 3 --dist loadfile
 
 .PHONY: test-live
 test-live: bootstrap ## Only the tests on real clusters

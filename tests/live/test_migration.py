@@ -48,6 +48,7 @@ def test_only_the_delta_is_copied_and_validated(live: LiveWorld):
     assert ([], None) == (migration.mirror_pids(), migration.reservation)
 
 
+@pytest.mark.campaign
 def test_run_marked_failed_while_mirroring_ends_failed_and_stopped(live: LiveWorld):
     """A person's "mark failed" stops MirrorMaker, frees the reservation, and the run stays red."""
     migration = live.migration("marked", **SLOW)

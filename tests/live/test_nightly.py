@@ -56,30 +56,40 @@ def is_paused_between_runs(live: LiveWorld, migration: LiveMigration) -> bool:
 
 
 def test_two_nights_copy_what_each_found(live: LiveWorld):
-    """The schedule fires, each night copies just what came since, the ledger adds up, and one night is read again."""
-    migration = live.migration("nights", nightly=EVERY_MINUTE)
+    """The schedule fires, each night copies just what came since, and the ledger adds up."""
+    migration = two_nights(live, "nights")
+
+    assert [1, 2] == [generation.number for generation in migration.ledger.generations]
+    assert [300, 40] == [j.source_records["nights"] for j in migration.ledger.judgements if j.source_records]
+    assert ([], None) == (migration.mirror_pids(), migration.reservation)
+    assert (0, ("PASS", 340, 340)) == proved(migration)
+
+
+@pytest.mark.campaign
+def test_one_night_is_read_again(live: LiveWorld):
+    """Asked for one generation, mode validate compares what that night copied, and the ledger says so."""
+    migration = two_nights(live, "again")
+
+    again = migration.document(migration.finished(migration.trigger("validate", generations="1")).run_id)
+
+    assert ("PASS", {"again": {"source": 300, "target": 300}}) == (again["verdict"], again["records"])
+    last = migration.ledger.judgements[-1]
+    assert (False, (1,)) == (last.whole, last.generations)
+    assert (0, ("PASS", 340, 340)) == proved(migration)
+
+
+def two_nights(live: LiveWorld, name: str) -> LiveMigration:
+    """Let the schedule fire until it has copied 300 records, and 40 that came since; return the migration."""
+    migration = live.migration(name, nightly=EVERY_MINUTE)
     migration.produce(300)
     with nights(live, migration):
         first = migration.document(migration.nightly_run(0))
         migration.produce(40, first=300)
         wait_until(lambda: copied(migration) == 340, 400, "a night that copies the rest")
 
-    assert ("PASS", {"nights": {"source": 300, "target": 300}}) == (first["verdict"], first["records"])
-    assert migration.ledger.topic_verdict("nights") is Verdict.PASS
-    assert [1, 2] == [generation.number for generation in migration.ledger.generations]
-    assert [300, 40] == [j.source_records["nights"] for j in migration.ledger.judgements if j.source_records]
-    assert ([], None) == (migration.mirror_pids(), migration.reservation)
-    assert (0, ("PASS", 340, 340)) == proved(migration)
-
-    again = migration.finished(migration.trigger("validate", generations="1")).run_id
-
-    assert ("PASS", {"nights": {"source": 300, "target": 300}}) == (
-        migration.document(again)["verdict"],
-        migration.document(again)["records"],
-    )
-    last = migration.ledger.judgements[-1]
-    assert (False, (1,)) == (last.whole, last.generations)
-    assert (0, ("PASS", 340, 340)) == proved(migration)
+    assert ("PASS", {name: {"source": 300, "target": 300}}) == (first["verdict"], first["records"])
+    assert migration.ledger.topic_verdict(name) is Verdict.PASS
+    return migration
 
 
 def proved(migration: LiveMigration) -> tuple[int, tuple[object, ...]]:
