@@ -43,7 +43,7 @@ def main() -> None:
     sys.path[:0] = [str(Path(__file__).parents[1] / "plugins")]
     with (
         tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder,
-        Sandbox(Path(folder) / "sandbox", airflow=False, broker_options=()) as sandbox,
+        Sandbox(Path(folder) / "sandbox", airflow=False, java_options=()) as sandbox,
     ):
         source, target = sandbox.state.source_bootstrap, sandbox.state.target_bootstrap
         stops = _copied(Path(folder), source, target, sandbox.state.environment)

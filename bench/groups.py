@@ -61,7 +61,7 @@ def rows() -> list[Row]:
     """Plan and write for few groups, for many, and for few of one partition; return the figures."""
     with tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder:
         os.environ["AIRFLOW_HOME"] = folder
-        with Sandbox(Path(folder) / "sandbox", airflow=False, broker_options=()) as sandbox:
+        with Sandbox(Path(folder) / "sandbox", airflow=False, java_options=()) as sandbox:
             sides = (sandbox.state.source_bootstrap, sandbox.state.target_bootstrap)
             narrow, _ = _moved(Path(folder) / "narrow", sides, "narrow", 1, range(FEW))
             few, few_s = _moved(Path(folder) / "few", sides, "wide", PARTITIONS, range(FEW))

@@ -68,7 +68,7 @@ def rows() -> list[Row]:
     seconds: dict[str, list[float]] = {"profile": [], "defaults": []}
     with (
         tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder,
-        Sandbox(Path(folder) / "sandbox", airflow=False, broker_options=()) as sandbox,
+        Sandbox(Path(folder) / "sandbox", airflow=False, java_options=()) as sandbox,
     ):
         sides = (sandbox.state.source_bootstrap, sandbox.state.target_bootstrap)
         for number in range(RUNS):

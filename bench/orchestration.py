@@ -71,7 +71,7 @@ def rows() -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder:
         folders = _folders(Path(folder))
         with (
-            Sandbox(Path(folder) / "sandbox", folders=folders, broker_options=()) as sandbox,
+            Sandbox(Path(folder) / "sandbox", folders=folders, java_options=()) as sandbox,
             AirflowApi.of(sandbox.state) as api,
         ):
             bootstrap = sandbox.state.source_bootstrap

@@ -74,7 +74,7 @@ def rows() -> list[Row]:
     """Let the migrations wait for a while; return the longest block, in shares of what it must be."""
     with (
         tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder,
-        Sandbox(Path(folder) / "sandbox", airflow=False, broker_options=()) as sandbox,
+        Sandbox(Path(folder) / "sandbox", airflow=False, java_options=()) as sandbox,
     ):
         sides = {"SOURCE": sandbox.state.source_bootstrap, "TARGET": sandbox.state.target_bootstrap}
         connections = {

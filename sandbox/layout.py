@@ -101,9 +101,9 @@ def plan_layout(
     sandbox_id: str,
     folders: AirflowFolders,
     airflow_port: int | None,
-    broker_options: tuple[str, ...] = SHORT_LIVED,
+    java_options: tuple[str, ...] = SHORT_LIVED,
 ) -> Layout:
-    """Choose ports and folders; `broker_options` are for the JVMs of both brokers.
+    """Choose ports and folders; `java_options` are for the JVMs of Kafka, brokers and MirrorMaker alike.
 
     Raises:
         PortTaken: `airflow_port` was given and is in use.
@@ -116,8 +116,8 @@ def plan_layout(
     return Layout(
         root=root,
         sandbox_id=sandbox_id,
-        source=KafkaCluster("source", root / "source", source, source_controller, login, java_options=broker_options),
-        target=KafkaCluster("target", root / "target", target, target_controller, java_options=broker_options),
-        host=SshHost(root / "ssh", ssh, root / "mirror-host"),
+        source=KafkaCluster("source", root / "source", source, source_controller, login, java_options=java_options),
+        target=KafkaCluster("target", root / "target", target, target_controller, java_options=java_options),
+        host=SshHost(root / "ssh", ssh, root / "mirror-host", java_options),
         airflow=Airflow(root / "airflow", airflow, Postgres(root / "postgres", database), folders),
     )

@@ -51,7 +51,7 @@ class Sandbox:
         airflow: start Airflow too; without it `state.airflow_url` is `None`.
         airflow_port: a fixed port for Airflow; else a free one.
         folders: where Airflow finds DAGs, plugins and migration files.
-        broker_options: for the JVMs of both brokers; none at all where throughput is measured.
+        java_options: for the JVMs of the brokers and of MirrorMaker; none at all where throughput is measured.
         extra_environment: further variables for Airflow's parts and for `environment`; they win.
         report: gets short lines for a person.
     """
@@ -63,7 +63,7 @@ class Sandbox:
         airflow: bool = True,
         airflow_port: int | None = None,
         folders: AirflowFolders | None = None,
-        broker_options: tuple[str, ...] = SHORT_LIVED,
+        java_options: tuple[str, ...] = SHORT_LIVED,
         extra_environment: Mapping[str, str] | None = None,
         report: Callable[[str], None] = say,
     ) -> None:
@@ -72,7 +72,7 @@ class Sandbox:
         self._with_airflow = airflow
         self._airflow_port = airflow_port
         self._airflow_folders = folders or AirflowFolders()
-        self._broker_options = broker_options
+        self._java_options = java_options
         self._extra_environment = dict(extra_environment or {})
         self._report = report
         self._parts: dict[str, Part] = {}
@@ -189,7 +189,7 @@ class Sandbox:
             self._report(f"The evidence of the last sandbox is kept in {kept}")
         jars.ensure(self._report)
         root = self._folder.root
-        ports, options = self._airflow_port, self._broker_options
+        ports, options = self._airflow_port, self._java_options
         self._layout = plan_layout(root, self.sandbox_id, self._airflow_folders, ports, options)
         self._watchdog = Watchdog(self.sandbox_id, self._folder.state_file, self._layout.logs / "reaper.log")
         self._start_base(self._layout)

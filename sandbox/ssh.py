@@ -20,11 +20,15 @@ LOGIN_TIMEOUT_S = 15
 
 @dataclass(frozen=True)
 class SshHost:
-    """An SSH server with its own host key and one client key; `mirror_home` is where `mirrorctl` keeps its files."""
+    """An SSH server with its own host key and one client key; `mirror_home` is where `mirrorctl` keeps its files.
+
+    `java_options` are those of every JVM that is started there.
+    """
 
     folder: Path
     port: int
     mirror_home: Path
+    java_options: tuple[str, ...] = ()
 
     @property
     def user(self) -> str:
@@ -123,6 +127,7 @@ SetEnv {variables}
             "KAFKA_HOME": str(kafka_home()),
             "KAFKA_MIGRATION_HOME": str(self.mirror_home),
             MARKER: environment[MARKER],
+            **({"JAVA_TOOL_OPTIONS": " ".join(self.java_options)} if self.java_options else {}),
         }
 
     @property

@@ -57,10 +57,7 @@ def migration() -> Migration:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the live tests that need Airflow, so that they can run beside others, and those that share one Spark."""
+    """Mark the live tests that need Airflow, so that they can run beside those that do not."""
     for item in items:
         if item.get_closest_marker("live") and "sandbox" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.runs)
-        if "spark" in getattr(item, "fixturenames", ()):
-            # One worker has the JVM.
-            item.add_marker(pytest.mark.xdist_group("spark"))

@@ -37,7 +37,7 @@ def rows(records: int) -> Iterator[Row]:
     """Fill two clusters, time all arms; each figure as soon as it is known."""
     with (
         tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder,
-        Sandbox(Path(folder) / "sandbox", airflow=False, broker_options=()) as sandbox,
+        Sandbox(Path(folder) / "sandbox", airflow=False, java_options=()) as sandbox,
     ):
         sides = {"source": sandbox.state.source_bootstrap, "target": sandbox.state.target_bootstrap}
         yield from _in_session(sides, records)

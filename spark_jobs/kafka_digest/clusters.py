@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions
 
 from kafka_digest.errors import naming
-from kafka_digest.hashing import QUICK, Hashing
 from kafka_digest.kafka_source import read_ranges
 from kafka_digest.log_bounds import read_log_bounds
 from kafka_digest.progress import Workload
@@ -40,7 +39,6 @@ class Clusters:
     untimed: Mapping[str, Collection[str]]
     compacted: Mapping[str, Collection[str]] = field(default_factory=lambda: dict.fromkeys(SIDES, ()))
     is_uncommitted_copy: bool = False
-    hashing: Hashing = QUICK
     max_bytes_per_s: int | None = None
     workload: Workload = field(default_factory=Workload)
 

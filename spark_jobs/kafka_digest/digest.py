@@ -7,7 +7,6 @@ that close up on the target, ranks do not.
 - position hash `x = xxhash64(rank, key, key is null, value, value is null, headers' values as JSON, headers,
   timestamp)`; `hashing.py` tells why. The JSON is a list without blanks, of texts in base64 or `null`:
   `["YQ==",null]`; it is left out where a record has no headers
-- audited (`partition-position-sha256/1`) `x = xxhash64(rank, SHA-256 of the record's text)`
 - block `b` = the records with `rank div block_records = b`; its digest is (count, sum of the low 32 bits of
   all x, sum of the high 32 bits of all x)
 - digest of a window = the sum of all its x, modulo 2^64; the sums of its blocks give it, however long they are
@@ -33,10 +32,9 @@ from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame, functions
 
-from kafka_digest.hashing import QUICK, RECORD, Hashing
+from kafka_digest.hashing import RECORD, hash_of
 
 DIGEST = "partition-position-xxhash64/2"
-AUDITED_DIGEST = "partition-position-sha256/1"
 
 _ROW_NUMBER_MASK = (1 << 33) - 1
 RANK = f"monotonically_increasing_id() & {_ROW_NUMBER_MASK}L"
@@ -44,7 +42,7 @@ RANK = f"monotonically_increasing_id() & {_ROW_NUMBER_MASK}L"
 BYTES = "coalesce(octet_length(key), 0) + coalesce(octet_length(value), 0)"
 
 
-def block_rows(frame: DataFrame, side: str, block_records: int, tasks: int, hashing: Hashing = QUICK) -> DataFrame:
+def block_rows(frame: DataFrame, side: str, block_records: int, tasks: int) -> DataFrame:
     """Return one row per block: side, topic, partition, block, records, low_sum, high_sum,
     key_value_bytes, first_offset, last_offset.
 
@@ -57,7 +55,7 @@ def block_rows(frame: DataFrame, side: str, block_records: int, tasks: int, hash
         "offset",
         f"rank div {block_records} as block",
         f"{BYTES} as bytes",
-        f"{hashing.of(*RECORD, rank='rank')} as x",
+        f"{hash_of(*RECORD, rank='rank')} as x",
     )
     blocks = hashed.coalesce(tasks).groupBy("topic", "partition", "block").agg(*_block_columns())
     return blocks.selectExpr(f"'{side}' as side", "*")
@@ -74,7 +72,7 @@ def _block_columns() -> tuple[Column, ...]:
     )
 
 
-def record_hashes(frame: DataFrame, side: str, hashing: Hashing = QUICK) -> DataFrame:
+def record_hashes(frame: DataFrame, side: str) -> DataFrame:
     """Return one row per record: side, topic, partition, rank (from 0), offset, and the hashes record, key,
     value, headers, timestamp.
     """
@@ -84,6 +82,6 @@ def record_hashes(frame: DataFrame, side: str, hashing: Hashing = QUICK) -> Data
         "partition",
         f"{RANK} as rank",
         "offset",
-        f"{hashing.of(*RECORD)} as record",
-        *(f"{hashing.of(part)} as {part}" for part in RECORD),
+        f"{hash_of(*RECORD)} as record",
+        *(f"{hash_of(part)} as {part}" for part in RECORD),
     )

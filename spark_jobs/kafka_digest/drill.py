@@ -16,7 +16,6 @@ from pyspark.sql import Column, DataFrame, functions
 from kafka_digest.blocks import DrillRange
 from kafka_digest.classify import Difference, Elsewhere, Record, classify_first_difference
 from kafka_digest.digest import record_hashes
-from kafka_digest.hashing import QUICK, Hashing
 
 # How many records from the first difference on are brought to the driver, per side. The alignment costs the
 # square of it: 65,536 steps per partition.
@@ -40,11 +39,11 @@ Rows = dict[tuple[int, str], list[Record]]
 
 
 def first_differences(
-    source: DataFrame | None, target: DataFrame | None, cases: Sequence[DrillCase], hashing: Hashing = QUICK
+    source: DataFrame | None, target: DataFrame | None, cases: Sequence[DrillCase]
 ) -> dict[int, Difference]:
     """Return the first difference per case number; a case is missing if the second reading was equal."""
     frames = {"source": source, "target": target}
-    sides = [numbered_hashes(frame, side, cases, hashing) for side, frame in frames.items() if frame is not None]
+    sides = [numbered_hashes(frame, side, cases) for side, frame in frames.items() if frame is not None]
     hashes = reduce(lambda one, other: one.unionByName(other), sides).persist()
     try:
         firsts = first_differing_ranks(hashes)
@@ -57,7 +56,7 @@ def first_differences(
     return dict(_classified(cases, firsts, near, others))
 
 
-def numbered_hashes(frame: DataFrame, side: str, cases: Sequence[DrillCase], hashing: Hashing = QUICK) -> DataFrame:
+def numbered_hashes(frame: DataFrame, side: str, cases: Sequence[DrillCase]) -> DataFrame:
     """Return the record hashes of one side with the case's number and the rank in the whole window."""
     places = [
         (place, case.number, piece.start_rank)
@@ -70,7 +69,7 @@ def numbered_hashes(frame: DataFrame, side: str, cases: Sequence[DrillCase], has
     place = functions.concat_ws("/", functions.col("topic"), functions.col("partition").cast("string"))
     number = _constants({f"{topic}/{p}": n for (topic, p), n, _ in places})[place]
     start_rank = _constants({f"{topic}/{p}": start for (topic, p), _, start in places})[place]
-    hashes = record_hashes(frame, side, hashing)
+    hashes = record_hashes(frame, side)
     return hashes.withColumns({"number": number, "rank": functions.col("rank") + start_rank}).drop("topic", "partition")
 
 

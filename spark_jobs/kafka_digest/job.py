@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -12,7 +11,6 @@ from kafka_digest import digest, key_digest
 from kafka_digest.clusters import SIDES, Clusters
 from kafka_digest.difference_file import DifferenceFile
 from kafka_digest.errors import JobError
-from kafka_digest.hashing import QUICK, Hashing
 from kafka_digest.key_job import KeyJob
 from kafka_digest.position_job import PositionJob
 from kafka_digest.progress import KafkaScans, telling_progress
@@ -27,10 +25,7 @@ if TYPE_CHECKING:
 SCHEMA = 2
 REQUEST_KIND = "validation-request"
 RESULT_KIND = "validation-result"
-KEY_DIGESTS = (key_digest.DIGEST, key_digest.AUDITED_DIGEST)
-AUDITED_DIGESTS = (digest.AUDITED_DIGEST, key_digest.AUDITED_DIGEST)
-DIGESTS = (digest.DIGEST, digest.AUDITED_DIGEST, *KEY_DIGESTS)
-_NONCE = re.compile(r"[0-9a-f]{32,64}")
+DIGESTS = (digest.DIGEST, key_digest.DIGEST)
 WINDOW_FIELDS = {
     *("generation", "topic", "target_topic", "partition"),
     *("source_start", "source_end", "target_start", "target_end"),
@@ -80,7 +75,6 @@ def _clusters(session: SparkSession, request: Mapping[str, Any], clients: Mappin
         _untimed(request),
         compacted={side: frozenset(request.get("compacted_topics", {}).get(side, ())) for side in SIDES},
         is_uncommitted_copy=request.get("is_uncommitted_copy", False),
-        hashing=Hashing(request["nonce"]) if request["digest"] in AUDITED_DIGESTS else QUICK,
         max_bytes_per_s=request.get("max_bytes_per_s"),
     )
 
@@ -90,7 +84,7 @@ def _compared(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the entries of the result per window, and per topic where the comparison is by key."""
     killed = frozenset(request.get("killed_generations", ()))
-    if request["digest"] in KEY_DIGESTS:
+    if request["digest"] == key_digest.DIGEST:
         return KeyJob(clusters, file, killed).run(plans)
     return PositionJob(clusters, file, request["block_records"], killed).run(plans), []
 
@@ -121,9 +115,7 @@ def _check_values(request: Mapping[str, Any]) -> None:
         raise JobError(f"block_records is {request['block_records']}; expected 1 to {1 << 24}")
     if not isinstance(request.get("max_bytes_per_s"), int | None):
         raise JobError(f"max_bytes_per_s is {request['max_bytes_per_s']!r}; expected a whole number or null")
-    if request["digest"] in AUDITED_DIGESTS and not _NONCE.fullmatch(str(request.get("nonce"))):
-        raise JobError("the digest needs a nonce of 32 to 64 hexadecimal digits")
-    mixed = _mixed_names(request["windows"]) if request["digest"] in KEY_DIGESTS else ()
+    mixed = _mixed_names(request["windows"]) if request["digest"] == key_digest.DIGEST else ()
     if mixed:
         raise JobError(f"compared by key, each topic has one target topic of its own; not so {', '.join(mixed)}")
     long = too_long(request["windows"])

@@ -24,8 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 DIGEST = "key-order-fmix64/2"
-# The same over audited hashes of keys and payloads (`hashing.py`).
-AUDITED_DIGEST = "key-order-sha256/1"
 BUCKET_BITS = 16
 BUCKETS = 1 << BUCKET_BITS
 NULL_BUCKET = BUCKETS

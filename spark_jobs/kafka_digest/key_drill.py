@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window, functions
 
 from kafka_digest.align_tasks import DIFFERENCES, NO_CIRCUMSTANCES, PLACES, SOURCE_BEFORE, Circumstances, differences
 from kafka_digest.alignment import ALTERED, EXTRA, FIELDS, MISSING, MOVED
-from kafka_digest.hashing import PAYLOAD, QUICK, Hashing
+from kafka_digest.hashing import PAYLOAD, hash_of
 from kafka_digest.key_digest import BUCKET_BITS, NULL_BUCKET
 from kafka_digest.key_frames import KeyedSide, key_hash
 from kafka_digest.session import small_table
@@ -48,13 +48,12 @@ def aligned_keys(
     *,
     null_keys_have_order: bool,
     tasks: int,
-    hashing: Hashing = QUICK,
 ) -> DataFrame:
     """Return what differs within the keys of the suspect buckets: `align_tasks.DIFFERENCES` with the topic's number.
 
     :param sides: source and target, limited to the units in question, and what else explains differences
     """
-    reader = partial(_hashed, session, buckets=suspects.buckets, hashing=hashing)
+    reader = partial(_hashed, session, buckets=suspects.buckets)
     hashed = [reader(side, null_keys_have_order=null_keys_have_order) for side in sides]
     rows = reduce(DataFrame.unionByName, hashed).repartition(tasks, "unit", "key")
     in_order = rows.sortWithinPartitions("unit", "key", "side", "partition", "offset")
@@ -64,18 +63,18 @@ def aligned_keys(
 
 
 def _hashed(
-    session: SparkSession, side: KeyedSide, buckets: Collection[int], hashing: Hashing, *, null_keys_have_order: bool
+    session: SparkSession, side: KeyedSide, buckets: Collection[int], *, null_keys_have_order: bool
 ) -> DataFrame:
     places = [(*_place(name), unit) for name, unit in side.units.items()]
     units = functions.broadcast(small_table(session, places, "topic string, partition int, unit int"))
-    key = key_hash(hashing, null_keys_have_order=null_keys_have_order)
+    key = key_hash(null_keys_have_order=null_keys_have_order)
     keyed = side.frame.withColumn("key_hash", functions.expr(key))
     keyless = "false" if null_keys_have_order else "key is null"
     wanted = functions.broadcast(small_table(session, ([b] for b in buckets), "bucket bigint"))
     suspects = keyed.withColumn("bucket", functions.expr(_bucket("key_hash", keyless)))
     # First which records, then their hashes: most records are not looked at.
     rows = suspects.join(wanted, "bucket", "left_semi").join(units, ["topic", "partition"])
-    record = hashing.of(*PAYLOAD)
+    record = hash_of(*PAYLOAD)
     hashed = rows.selectExpr(
         "unit",
         # Records without a key have no order: each is compared with those that are identical.
@@ -84,7 +83,7 @@ def _hashed(
         "partition",
         "offset",
         f"{record} as record",
-        *(f"{hashing.of(name)} as {name}" for name in FIELDS),
+        *(f"{hash_of(name)} as {name}" for name in FIELDS),
         # What compaction may remove without leaving a newer one; it keeps no record without a key.
         "value is null or key is null as tombstone",
         f"{keyless} as keyless",

@@ -9,7 +9,7 @@ from functools import partial, reduce
 from pyspark.sql import DataFrame
 
 from kafka_digest.digest import BYTES, RANK
-from kafka_digest.hashing import PAYLOAD, QUICK, Hashing
+from kafka_digest.hashing import PAYLOAD, hash_of
 from kafka_digest.key_digest import NULL_KEY
 from kafka_digest.key_tasks import COMPARED, PARTIAL, compare, roll_up
 
@@ -30,20 +30,20 @@ class KeyedSide:
     units: Mapping[str, int]
 
 
-def key_hash(hashing: Hashing, *, null_keys_have_order: bool) -> str:
+def key_hash(*, null_keys_have_order: bool) -> str:
     """Return the SQL of a record's key hash."""
-    hashed = hashing.of("key")
+    hashed = hash_of("key")
     return hashed if null_keys_have_order else f"if(key is null, {NULL_KEY}L, {hashed})"
 
 
-def record_rows(frame: DataFrame, *, null_keys_have_order: bool, hashing: Hashing = QUICK) -> DataFrame:
+def record_rows(frame: DataFrame, *, null_keys_have_order: bool) -> DataFrame:
     """Return the columns that tasks send to Python, `key_tasks.RECORDS`, in log order.
 
     Only the first record of each partition carries its name: a string per record would cost more than its hashes.
     """
     return frame.selectExpr(
-        f"{key_hash(hashing, null_keys_have_order=null_keys_have_order)} as key",
-        f"{hashing.of(*PAYLOAD)} as record",
+        f"{key_hash(null_keys_have_order=null_keys_have_order)} as key",
+        f"{hash_of(*PAYLOAD)} as record",
         "offset",
         f"{BYTES} as bytes",
         f"if({RANK} = 0, concat(topic, '/', partition), null) as place",
@@ -55,7 +55,6 @@ def compared_rows(
     *,
     null_keys_have_order: bool,
     tasks: int,
-    hashing: Hashing = QUICK,
     max_keys: int = MAX_KEYS,
 ) -> DataFrame:
     """Return the rows `key_tasks.COMPARED` of both sides, read in one Spark job.
@@ -65,7 +64,7 @@ def compared_rows(
         partitions would cost more than all their records. A rank is counted before, so it stays the partition's
     """
     partial_rows = [
-        record_rows(side.frame, null_keys_have_order=null_keys_have_order, hashing=hashing)
+        record_rows(side.frame, null_keys_have_order=null_keys_have_order)
         .coalesce(tasks)
         .mapInArrow(partial(roll_up, units=dict(side.units), max_keys=max_keys), PARTIAL)
         .selectExpr("*", f"{side.number} as side")

@@ -25,7 +25,6 @@ from kafka_digest.difference_file import DifferenceFile
 from kafka_digest.digest import block_rows
 from kafka_digest.drill import LOOK_AHEAD_RECORDS, DrillCase, first_differences
 from kafka_digest.errors import JobError, naming, tell
-from kafka_digest.hashing import Hashing
 from kafka_digest.remainder import MAX_MASKS, Reader, masks_of, without_explained
 from kafka_digest.units import KeyComparison, Unit
 from kafka_digest.windows import SideRange, WindowPlan, in_rounds
@@ -62,7 +61,6 @@ class BlockComparison:
     read: Reader
     block_records: int
     tasks: int
-    hashing: Hashing
 
     def measured(self, plans: Sequence[WindowPlan]) -> list[Measured]:
         """Read windows on both sides and compare their blocks. Raises `JobError`."""
@@ -82,7 +80,6 @@ class BlockComparison:
             block_rows,
             block_records=self.block_records,
             tasks=self.tasks,
-            hashing=self.hashing,
         )
         frames = [reader(frame, side) for side, frame in read.items() if frame is not None]
         if not frames:
@@ -131,7 +128,7 @@ class BlockComparison:
         try:
             with naming("reading the first differing blocks again"):
                 frames = [self.read(side, _drill_ranges(cases, side)) for side in SIDES]
-                return first_differences(frames[0], frames[1], cases, self.hashing)
+                return first_differences(frames[0], frames[1], cases)
         except JobError as error:
             # The difference itself is proved by the digests, so it is reported rather than lost.
             lost = Difference("unclassified", None, None, (), f"The digests differ; {error}")
@@ -181,7 +178,7 @@ class PositionJob:
         return [{**entries[id(plan)], "differences": found.get(number)} for number, plan in enumerate(plans)]
 
     def _blocks_read_by(self, read: Reader) -> BlockComparison:
-        return BlockComparison(read, self.block_records, self.clusters.tasks, self.clusters.hashing)
+        return BlockComparison(read, self.block_records, self.clusters.tasks)
 
     def _remainders(self, compacted: Sequence[tuple[WindowPlan, Unit]]) -> Iterator[tuple[WindowPlan, dict[str, Any]]]:
         """Compare what remains of windows in which compaction explains everything, and say how that compares.

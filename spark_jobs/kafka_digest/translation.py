@@ -18,7 +18,7 @@ from pyspark.sql import functions
 
 from kafka_digest.clusters import SIDES, Clusters
 from kafka_digest.errors import naming
-from kafka_digest.hashing import RECORD
+from kafka_digest.hashing import RECORD, hash_of
 from kafka_digest.session import small_table
 from kafka_digest.translate_tasks import COMMITTED, COUNTS, OTHER, STEPS, Unit, counts, steps
 from kafka_digest.vectors import (
@@ -106,13 +106,13 @@ class Translation:
     def _records(self, copies: Mapping[int, TopicCopy], side: str) -> DataFrame | None:
         """Return the records of a side, each with a hash of all that it holds."""
         placed = self._placed(copies, side, {n: copy.ranges[side] for n, copy in copies.items()})
-        record = self.clusters.hashing.of(*RECORD)
+        record = hash_of(*RECORD)
         columns = ("unit", "by_key", "key", "partition", "offset", f"{record} as record")
         return None if placed is None else placed.selectExpr(*columns)
 
     def _keyed(self, records: DataFrame, side: int) -> DataFrame:
         """Return the rows `translate_tasks.HASHED`: of what a record is in order with others, in place of its key."""
-        key = f"if(key is null, record, {self.clusters.hashing.of('key')})"
+        key = f"if(key is null, record, {hash_of('key')})"
         order = f"if(by_key, {key}, cast(partition as bigint)) as key"
         return records.selectExpr("unit", order, f"{side} as side", "partition", "offset", "record")
 

@@ -14,7 +14,6 @@ from kafka_digest.clusters import SIDES, Clusters
 from kafka_digest.compaction import within_holes
 from kafka_digest.difference_file import DifferenceFile
 from kafka_digest.errors import JobError, naming
-from kafka_digest.hashing import Hashing
 from kafka_digest.key_drill import Suspects, aligned_keys, explained_buckets, reconciled
 from kafka_digest.key_frames import KeyedSide, compared_rows
 from kafka_digest.key_tasks import DIFFERING, TOTAL
@@ -103,7 +102,6 @@ class _Options(TypedDict):
 
     null_keys_have_order: bool
     tasks: int
-    hashing: Hashing
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +258,6 @@ class KeyComparison:
         return {
             "null_keys_have_order": self.null_keys_have_order,
             "tasks": self.clusters.tasks,
-            "hashing": self.clusters.hashing,
         }
 
 

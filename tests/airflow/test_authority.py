@@ -72,8 +72,8 @@ def test_approvers_are_not_taken_from_the_folder(scene: World, asked: list[dict[
 
 def test_hooks_are_not_taken_from_the_folder(scene: World):
     """H2: a function that only the frozen file in the folder names is never called."""
-    forge(scene, f"cutover:\n  hooks:\n    switch_clients:\n      callable: {FORGED}\n")
-    operator = HookOperator(task_id="switch_clients", migration="shop", hook=HookName.SWITCH_CLIENTS)
+    forge(scene, f"cutover:\n  hooks:\n    after_cutover:\n      callable: {FORGED}\n")
+    operator = HookOperator(task_id="after_cutover", migration="shop", hook=HookName.AFTER_CUTOVER)
 
     assert_nothing_written(scene, lambda: operator.execute(scene.context()), "EVIDENCE_CHANGED")  # type: ignore[arg-type]
     assert [] == CALLED
@@ -141,7 +141,7 @@ def test_answer_that_only_xcom_has_is_none(scene: World):
 def test_hooks_are_not_taken_from_xcom(scene: World):
     """A file that was put into XCom with its digest, beside that of the file that `preflight` froze, is refused."""
     frozen = (scene.migrations / "shop.yaml").read_text()
-    forged = f"{frozen}cutover:\n  hooks:\n    switch_clients: {{callable: {__name__}.evil}}\n"
+    forged = f"{frozen}cutover:\n  hooks:\n    after_cutover: {{callable: {__name__}.evil}}\n"
     keeper = scene.run.keeper
     assert keeper is not None
     keeper.keep_migration(forged)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 from airflow.sdk.exceptions import AirflowSkipException, TaskAwaitingInput
 
 from kafka_migration.adapters.evidence import RunEvidence
-from kafka_migration.core.cluster import CommittedOffset, NewTopic
+from kafka_migration.core.cluster import CommittedOffset
 from kafka_migration.core.codes import Code
 from kafka_migration.core.errors import Finding, Refused, TransientError
 from kafka_migration.core.evidence import Kind
@@ -406,18 +405,3 @@ def test_each_of_many_groups_is_accounted_for(scene: World):
     result = scene.run.evidence.require(Kind.OFFSETS_RESULT)
     assert {*active, *denied} == set(result["left_behind"])
     assert moved == {name for name, group in scene.target.groups.items() if group.commits}
-
-
-def test_checkpoints_of_mirrormaker_are_shown_beside_the_plan(scene: World):
-    """Where MirrorMaker has written any, the approval tells how they differ; the plan itself is the same."""
-    without = do(scene, PlanOffsetsOperator)["digest"]
-    configure(scene, "  checkpoints: true\n")
-    topic = "shop-source.checkpoints.internal"
-    scene.target.create_topics([NewTopic(topic, 1, 1, {})])
-    names = b"".join(struct.pack(">h", len(name)) + name for name in (b"billing", b"orders"))
-    scene.target.produce(topic, 0, (names + struct.pack(">i", 0), struct.pack(">hqqh", 0, 3, 1, 0)))
-
-    assert without == do(scene, PlanOffsetsOperator)["digest"]
-    document = scene.run.evidence.require(Kind.OFFSETS_PLAN)
-    assert [{"group": "billing", "equal": 0, "behind": 2, "ahead": []}] == document["checkpoints"]
-    assert "Beside MirrorMaker's checkpoints" in document["markdown"]

@@ -40,8 +40,7 @@ TASKS = [
     "approve",
     "sync_offsets",
     "confirm_cutover",
-    "switch_clients",
-    "start_consumers",
+    "after_cutover",
     "restore_settings",
     "finish",
 ]
@@ -125,7 +124,7 @@ def test_form_does_nothing_irreversible_by_default(dag: DAG):
     assert ["rehearse", None, None, None, None, None] == fields
 
 
-AFTER_HOOKS = {"start_consumers", "restore_settings"}
+AFTER_HOOKS = {"restore_settings"}
 
 
 def test_moving_is_one_line_below_judge(dag: DAG):
@@ -142,7 +141,7 @@ def test_moving_is_one_line_below_judge(dag: DAG):
         assert rule == dag.get_task(after).trigger_rule
 
 
-@pytest.mark.parametrize("hooks", [(), ("start_consumers",)])
+@pytest.mark.parametrize("hooks", [(), ("after_cutover",)])
 @pytest.mark.parametrize("mode", Mode)
 def test_expected_skips_are_tasks_and_the_end_of_the_line(dag: DAG, mode: Mode, hooks: tuple[str, ...]):
     """What a mode skips is there, and a task that is to run has no upstream task whose skip would skip it."""

@@ -15,7 +15,7 @@ from tests.airflow.running import do
 
 pytestmark = pytest.mark.airflow
 
-MOVING = ["approve", "confirm_cutover", "restore_settings", "start_consumers", "switch_clients", "sync_offsets"]
+MOVING = ["after_cutover", "approve", "confirm_cutover", "restore_settings", "sync_offsets"]
 PLANNING = ["drain_groups", "plan_offsets", "translate_offsets"]
 
 

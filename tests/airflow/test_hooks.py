@@ -26,10 +26,8 @@ cutover:
   hooks:
     stop_producers:
       callable: builtins.dict
-    switch_clients:
+    after_cutover:
       dag: flip_configuration
-    start_consumers:
-      callable: shop.no_such_module.start
 """
 
 
@@ -95,14 +93,20 @@ def test_wait_ends_with_the_watch(hooked: World):
         hook("stop_producers").announced(hooked.context(), {"announced": False})  # type: ignore[arg-type]
 
 
+def name_function(world: World) -> None:
+    """Let the run's file name a function that is not there, in the place of the DAG."""
+    text = (world.migrations / "shop.yaml").read_text()
+    world.freeze(text.replace("dag: flip_configuration", "callable: shop.no_such_module.start"))
+
+
 def test_dag_is_run_and_waited_for(hooked: World):
     """The DAG's run has a name of its own per run, so that a retry clears it instead of making another."""
-    operator = hook("switch_clients")
+    operator = hook("after_cutover")
     with pytest.raises(DagRunTriggerException) as raised:
         operator.execute(hooked.context())  # type: ignore[arg-type]
 
     asked = raised.value
-    assert ("flip_configuration", "manual__1__shop__switch_clients") == (asked.trigger_dag_id, asked.dag_run_id)
+    assert ("flip_configuration", "manual__1__shop__after_cutover") == (asked.trigger_dag_id, asked.dag_run_id)
     assert (True, True, True) == (asked.wait_for_completion, asked.deferrable, asked.reset_dag_run)
     assert "shop" == asked.conf["migration"]
     done = ("airflow", {"run_ids": [asked.dag_run_id], asked.dag_run_id: "success"})
@@ -115,29 +119,29 @@ def test_paused_dag_is_not_waited_for(hooked: World):
     hooked.task_instance.paused_dags.add("flip_configuration")
 
     with pytest.raises(DagIsPaused, match="flip_configuration"):
-        hook("switch_clients").execute(hooked.context())  # type: ignore[arg-type]
+        hook("after_cutover").execute(hooked.context())  # type: ignore[arg-type]
 
 
 def test_function_that_is_not_there_is_refused(hooked: World):
     """A path that cannot be imported is one clear error."""
+    name_function(hooked)
     with pytest.raises(FailedForGood, match="HOOK_NOT_FOUND"):
-        hook("start_consumers").execute(hooked.context())  # type: ignore[arg-type]
+        hook("after_cutover").execute(hooked.context())  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["switch_clients", "start_consumers"])
-def test_hook_that_is_not_named_is_skipped(world: World, name: str):
+def test_hook_that_is_not_named_is_skipped(world: World):
     """A green task means that something was called; without a hook in the file it is skipped."""
     world.params = {"mode": "cutover"}
     do(world, PreflightOperator)
 
-    with pytest.raises(AirflowSkipException, match=f"names nothing for {name}"):
-        hook(name).execute(world.context())  # type: ignore[arg-type]
+    with pytest.raises(AirflowSkipException, match="names nothing for after_cutover"):
+        hook("after_cutover").execute(world.context())  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["stop_producers", "switch_clients", "start_consumers"])
+@pytest.mark.parametrize("name", ["stop_producers", "after_cutover"])
 @pytest.mark.parametrize("mode", ["rehearse", "sync", "follow", "validate"])
 def test_nothing_is_called_outside_of_a_cutover(hooked: World, mode: str, name: str):
-    """In every other mode all three are skipped, whatever the file names."""
+    """In every other mode both are skipped, whatever the file names."""
     hooked.params = {"mode": mode}
 
     with pytest.raises(AirflowSkipException, match="moves no consumer groups"):
@@ -146,15 +150,16 @@ def test_nothing_is_called_outside_of_a_cutover(hooked: World, mode: str, name: 
 
 def test_only_a_dag_that_runs_has_a_link(hooked: World):
     """Airflow keeps the links of a task for good; one to no run at all would lead nowhere."""
-    without = hook("start_consumers")
-    with pytest.raises(FailedForGood):
-        without.execute(hooked.context())  # type: ignore[arg-type]
-    assert [] == list(without.operator_extra_links)
-
-    with_dag = hook("switch_clients")
+    with_dag = hook("after_cutover")
     with pytest.raises(DagRunTriggerException):
         with_dag.execute(hooked.context())  # type: ignore[arg-type]
     assert ["Triggered DAG"] == [link.name for link in with_dag.operator_extra_links]
+
+    name_function(hooked)
+    without = hook("after_cutover")
+    with pytest.raises(FailedForGood):
+        without.execute(hooked.context())  # type: ignore[arg-type]
+    assert [] == list(without.operator_extra_links)
 
 
 def test_calls_are_in_the_report(hooked: World):

@@ -7,7 +7,7 @@ import pytest
 from kafka_migration.core.cluster import NewTopic
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.validation import AUDITED_DIGESTS, KEY_DIGEST, POSITION_DIGEST, ValidationRequest
+from kafka_migration.core.validation import KEY_DIGEST, ValidationRequest
 from kafka_migration.core.verdict import Verdict
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
@@ -135,34 +135,6 @@ def test_aborted_records_are_looked_for_where_they_can_be(copied):
     request = copied("isolation_level: read_uncommitted", "mirror")
 
     assert ("read_committed", True) == (request.isolation_level, request.is_uncommitted_copy)
-
-
-def test_audited_digests_have_a_nonce_of_their_own(world: World, copied):
-    """Each validation draws a nonce; without audit there is none."""
-    request = copied("audit: true")
-
-    assert AUDITED_DIGESTS[POSITION_DIGEST] == request.digest
-    assert 32 == len(request.nonce)
-    assert request.nonce != _request(world.run).nonce
-
-
-def test_sample_is_labelled(world: World, copied):
-    """A topic of which something was left out is at best WARN, says how much that is, and stays to be judged."""
-    request = copied("sample_percent: 1")
-    validated(world)
-
-    assert ({"orders": 1}, 1) == (request.left_out, len([w for w in request.windows if not w.is_empty]))
-    assert "WARN" == do(world, JudgeOperator)["verdict"]
-    (warning,) = world.run.evidence.require(Kind.JUDGE)["warnings"]
-    assert ("SAMPLE_ONLY", "windows compared: 1, left out: 1") == (warning["code"], warning["found"])
-    assert world.run.ledger.read().topic_verdict("orders") is None
-
-
-def test_rehearsal_is_no_sample(world: World, copied):
-    """What consumers are moved by is compared as a whole."""
-    world.params["mode"] = "rehearse"
-
-    assert {} == copied("sample_percent: 1").left_out
 
 
 def test_copy_under_other_names_is_spoken_of_by_the_sources(world: World):

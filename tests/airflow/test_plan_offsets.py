@@ -135,7 +135,7 @@ def test_document_holds_plan_digest_and_text(world: World):
     plan(world)
     document = world.run.evidence.require(Kind.OFFSETS_PLAN)
 
-    assert {"digest", "plan", "not_moved", "checkpoints", "markdown", "final"} == set(document)
+    assert {"digest", "plan", "not_moved", "markdown", "final"} == set(document)
     assert document["digest"] == planned(world).digest == document["plan"]["digest"]
     assert "| `orders` 0 | 3 | none | 2 | 0 | same record |" in document["markdown"]
 

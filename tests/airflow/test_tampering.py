@@ -43,7 +43,7 @@ from tests.airflow.running import do, finish, mirror, refusal_codes, validated, 
 
 pytestmark = pytest.mark.airflow
 
-CONTENT = "cutover:\n  hooks:\n    start_consumers:\n      callable: builtins.dict\n"
+CONTENT = "cutover:\n  hooks:\n    after_cutover:\n      callable: builtins.dict\n"
 
 
 def _reads(path: Path) -> bytes:
@@ -106,8 +106,7 @@ STEPS: dict[str, Callable[[World], object]] = {
     "approve is answered": answer,
     "sync_offsets": lambda world: do(world, SyncOffsetsOperator),
     "confirm_cutover": lambda world: do(world, ConfirmCutoverOperator),
-    "switch_clients": lambda world: _hook(world, HookName.SWITCH_CLIENTS),
-    "start_consumers": lambda world: _hook(world, HookName.START_CONSUMERS),
+    "after_cutover": lambda world: _hook(world, HookName.AFTER_CUTOVER),
     "restore_settings": lambda world: do(world, RestoreSettingsOperator),
 }
 # MirrorMaker itself reads no evidence, and stopping it is never refused: see below.

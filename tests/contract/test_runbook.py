@@ -39,7 +39,7 @@ def block(text: str) -> str:
     return found
 
 
-ASK, STOP, LOOK = block("mirrorctl status shop"), block("mirrorctl stop shop"), block("ps -eo")
+ASK, STOP, LOOK = block("mirrorctl status shop"), block("mirrorctl stop shop"), block("ps -ww -eo")
 
 
 @pytest.fixture(params=SSH)

@@ -12,7 +12,7 @@ from sandbox.airflow_api import AirflowApi, AirflowApiError
 from sandbox.data.asking import asked
 from sandbox.data.reading import partitions_of
 from tests.live.migrations import LiveMigration
-from tests.waiting import wait_until
+from tests.waiting import ASKING_AIRFLOW_S, wait_until
 
 Offsets = dict[int, int]
 STOP_PRODUCERS = "stop_producers"
@@ -96,9 +96,9 @@ def wait_for_question(migration: LiveMigration, run_id: str) -> None:
         # Airflow 3.3 loses an answer given in the moment in which the task parks.
         nonlocal seen
         seen = seen + 1 if migration.task_state(run_id, "approve") == "awaiting_input" else 0
-        return seen > 10
+        return seen > 2
 
-    wait_until(has_settled, 400, "the question")
+    wait_until(has_settled, 400, "the question", ASKING_AIRFLOW_S)
 
 
 def decide(api: AirflowApi, migration: LiveMigration, run_id: str, option: str) -> None:
@@ -113,13 +113,13 @@ def decide(api: AirflowApi, migration: LiveMigration, run_id: str, option: str) 
         nonlocal waits
         state = migration.task_state(run_id, "approve")
         waits = waits + 1 if state == "awaiting_input" else 0
-        if waits > 20:
+        if waits > 4:
             waits = 0
             with suppress(AirflowApiError):
                 api.answer(migration.dag_id, run_id, "approve", option)
         return state in {"success", "failed"}
 
-    wait_until(is_taken, 400, "the answer to be taken")
+    wait_until(is_taken, 400, "the answer to be taken", ASKING_AIRFLOW_S)
 
 
 def answer_producers(
@@ -139,7 +139,7 @@ def answer_producers(
         except AirflowApiError:
             return False
         seen = seen + 1 if migration.task_state(run_id, STOP_PRODUCERS) == "deferred" else 0
-        return seen > 5
+        return seen > 1
 
-    wait_until(has_settled, 400, "the question about the producers")
+    wait_until(has_settled, 400, "the question about the producers", ASKING_AIRFLOW_S)
     api.answer(migration.dag_id, run_id, STOP_PRODUCERS, option)

@@ -22,7 +22,7 @@ from sandbox.airflow_api import FINISHED, AirflowApi, DagRun
 from sandbox.data.reading import read_records
 from sandbox.data.topics import wait_until_led
 from sandbox.sandbox import Sandbox
-from tests.waiting import wait_until
+from tests.waiting import ASKING_AIRFLOW_S, wait_until
 
 ROOT = Path(__file__).parents[2]
 PARTITIONS = 2
@@ -166,7 +166,7 @@ class LiveMigration:
             states = self._api.run_states(self.nightly_dag_id)
             return [run for run, state in states.items() if run.startswith(kind) and state in FINISHED]
 
-        wait_until(lambda: len(ended()) > nth, RUN_TIMEOUT_S, f"{kind} run {nth} to end")
+        wait_until(lambda: len(ended()) > nth, RUN_TIMEOUT_S, f"{kind} run {nth} to end", ASKING_AIRFLOW_S)
         return ended()[nth]
 
     def finished(self, run_id: str) -> DagRun:
@@ -186,7 +186,7 @@ class LiveMigration:
             task = self._api.run(self.dag_id, run_id).task(task_id)
             return task is not None and task.state in wanted
 
-        wait_until(is_there, 240, f"{task_id} in {sorted(wanted)}")
+        wait_until(is_there, 240, f"{task_id} in {sorted(wanted)}", ASKING_AIRFLOW_S)
 
     def evidence(self, run_id: str, attempt: int = 1) -> RunEvidence:
         """Return the evidence of a run's attempt; the schedule's and a backfill's runs are of the nightly DAG."""

@@ -88,9 +88,7 @@ def test_groups_move_and_read_on(live: LiveWorld, mirrored: LiveMigration, mailb
     assert mirrored.finished(run_id).state == "success"
     document = mirrored.document(run_id)
     assert STOPPED == document["steps"]["producers"]["chosen"]
-    assert ["skipped", "skipped", "success"] == [
-        document["tasks"][task] for task in ("switch_clients", "start_consumers", "restore_settings")
-    ]
+    assert ["skipped", "success"] == [document["tasks"][task] for task in ("after_cutover", "restore_settings")]
     since = next(numbers) - 400
     assert {name: {"source": since, "target": since}} == document["records"]
     assert [(1, True), (2, True)] == [
@@ -204,7 +202,7 @@ def test_cutover_that_a_person_aborts(live: LiveWorld, mirrored: LiveMigration):
 HOOKS = """1h
   hooks:
     stop_producers: {callable: builtins.dict}
-    start_consumers: {dag: of_a_user}"""
+    after_cutover: {dag: of_a_user}"""
 
 
 @pytest.mark.campaign
@@ -218,7 +216,7 @@ def test_hooks_are_called(live: LiveWorld, mirrored: LiveMigration):
     assert "success" == mirrored.finished(run_id).state
     stopped, started = mirrored.document(run_id)["hooks"]
     assert ("stop_producers", [mirrored.name]) == (stopped["hook"], stopped["result"]["topics"])
-    assert ("start_consumers", "DAG of_a_user") == (started["hook"], started["called"])
+    assert ("after_cutover", "DAG of_a_user") == (started["hook"], started["called"])
     assert {started["result"]["run_id"]: "success"} == live.api.run_states("of_a_user")
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 
 import pytest
-from confluent_kafka import Consumer, ConsumerGroupState, ConsumerGroupTopicPartitions, KafkaException, TopicPartition
+from confluent_kafka import Consumer, ConsumerGroupState, ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource
 
 from sandbox.data.asking import asked
@@ -40,7 +39,6 @@ def clusters(brokers: Sandbox) -> Iterator[Sandbox]:
     yield brokers
     for bootstrap in (brokers.state.source_bootstrap, brokers.state.target_bootstrap):
         remove_topics(bootstrap)
-        remove_groups(bootstrap)
 
 
 def remove_topics(bootstrap: str) -> None:
@@ -54,15 +52,6 @@ def remove_topics(bootstrap: str) -> None:
     for future in admin.delete_topics(there()).values() if there() else ():
         future.result(TIMEOUT_S)
     wait_until(lambda: not there(), TIMEOUT_S, "the topics' end")
-
-
-def remove_groups(bootstrap: str) -> None:
-    """Delete the demo's groups; one whose topics are gone may have ended by itself."""
-    for future in (
-        AdminClient({"bootstrap.servers": bootstrap}).delete_consumer_groups([g.name for g in GROUPS]).values()
-    ):
-        with suppress(KafkaException):
-            future.result(TIMEOUT_S)
 
 
 @pytest.fixture(scope="module")

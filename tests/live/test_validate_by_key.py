@@ -13,7 +13,6 @@ from confluent_kafka import Producer
 from kafka_migration.core.differences import DifferenceKind
 from kafka_migration.core.judging import judge_topics
 from kafka_migration.core.validation import (
-    AUDITED_DIGESTS,
     KEY_DIGEST,
     TopicResult,
     ValidationRequest,
@@ -118,16 +117,13 @@ def fill_transactions(scene: Scene) -> Producer:
 def result(scene: Scene, tmp_path_factory) -> ValidationResult:
     """The result of one submission over all topics."""
     folder = tmp_path_factory.mktemp("job")
-    # The digests that cannot be forged, so that they are seen to work.
-    digest = AUDITED_DIGESTS[KEY_DIGEST]
     request = ValidationRequest(
         "demo",
         "run",
         10,
         "read_committed",
         tuple(scene.windows),
-        digest=digest,
-        nonce="ab" * 16,
+        digest=KEY_DIGEST,
         untimed_topics=("appended",),
         compacted_topics={"source": ("compacted",)},
     )

@@ -326,6 +326,7 @@ def test_an_unreachable_cluster_is_one_line(scene, request_of, tmp_path):
     assert "s3cr3t-s3cr3t" not in ended.stdout + ended.stderr
 
 
+@pytest.mark.campaign
 def test_an_option_that_splits_partitions_is_refused(scene, request_of, tmp_path):
     """Reader options that would break ranks are refused before anything is read."""
     clients = scene.clients

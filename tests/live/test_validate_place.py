@@ -128,6 +128,7 @@ def test_standalone_cluster_validates(clusters: Clusters, spark: SparkCluster, t
     wait_until(lambda: not spark.active, what="the end of the application")
 
 
+@pytest.mark.campaign
 def test_killed_task_stops_the_application(clusters: Clusters, spark: SparkCluster, tmp_path: Path):
     """A task that is told to end as Airflow does it leaves no application at the master, and no process."""
     log = tmp_path / "task.log"
@@ -216,6 +217,7 @@ def quota(side: Side, client_id: str) -> float | None:
     return float(found[1]) if found else None
 
 
+@pytest.mark.campaign
 def test_limit_that_a_broker_refuses_is_one_line(clusters: Clusters, tmp_path: Path):
     """Where a quota cannot be set nothing is read, and one line says what was refused."""
     request = request_of(["orders"], max_bytes_per_s=-1)

@@ -10,12 +10,22 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession, functions
 
 from kafka_digest.session import set_up
+from sandbox.kafka import SHORT_LIVED
 from sandbox.spark import local_session
 
 SCHEMA = (
     "topic string, partition int, offset bigint, timestamp timestamp, key binary, value binary, "
     "headers array<struct<key: string, value: binary>>"
 )
+# Most of a small job's time goes into compiling: Spark's own code for each plan, and the JVM's best code for that. The
+# live tests run the same job with all of it.
+SMALL = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.driver.extraJavaOptions": " ".join(SHORT_LIVED),
+}
 START = datetime(2026, 1, 1, tzinfo=UTC)
 Header = tuple[str, bytes | None]
 Place = tuple[str, int]  # topic, partition
@@ -37,7 +47,7 @@ FrameMaker = Callable[..., DataFrame]
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """A local session of one thread, without a UI."""
-    session = set_up(local_session(1, {"spark.sql.shuffle.partitions": "2"}))
+    session = set_up(local_session(1, SMALL))
     yield session
     session.stop()
 

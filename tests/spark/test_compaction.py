@@ -14,7 +14,6 @@ from pyspark.sql import DataFrame, SparkSession, functions
 from kafka_digest import remainder
 from kafka_digest.clusters import SIDES
 from kafka_digest.difference_file import DifferenceFile
-from kafka_digest.hashing import QUICK, Hashing
 from kafka_digest.key_job import KeyJob
 from kafka_digest.position_job import PositionJob
 from kafka_digest.windows import LogBounds, SideRange, WindowPlan, plan_window
@@ -46,7 +45,6 @@ class Memory:
 
     session: SparkSession
     histories: Sequence[History]
-    hashing: Hashing = QUICK
     is_uncommitted_copy: bool = False
     tasks: int = 2
     reads: int = 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from kafka_digest.blocks import compare_blocks, window_digest
 from kafka_digest.clusters import without_timestamps
 from kafka_digest.digest import block_rows
-from kafka_digest.hashing import QUICK, RECORD, Hashing
+from kafka_digest.hashing import RECORD, hash_of
 from kafka_digest.position_job import _block
 from tests.spark.conftest import KafkaRecord
 
@@ -157,42 +156,18 @@ def test_sums_do_not_overflow(spark):
     assert block["high_sum"] > 1 << 40
 
 
-@pytest.mark.parametrize("hashing", [QUICK, Hashing("00" * 16)], ids=["quick", "audited"])
 @pytest.mark.parametrize(("one", "other"), ALIKE)
-def test_records_that_look_alike_have_other_hashes(kafka_frame, hashing, one, other):
-    """Both ways of hashing tell records apart that a naive hash folds together."""
-    rows = kafka_frame([one, other]).selectExpr(f"{hashing.of(*RECORD)} as hash").collect()
+def test_records_that_look_alike_have_other_hashes(kafka_frame, one, other):
+    """Records that a naive hash folds together have different hashes."""
+    rows = kafka_frame([one, other]).selectExpr(f"{hash_of(*RECORD)} as hash").collect()
 
     assert len({row["hash"] for row in rows}) == 2
-
-
-def test_audited_hashes_depend_on_the_nonce(kafka_frame):
-    """Who does not know the nonce cannot foresee a hash; who does gets the same one again."""
-    frame = kafka_frame([KafkaRecord(b"key", b"value", [("h", b"x"), ("n", None)], 5)])
-
-    def hashed(nonce: str) -> int:
-        return frame.selectExpr(f"{Hashing(nonce).of(*RECORD, rank='0L')} as x").collect()[0]["x"]
-
-    assert hashed("00" * 16) == hashed("00" * 16)
-    assert hashed("00" * 16) != hashed("01" * 16)
-
-
-def test_the_audited_definition_is_the_one_written_down(kafka_frame):
-    """The text that is hashed can be made by anybody who reads how."""
-    frame = kafka_frame([KafkaRecord(b"key", None, [("h", b"x"), ("n", None)], 5)])
-    text = "|".join(("ab" * 16, b"key".hex().upper(), "-", "2:68=78,6E=-", "1767225600005000"))
-
-    (row,) = frame.selectExpr(
-        f"{Hashing('ab' * 16).of(*RECORD)} as x", f"xxhash64('{hashlib.sha256(text.encode()).hexdigest()}') as expected"
-    ).collect()
-
-    assert row["expected"] == row["x"]
 
 
 def test_the_definition_is_pinned(spark, kafka_frame):
     """A change of the record hash is a new version of the digest: its value for one record is fixed."""
     frame = kafka_frame([KafkaRecord(b"key", b"value", [("h", b"x"), ("n", None)], 5)])
 
-    (row,) = frame.selectExpr(f"{QUICK.of(*RECORD, rank='0L')} as x").collect()
+    (row,) = frame.selectExpr(f"{hash_of(*RECORD, rank='0L')} as x").collect()
 
     assert row["x"] == -3394473560215116607

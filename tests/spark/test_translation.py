@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 import pytest
 from pyspark.sql import DataFrame, SparkSession, functions
 
-from kafka_digest.hashing import QUICK, Hashing
 from kafka_digest.session import small_table
 from kafka_digest.translation import Translation
 from kafka_digest.vectors import TopicCopy, Translated
@@ -30,7 +29,6 @@ class FakeClusters:
 
     session: SparkSession
     frames: Mapping[str, DataFrame]
-    hashing: Hashing = QUICK
     tasks: int = 1
 
     def read(self, side: str, ranges: Sequence[SideRange]) -> DataFrame | None:

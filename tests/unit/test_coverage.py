@@ -14,7 +14,7 @@ from kafka_migration.core.judgements import Comparison, Judgement
 from kafka_migration.core.ledger import Ledger, fold
 from kafka_migration.core.offsets import TopicPartition
 from kafka_migration.core.spans import joined, without
-from kafka_migration.core.validation import AUDITED_DIGESTS, KEY_DIGEST, POSITION_DIGEST, Window
+from kafka_migration.core.validation import KEY_DIGEST, POSITION_DIGEST, Window
 from kafka_migration.core.verdict import Verdict
 from tests.unit.coverage_model import Life, SingleOffsets, flaws_of, lives, proved_by
 from tests.unit.test_generations import BOTH, ONE, P0, P1, TWO, judged, started, stopped
@@ -295,7 +295,7 @@ def test_partition_that_the_source_gets_later_begins_anywhere():
     windows = (Window(2, "orders", "orders", 0, 0, 10, 0, 5), Window(2, "orders", "orders", 1, 7, 9, 0, 7))
     comparison = Comparison(Verdict.PASS, windows, 12, 12, "0a", "0a")
 
-    assert covered(*first, *then, read((1, 2), comparison, digest=AUDITED_DIGESTS[KEY_DIGEST])).is_proved
+    assert covered(*first, *then, read((1, 2), comparison, digest=KEY_DIGEST)).is_proved
 
 
 def test_records_are_counted_where_they_can_be():

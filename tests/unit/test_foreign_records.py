@@ -20,7 +20,6 @@ from kafka_migration.engines.mirrormaker2_topics import (
     assigned_partitions,
     differences,
     failed_tasks,
-    stored_checkpoints,
     stored_positions,
 )
 from tests.contract.fake_cluster import FakeCluster
@@ -41,7 +40,6 @@ DECODERS: tuple[Decode, ...] = (
     failed_tasks,
     assigned_partitions,
     lambda rows: differences(rows, {"tasks.max": "2"}),
-    stored_checkpoints,
 )
 PIECES = st.sampled_from(
     [

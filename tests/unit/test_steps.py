@@ -9,7 +9,7 @@ from kafka_migration.core.steps import expected_skips, unsuccessful
 
 pytestmark = pytest.mark.unit
 
-HOOKS = {"switch_clients", "start_consumers"}
+HOOKS = {"after_cutover"}
 MOVING = {"stop_producers", "approve", "sync_offsets", "confirm_cutover", *HOOKS, "restore_settings"}
 
 
@@ -29,7 +29,7 @@ def test_each_mode_skips_just_what_it_does_not_need(mode: Mode, skips: set[str])
     assert skips == expected_skips(mode)
 
 
-@pytest.mark.parametrize("hooks", [set(), {"switch_clients"}, {"start_consumers"}, HOOKS, {"stop_producers"}])
+@pytest.mark.parametrize("hooks", [set(), HOOKS, {"stop_producers"}])
 def test_cutover_skips_just_the_hooks_that_the_file_does_not_name(hooks: set[str]):
     """A hook that was to be called and was skipped is an accident; `stop_producers` asks people without one."""
     assert expected_skips(Mode.CUTOVER, hooks=hooks) == HOOKS - hooks

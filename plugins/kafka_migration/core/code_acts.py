@@ -154,7 +154,6 @@ ACTS: Mapping[Code, str] = {
     Code.ORDER_NOT_COMPARED: f"{_WARNING} Trigger mode `validate` when less is compacted, if that order matters.",
     Code.ABORTED_RECORDS_COPIED: f"{_WARNING} With `mirror.isolation_level: read_committed` later runs leave such "
     "records out.",
-    Code.SAMPLE_ONLY: f"{_WARNING} To have everything compared, trigger mode `validate`.",
     Code.RECORDS_NOT_VERIFIABLE: "Read in the finding what could not be told. If it can be now, trigger mode "
     "`validate`; until then move no group.",
     Code.TARGET_TOPIC_RECREATED: "Find out by whom. What is in it is not what was copied: copy the topic by a "

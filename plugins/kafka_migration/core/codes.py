@@ -227,7 +227,6 @@ class Code(StrEnum):
         "ABORTED_RECORDS_COPIED",
         "The target holds records of transactions that were aborted on the source.",
     )
-    SAMPLE_ONLY = "SAMPLE_ONLY", "Only a sample of the topic's partitions was compared; the topic stays pending."
     RECORDS_NOT_VERIFIABLE = (
         "RECORDS_NOT_VERIFIABLE",
         "Records of a window can no longer be read, or not be attributed.",

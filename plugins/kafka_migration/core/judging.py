@@ -247,24 +247,6 @@ def judge_topics(
     )
 
 
-def with_samples(topics: Iterable[TopicVerdict], request: ValidationRequest) -> tuple[TopicVerdict, ...]:
-    """Return the verdicts with a warning on each topic of which only a sample was compared."""
-    return tuple(
-        _sample(topic, request.left_out[topic.topic]) if topic.topic in request.left_out else topic for topic in topics
-    )
-
-
-def _sample(topic: TopicVerdict, left_out: int) -> TopicVerdict:
-    finding = Finding(
-        Code.SAMPLE_ONLY,
-        f"topic {topic.topic}",
-        f"windows compared: {topic.windows}, left out: {left_out}",
-        "every window, where a verdict is to speak of the whole topic",
-        "This is what validation.sample_percent asks for. Mode `validate` reads everything.",
-    )
-    return replace(topic, verdict=worst([topic.verdict, Verdict.WARN]), warnings=(*topic.warnings, finding))
-
-
 def with_untimed(
     topics: Iterable[TopicVerdict], request: ValidationRequest, declared: Mapping[str, bool]
 ) -> tuple[TopicVerdict, ...]:

@@ -106,22 +106,18 @@ class WatchSettings:
 
 @dataclass(frozen=True, slots=True)
 class ValidationSettings:
-    """How the copy is compared: the Spark connection and the digest's block size in records.
+    """How the copy is compared.
 
-    `audit` makes digests that cannot be forged. `compacted` and `timestamps` say of topics what is otherwise asked of
+    `compacted` and `timestamps` say of topics what is otherwise asked of
     the clusters: whether records may be deleted that have a newer one, and whether timestamps are compared.
-    `sample_percent` is the share of partitions that runs compare which copy; `None`: all.
     `max_bytes_per_s` is the most that it reads of each broker of either side; `None` is no limit. `spark_unprotected`
     declares that nobody else reaches a Spark cluster that has no authentication or encryption.
     """
 
     spark_connection: str
-    block_records: int
     tolerance: Tolerance = NO_TOLERANCE
-    audit: bool = False
     compacted: Mapping[str, bool] = field(default_factory=dict)
     timestamps: Mapping[str, bool] = field(default_factory=dict)
-    sample_percent: int | None = None
     max_bytes_per_s: int | None = None
     spark_unprotected: bool = False
 
@@ -133,12 +129,11 @@ Uncommitted = Literal["refuse", "earliest", "latest"]
 class HookName(StrEnum):
     """When a user's own work is called in a cutover.
 
-    `stop_producers` once the copy is near; `switch_clients`, then `start_consumers`, after the groups have moved.
+    `stop_producers` once the copy is near, `after_cutover` after the groups have moved.
     """
 
     STOP_PRODUCERS = "stop_producers"
-    SWITCH_CLIENTS = "switch_clients"
-    START_CONSUMERS = "start_consumers"
+    AFTER_CUTOVER = "after_cutover"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +156,8 @@ class CutoverSettings:
     for `fence_quiet_s`, within `fence_wait_s`. `drain_groups_s` is how long the groups may take to finish reading
     on the source (`None`: they need not). `uncommitted` is about topics that are not translated partition by partition
     (`core.repartitioned`). `may_be_active` are groups that need not have stopped on the source, `may_rewind` those
-    that may be put back on the target. `hooks` are a user's own work. `checkpoints` lets MirrorMaker 2 write its own,
-    to compare with. `approvers` are Airflow user ids; none means everybody who may.
+    that may be put back on the target. `hooks` are a user's own work. `approvers` are Airflow user ids; none means
+    everybody who may.
     """
 
     groups: tuple[str, ...]
@@ -177,7 +172,6 @@ class CutoverSettings:
     may_be_active: tuple[str, ...] = ()
     may_rewind: tuple[str, ...] = ()
     hooks: Mapping[HookName, Hook] = field(default_factory=dict)
-    checkpoints: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ SKIPPED = "skipped"
 _ACTING = ("reserve", "plan", "create_topics", "start_mirror", "watch_lag", "stop_mirror")
 _JUDGING = ("validate_topics", "judge")
 _PLANNING = ("drain_groups", "translate_offsets", "plan_offsets")
-_HOOKS = ("switch_clients", "start_consumers")
-_MOVING = ("stop_producers", "approve", "sync_offsets", "confirm_cutover", *_HOOKS, "restore_settings")
+# A cutover skips it where the file does not name it.
+_HOOK = "after_cutover"
+_MOVING = ("stop_producers", "approve", "sync_offsets", "confirm_cutover", _HOOK, "restore_settings")
 
 
 def expected_skips(
@@ -22,7 +23,7 @@ def expected_skips(
 ) -> frozenset[str]:
     """Return the tasks that a good run of this mode skips; any other skip is an accident.
 
-    `hooks` are those that the migration file names: a cutover skips the others, but for `stop_producers`, which asks.
+    `hooks` are those that the migration file names. A cutover without the hook `stop_producers` asks people instead.
     `is_idle` tells that the run had nothing to do at its time, so that nothing between its first and its last task
     ran; `is_pending` that the time for validating was over, so that the next run validates and judges.
     """
@@ -31,7 +32,7 @@ def expected_skips(
     acting = _ACTING if is_idle else ()
     judging = _JUDGING if is_idle or is_pending else ()
     planning = () if mode.plans_groups else _PLANNING
-    moving = [hook for hook in _HOOKS if hook not in hooks] if mode.moves_groups else _MOVING
+    moving = {_HOOK}.difference(hooks) if mode.moves_groups else _MOVING
     return frozenset((*acting, *judging, *planning, *moving))
 
 

@@ -23,8 +23,9 @@ RESULT_KIND = "validation-result"
 POSITION_DIGEST = "partition-position-xxhash64/2"
 KEY_DIGEST = "key-order-fmix64/2"
 # The same with hashes that cannot be forged, by the digest that they replace.
-AUDITED_DIGESTS = {POSITION_DIGEST: "partition-position-sha256/1", KEY_DIGEST: "key-order-sha256/1"}
-DIGESTS = (*AUDITED_DIGESTS, *AUDITED_DIGESTS.values())
+DIGESTS = (POSITION_DIGEST, KEY_DIGEST)
+# Records of one block of the digest by position.
+BLOCK_RECORDS = 65_536
 
 
 def client_id_of(job: str, migration: str, *, is_limited: bool) -> str:
@@ -82,9 +83,8 @@ class ValidationRequest:
     are those of them that ended ungracefully, and may have copied more than their windows say. `untimed_topics` are
     those whose timestamps the target makes anew, so that they are not compared; `compacted_topics` those of which
     either side may delete records that have a newer one. `is_uncommitted_copy`: MirrorMaker copied aborted transactions
-    too. `nonce` goes with an audited digest. `left_out` is how many windows of a topic a sample does not read.
-    `max_bytes_per_s` is the most that each
-    broker of either side is to send, `None` for as fast as it goes.
+    too.
+    `max_bytes_per_s` is the most that each broker of either side is to send, `None` for as fast as it goes.
     """
 
     migration: str
@@ -97,8 +97,6 @@ class ValidationRequest:
     untimed_topics: tuple[str, ...] = ()
     compacted_topics: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_uncommitted_copy: bool = False
-    nonce: str | None = None
-    left_out: Mapping[str, int] = field(default_factory=dict)
     max_bytes_per_s: int | None = None
     killed_generations: tuple[int, ...] = ()
 
@@ -122,8 +120,6 @@ class ValidationRequest:
             "untimed_topics": list(self.untimed_topics),
             "compacted_topics": {side: list(topics) for side, topics in self.compacted_topics.items()},
             "is_uncommitted_copy": self.is_uncommitted_copy,
-            "nonce": self.nonce,
-            "left_out": dict(self.left_out),
             "max_bytes_per_s": self.max_bytes_per_s,
             "windows": [window.to_document() for window in self.windows],
         }
@@ -143,8 +139,6 @@ class ValidationRequest:
             untimed_topics=tuple(document["untimed_topics"]),
             compacted_topics={side: tuple(topics) for side, topics in document["compacted_topics"].items()},
             is_uncommitted_copy=document["is_uncommitted_copy"],
-            nonce=document["nonce"],
-            left_out=document["left_out"],
             max_bytes_per_s=document.get("max_bytes_per_s"),
             killed_generations=tuple(document.get("killed_generations", ())),
         )

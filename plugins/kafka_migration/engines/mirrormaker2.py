@@ -184,8 +184,6 @@ def stored_configuration(migration: Migration, generation: int) -> dict[str, str
     return stored
 
 
-# A run may last no longer than a minute.
-CHECKPOINT_INTERVAL_S = "5"
 # What MirrorMaker's worker reads at the top level, and no connector gets.
 _OF_THE_WORKER = (
     "offset.storage.",
@@ -220,13 +218,13 @@ def _profile(migration: Migration, generation: int) -> dict[str, str]:
 def _flow(migration: Migration) -> dict[str, str]:
     source, target = migration.source.alias, migration.target.alias
     replication = str(migration.target_replication_factor)
-    names, checkpoints = migration.mirror.topic_names, migration.cutover.checkpoints
+    names = migration.mirror.topic_names
     return {
         f"{source}->{target}.enabled": "true",
         f"{target}->{source}.enabled": "false",
         f"{source}->{target}.topics": ",".join(re.escape(topic) for topic in migration.topics),
         # Group offsets are planned and written by this package; no group of this name exists.
-        f"{source}->{target}.groups": ".*" if checkpoints else f"no-group-of-{migration.name}",
+        f"{source}->{target}.groups": f"no-group-of-{migration.name}",
         "replication.policy.class": names.policy_class or POLICIES[names.naming],
         "tasks.max": str(migration.mirror.tasks),
         "emit.heartbeats.enabled": "false",
@@ -236,8 +234,8 @@ def _flow(migration: Migration) -> dict[str, str]:
         "sync.topic.acls.enabled": "false",
         "sync.group.offsets.enabled": "false",
         "refresh.topics.interval.seconds": "60",
-        "refresh.groups.interval.seconds": CHECKPOINT_INTERVAL_S if checkpoints else "60",
-        "emit.checkpoints.interval.seconds": CHECKPOINT_INTERVAL_S if checkpoints else "60",
+        "refresh.groups.interval.seconds": "60",
+        "emit.checkpoints.interval.seconds": "60",
         "replication.factor": replication,
         "checkpoints.topic.replication.factor": replication,
         "offset-syncs.topic.replication.factor": replication,

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-import struct
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from kafka_migration.core.checkpoints import Checkpoint
 from kafka_migration.core.engine import FailedTask
 from kafka_migration.core.offsets import TopicPartition
 
@@ -111,36 +108,6 @@ def _position_key(key: bytes, alias: str) -> TopicPartition | None:
     if connector != CONNECTOR or source.get("cluster") != alias:
         return None
     return TopicPartition(_of_type(source["topic"], str), _number(source["partition"], 32))
-
-
-def checkpoints_topic(source_alias: str) -> str:
-    """Return the topic on the target in which MirrorMaker keeps its checkpoints."""
-    return f"{source_alias}.checkpoints.internal"
-
-
-def stored_checkpoints(rows: Iterable[Row]) -> dict[tuple[str, TopicPartition], Checkpoint]:
-    """Decode rows of the checkpoints topic, by group and partition of the target; a row without a value was reset.
-
-    Kafka's protocol types, big-endian: key STRING group, STRING topic, INT32 partition; value INT16 version (0), INT64
-    source offset, INT64 target offset, STRING metadata (the same from 2.4 to 4.x). A row that is none is left out.
-    """
-    found = {}
-    for key, value in rows:
-        with suppress(struct.error, UnicodeDecodeError):
-            group, at = _text(key or b"", 0)
-            topic, at = _text(key or b"", at)
-            (number,) = struct.unpack_from(">i", key or b"", at)
-            version, source, target = struct.unpack_from(">hqq", value or b"")
-            if version == 0:
-                found[group, TopicPartition(topic, number)] = Checkpoint(source, target)
-    return found
-
-
-def _text(content: bytes, at: int) -> tuple[str, int]:
-    """Return a STRING and where it ends."""
-    (length,) = struct.unpack_from(">h", content, at)
-    end = at + 2 + length
-    return content[at + 2 : end].decode(), end
 
 
 def failed_tasks(rows: Iterable[Row], malformed: Malformed = _unsaid) -> tuple[FailedTask, ...]:

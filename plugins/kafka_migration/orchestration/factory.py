@@ -224,15 +224,12 @@ def _moving_tasks(name: str) -> list[BaseOperator]:
         SyncOffsetsOperator(task_id="sync_offsets", migration=name),
     ]
     confirm = ConfirmCutoverOperator(task_id="confirm_cutover", migration=name)
-    switch = HookOperator(task_id="switch_clients", migration=name, hook=HookName.SWITCH_CLIENTS)
-    start = HookOperator(
-        task_id="start_consumers", migration=name, hook=HookName.START_CONSUMERS, trigger_rule=_NONE_FAILED
-    )
+    after = HookOperator(task_id="after_cutover", migration=name, hook=HookName.AFTER_CUTOVER)
     restore = RestoreSettingsOperator(task_id="restore_settings", migration=name, trigger_rule=_NONE_FAILED)
-    chain(*planning, confirm, switch, start, restore)
+    chain(*planning, confirm, after, restore)
     # A hook that the file does not name is skipped, and must not skip what follows it.
-    confirm >> [start, restore]
-    return [*planning, confirm, switch, start, restore]
+    confirm >> restore
+    return [*planning, confirm, after, restore]
 
 
 def _stopping_task(name: str, copying: list[BaseOperator]) -> BaseOperator:

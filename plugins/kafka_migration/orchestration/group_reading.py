@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kafka_migration.adapters.many import of_each
-from kafka_migration.core.checkpoints import Checkpoints
 from kafka_migration.core.cluster import KafkaCluster
 from kafka_migration.core.commits import Commits, GroupsCommits, commits_from_document, commits_on
 from kafka_migration.core.errors import Refused, TransientError
@@ -21,7 +20,6 @@ from kafka_migration.core.offsets import Offsets, TopicPartition, from_document
 from kafka_migration.core.repartitioned import HowCopied, repartitioned_topics
 from kafka_migration.core.vector_rules import Vectors, topics_to_translate
 from kafka_migration.core.vector_translation import TranslationRequest
-from kafka_migration.engines.mirrormaker2_topics import checkpoints_topic, stored_checkpoints
 from kafka_migration.orchestration.comparing import compacted_topics, untimed_topics
 from kafka_migration.orchestration.documents import understood
 from kafka_migration.orchestration.mirroring import every_value
@@ -150,19 +148,6 @@ def translation_request(run: MigrationRun) -> TranslationRequest:
         source_log_start=log_start,
         max_bytes_per_s=run.migration.validation.max_bytes_per_s,
     )
-
-
-def read_checkpoints(run: MigrationRun) -> Checkpoints:
-    """Return MirrorMaker 2's own checkpoints, if it was to write any."""
-    if not (run.migration.keeps_offsets and run.migration.cutover.checkpoints):
-        return {}
-    shown = {run.migration.target_topic(topic): topic for topic in run.topics_of_groups}
-    found = stored_checkpoints(run.target.read_table(checkpoints_topic(run.migration.source.alias)))
-    return {
-        (group, partition._replace(topic=shown[partition.topic])): checkpoint
-        for (group, partition), checkpoint in found.items()
-        if partition.topic in shown
-    }
 
 
 def log_starts(cluster: KafkaCluster, partitions: Collection[TopicPartition], side: str) -> Offsets:

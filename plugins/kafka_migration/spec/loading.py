@@ -276,7 +276,6 @@ def _freeze(model: MigrationModel, digest: str) -> Migration:
             may_be_active=tuple(cutover.may_be_active),
             may_rewind=tuple(cutover.may_rewind),
             hooks=_hooks(cutover.hooks),
-            checkpoints=cutover.checkpoints,
         ),
         nightly=_nightly(model.nightly),
         digest=digest,
@@ -291,12 +290,9 @@ def _insecure(named: list[Insecure]) -> tuple[Insecurity, ...]:
 def _validation(model: ValidationModel) -> ValidationSettings:
     return ValidationSettings(
         spark_connection=model.spark_connection,
-        block_records=model.block_records,
         tolerance=Tolerance(duplicates=model.max_duplicates, aborted=model.max_aborted),
-        audit=model.audit,
         compacted=dict(model.compacted),
         timestamps=dict(model.timestamps),
-        sample_percent=model.sample_percent,
         max_bytes_per_s=model.max_bytes_per_s,
         spark_unprotected=model.spark_unprotected,
     )

@@ -187,7 +187,6 @@ class ValidationModel(Strict):
     """How the copy is compared."""
 
     spark_connection: ConnectionId = Field(description="Airflow connection of type spark.")
-    block_records: int = Field(65536, ge=1024, le=1048576, description="Records of one digest block.")
     max_duplicates: int = Field(
         1_000_000,
         ge=0,
@@ -197,15 +196,6 @@ class ValidationModel(Strict):
         0,
         ge=0,
         description="Aborted records that may be on the target, with isolation_level read_uncommitted.",
-    )
-    audit: bool = Field(
-        False, description="Hash with SHA-256 and a secret of the run, against copies that were forged on purpose."
-    )
-    sample_percent: int | None = Field(
-        None,
-        ge=1,
-        le=99,
-        description="Share of the partitions that sync and nightly runs compare (mirrormaker1: of the topics).",
     )
     compacted: dict[TopicName, bool] = Field(
         {},
@@ -249,10 +239,10 @@ class HooksModel(Strict):
     """What is called in a cutover, and when."""
 
     stop_producers: HookModel | None = Field(None, description="Once the copy is near: stop what writes to the source.")
-    switch_clients: HookModel | None = Field(
-        None, description="After the groups have moved: point producers and consumers to the target."
+    after_cutover: HookModel | None = Field(
+        None,
+        description="After the groups have moved: point the consumers and producers to the target and start them.",
     )
-    start_consumers: HookModel | None = Field(None, description="Last: start consumers and producers again.")
 
 
 class CutoverModel(Strict):
@@ -286,11 +276,6 @@ class CutoverModel(Strict):
         [],
         max_length=1000,
         description="Names of groups that a cutover may put back to offsets before those that they have on the target.",
-    )
-    checkpoints: bool = Field(
-        False,
-        description="Whether MirrorMaker 2 writes checkpoints, with which the plan is compared. Its login must then be "
-        "allowed to describe every group of the source.",
     )
     hooks: HooksModel = Field(HooksModel(), description="Your own DAGs or functions, called as the cutover goes on.")
     approval_time_limit: Duration = Field("24h", validate_default=True, description="No answer by then ends the run.")

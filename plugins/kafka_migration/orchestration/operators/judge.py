@@ -15,7 +15,7 @@ from kafka_migration.core.errors import Finding, ValidationFailed
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.intervals import TopicAnswer
 from kafka_migration.core.judgements import Judgement, comparisons_of
-from kafka_migration.core.judging import TopicVerdict, judge_topics, with_samples, with_untimed
+from kafka_migration.core.judging import TopicVerdict, judge_topics, with_untimed
 from kafka_migration.core.key_judging import GenerationEvents
 from kafka_migration.core.ledger import Ledger
 from kafka_migration.core.metrics import MetricsOf
@@ -58,8 +58,7 @@ class JudgeOperator(TellsLineage, MigrationOperator):
             events=_events(ledger, request.generations),
             tolerance=run.migration.validation.tolerance,
         )
-        timed = with_untimed(judged, request, run.migration.validation.timestamps)
-        topics = with_samples(timed, request)
+        topics = with_untimed(judged, request, run.migration.validation.timestamps)
         judgement = _judgement(run, request, result, topics)
         if judgement.generations and judgement.topics:
             hold_reservation(run)
@@ -142,12 +141,8 @@ def _events(ledger: Ledger, compared: Collection[int]) -> dict[str, GenerationEv
 def _judgement(
     run: MigrationRun, request: ValidationRequest, result: ValidationResult, topics: tuple[TopicVerdict, ...]
 ) -> Judgement:
-    """Return the judgement of just what was measured, however the ledger went on since.
-
-    A sample is a hint and no proof: topics of which something was left out stay to be judged.
-    """
+    """Return the judgement of just what was measured, however the ledger went on since."""
     whole = run.request.reads_whole
-    topics = tuple(topic for topic in topics if topic.topic not in request.left_out)
     return Judgement(
         run=run.identity.holder,
         at=run.now(),

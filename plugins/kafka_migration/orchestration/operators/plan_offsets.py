@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from airflow.sdk import Context
 
-from kafka_migration.core.checkpoints import compared, render_comparison
 from kafka_migration.core.errors import Refused
 from kafka_migration.core.evidence import Kind
 from kafka_migration.core.group_offsets import OffsetsPlan
@@ -16,7 +15,7 @@ from kafka_migration.core.not_moved import not_moved
 from kafka_migration.core.offsets_report import render_plan
 from kafka_migration.orchestration.failing import log_findings
 from kafka_migration.orchestration.group_planning import make_offsets_plan
-from kafka_migration.orchestration.group_reading import read_checkpoints, read_others
+from kafka_migration.orchestration.group_reading import read_others
 from kafka_migration.orchestration.operators.base import (
     MigrationOperator,
     Summary,
@@ -39,10 +38,7 @@ class PlanOffsetsOperator(MigrationOperator):
         skip_unless_planning(run)
         require_proved_copy(run)
         plan = replace(make_offsets_plan(run, final=run.request.mode.moves_groups), others=read_others(run))
-        checkpoints = compared(plan, read_checkpoints(run))
-        markdown = render_plan(plan, run.name) + "\n" * bool(checkpoints) + render_comparison(checkpoints)
-        document = {"checkpoints": [each.to_document() for each in checkpoints], **_document(plan, markdown)}
-        run.evidence.write(Kind.OFFSETS_PLAN, document)
+        run.evidence.write(Kind.OFFSETS_PLAN, _document(plan, render_plan(plan, run.name)))
         self._log_plan(plan)
         if plan.is_final and (findings := plan.uncopied_findings()):
             raise Refused(findings)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -15,10 +14,8 @@ from kafka_migration.core.evidence import Kind
 from kafka_migration.core.generations import Generation
 from kafka_migration.core.lateness import pending_document
 from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.migration import Mode
-from kafka_migration.core.sampling import left_out, sampled
 from kafka_migration.core.validation import (
-    AUDITED_DIGESTS,
+    BLOCK_RECORDS,
     KEY_DIGEST,
     POSITION_DIGEST,
     ValidationRequest,
@@ -95,36 +92,23 @@ def _request(run: MigrationRun) -> ValidationRequest:
     generations = _generations(run, ledger)
     by_key = not run.migration.keeps_partitions
     delta = delta_key_windows if by_key else delta_windows
-    every = _whole_windows(run, ledger) if run.request.reads_whole else delta(generations)
-    windows = _chosen(run, every)
+    windows = _whole_windows(run, ledger) if run.request.reads_whole else delta(generations)
     topics = {window.topic for window in windows if not window.is_empty}
-    digest = KEY_DIGEST if by_key else POSITION_DIGEST
-    wanted = run.migration.validation
     return ValidationRequest(
         migration=run.name,
         run=run.identity.holder,
-        block_records=wanted.block_records,
+        block_records=BLOCK_RECORDS,
         # What was aborted is no part of the source, whether MirrorMaker copied it or not.
         isolation_level="read_committed",
         windows=tuple(replace(w, target_topic=run.migration.target_topic(w.topic)) for w in windows),
         generations=tuple(generation.number for generation in generations),
-        digest=AUDITED_DIGESTS[digest] if wanted.audit else digest,
+        digest=KEY_DIGEST if by_key else POSITION_DIGEST,
         untimed_topics=untimed_topics(run, topics),
         compacted_topics=compacted_topics(run, topics),
         is_uncommitted_copy=run.migration.mirror.isolation_level == "read_uncommitted",
-        nonce=secrets.token_hex(16) if wanted.audit else None,
-        left_out=left_out(every, windows),
-        max_bytes_per_s=wanted.max_bytes_per_s,
+        max_bytes_per_s=run.migration.validation.max_bytes_per_s,
         killed_generations=tuple(g.number for g in generations if g.stop is not None and not g.stop.graceful),
     )
-
-
-def _chosen(run: MigrationRun, windows: Sequence[Window]) -> Sequence[Window]:
-    """Return the windows to read: all, unless the file asks for a sample; what consumers are moved by is never one."""
-    percent = run.migration.validation.sample_percent
-    if percent is None or run.request.mode not in {Mode.SYNC, Mode.FOLLOW}:
-        return windows
-    return sampled(windows, percent, seed=run.identity.run_id, by_key=not run.migration.keeps_partitions)
 
 
 def _generations(run: MigrationRun, ledger: Ledger) -> list[Generation]:
