@@ -59,7 +59,8 @@ def paste(machine: Machine, tmp_path: Path, installation: str) -> Paste:
         )
     )
     program.chmod(0o755)
-    environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}
+    # Regression: where the environment tells a terminal's width, `ps` cut the line before the name of the folder.
+    environment = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}", "COLUMNS": "80"}
     return lambda text: (
         subprocess.run(
             ["sh", "-c", text], cwd=ROOT, env=environment, capture_output=True, text=True, check=False

@@ -15,6 +15,7 @@ from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 from kafka_migration.orchestration.operators.spark_job import zip_package
 from sandbox.data.asking import asked
 from sandbox.data.topics import wait_until_led
+from sandbox.kafka import SHORT_LIVED
 from sandbox.sandbox import Sandbox
 from sandbox.spark import JOB, submit_job
 from tests.waiting import wait_until
@@ -248,4 +249,6 @@ def submit(
     """Run the job; returns how it ended and where its result should be."""
     documents = {"request": request, "clients": clients}
     package = zip_package(JOB.parent / "kafka_digest", folder)
-    return submit_job(folder, documents, package, clusters.jars, master=master, conf=conf, timeout_s=timeout_s)
+    quick = {"spark.driver.extraJavaOptions": " ".join(SHORT_LIVED)}
+    settings = {**quick, **(conf or {})}
+    return submit_job(folder, documents, package, clusters.jars, master=master, conf=settings, timeout_s=timeout_s)

@@ -24,6 +24,7 @@ from typing import Any
 
 from sandbox import jars
 from sandbox.environment import search_path
+from sandbox.kafka import SHORT_LIVED
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -171,7 +172,8 @@ def warm_driver(folder: Path) -> Iterator[dict[str, str]]:
         **os.environ,
         "PYTHONPATH": str(ROOT / "spark_jobs"),
         "PYSPARK_PYTHON": sys.executable,
-        "PYSPARK_SUBMIT_ARGS": f"--jars {connector} --conf spark.log.level=WARN pyspark-shell",
+        "PYSPARK_SUBMIT_ARGS": f"--jars {connector} --driver-java-options '{' '.join(SHORT_LIVED)}' "
+        "--conf spark.log.level=WARN pyspark-shell",
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
     with (folder / "log").open("wb") as log:
