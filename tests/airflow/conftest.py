@@ -28,6 +28,7 @@ from kafka_migration.orchestration import starting as start_module
 from kafka_migration.orchestration.operators import preflight as preflight_module
 from kafka_migration.orchestration.operators import spark_job as spark_job_module
 from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.triggers import patient as patient_module
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
 
@@ -270,6 +271,8 @@ def _connect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     clusters = {"source": world.source, "target": world.target}
     monkeypatch.setattr(run_module, "cluster", lambda side, of: clusters[side])
     monkeypatch.setattr(run_module, "SshMirrorHost", lambda migration, connection_id: world.host)
+    # No scheduler has to learn anything here before a task runs again.
+    monkeypatch.setattr(patient_module, "SETTLED_AFTER_S", 0.0)
     # A look at the target's ends after a pause, which no other process uses here.
     monkeypatch.setattr(start_module.time, "sleep", lambda seconds: None)
     for module in (start_module, spark_job_module, lineage_module, producers_module):

@@ -139,7 +139,8 @@ def answer_producers(
         except AirflowApiError:
             return False
         seen = seen + 1 if migration.task_state(run_id, STOP_PRODUCERS) == "deferred" else 0
-        return seen > 1
+        return seen > 5
 
-    wait_until(has_settled, 400, "the question about the producers", ASKING_AIRFLOW_S)
+    # Records must come more often than the fence takes for a stand-still.
+    wait_until(has_settled, 400, "the question about the producers")
     api.answer(migration.dag_id, run_id, STOP_PRODUCERS, option)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from datetime import datetime
 from typing import Any
 
-from airflow.triggers.base import BaseTrigger, TriggerEvent
+from airflow.triggers.base import TriggerEvent
 from asgiref.sync import sync_to_async
 
 from kafka_migration.core.evidence import Kind
 from kafka_migration.orchestration.cutover_guide import Stage
 from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.triggers.patient import PatientTrigger
 
 log = logging.getLogger(__name__)
 
 
-class AnnouncementTrigger(BaseTrigger):
+class AnnouncementTrigger(PatientTrigger):
     """Wait until this attempt's watch has announced that the producers are to stop, or can do so no more.
 
     :param run: the waiting run, as `MigrationRun.to_arguments` describes it.
@@ -41,7 +42,7 @@ class AnnouncementTrigger(BaseTrigger):
             {"run": self.run_arguments, "deadline": self.deadline, "is_over": self.is_over},
         )
 
-    async def run(self) -> AsyncIterator[TriggerEvent]:
+    async def events(self) -> AsyncGenerator[TriggerEvent]:
         """Poll the evidence until there is something to tell; yield the one event."""
         run = MigrationRun.from_arguments(self.run_arguments)
         poll_interval_s = await sync_to_async(lambda: run.migration.watch.poll_interval_s)()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from datetime import datetime
 from typing import Any
 
-from airflow.triggers.base import BaseTrigger, TriggerEvent
+from airflow.triggers.base import TriggerEvent
 from asgiref.sync import sync_to_async
 
 from kafka_migration.adapters.clock import SystemClock
@@ -18,6 +18,7 @@ from kafka_migration.core.silence import Party, Silence, SilenceWatch, moment
 from kafka_migration.orchestration.alerting import unreachable_alert
 from kafka_migration.orchestration.group_lag import GroupLagReader, GroupLagWatcher, failed_event
 from kafka_migration.orchestration.run import MigrationRun, cluster_at
+from kafka_migration.orchestration.triggers.patient import PatientTrigger
 from kafka_migration.orchestration.triggers.telling import tell
 
 # For a sensor that no migration file says anything of: the defaults of such a file.
@@ -25,7 +26,7 @@ STALL_AFTER_S = 600.0
 UNREACHABLE_AFTER_S = 1800.0
 
 
-class ConsumerGroupLagTrigger(BaseTrigger):
+class ConsumerGroupLagTrigger(PatientTrigger):
     """Wait until every group has caught up, all in one trigger, or the deadline is over.
 
     :param kafka_conn_id: the Airflow connection (type `kafka`) of the cluster.
@@ -88,7 +89,7 @@ class ConsumerGroupLagTrigger(BaseTrigger):
             },
         )
 
-    async def run(self) -> AsyncIterator[TriggerEvent]:
+    async def events(self) -> AsyncGenerator[TriggerEvent]:
         """Poll until the wait is over; yield its one event."""
         # Airflow's connections are readable only through its bridge between threads and the event loop.
         try:

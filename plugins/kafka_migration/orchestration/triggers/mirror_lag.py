@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, ParamSpec, TypeVar
 
-from airflow.triggers.base import BaseTrigger, TriggerEvent
+from airflow.triggers.base import TriggerEvent
 from asgiref.sync import sync_to_async
 
 from kafka_migration.adapters.metrics import begin_metrics, emit
@@ -25,6 +25,7 @@ from kafka_migration.orchestration.plan_guide import Guide, PlanGuide
 from kafka_migration.orchestration.reviving import Reviver
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.starting import stop_generation
+from kafka_migration.orchestration.triggers.patient import PatientTrigger
 from kafka_migration.orchestration.triggers.telling import tell
 from kafka_migration.orchestration.watcher import POLL_RESERVE_S, MirrorWatcher
 
@@ -37,7 +38,7 @@ POLLS_AT_ONCE = 16
 _places = threading.BoundedSemaphore(POLLS_AT_ONCE)
 
 
-class MirrorLagTrigger(BaseTrigger):
+class MirrorLagTrigger(PatientTrigger):
     """Watch one migration's MirrorMaker until it is drained, has failed, or the deadline is over.
 
     `generation` is the one that `start_mirror` started. A MirrorMaker that dies is started again as the next
@@ -67,7 +68,7 @@ class MirrorLagTrigger(BaseTrigger):
             {"run": self.run_arguments, "generation": self.generation, "deadline": self.deadline},
         )
 
-    async def run(self) -> AsyncIterator[TriggerEvent]:
+    async def events(self) -> AsyncGenerator[TriggerEvent]:
         """Poll until the watch is over; yield its one event."""
         run = MigrationRun.from_arguments(self.run_arguments)
         # A poll may take minutes: in threads shared with others, these would miss their leases.

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from datetime import datetime
 from typing import Any
 
-from airflow.triggers.base import BaseTrigger, TriggerEvent
+from airflow.triggers.base import TriggerEvent
 from asgiref.sync import sync_to_async
 
 from kafka_migration.core.errors import FindingsError, TransientError
 from kafka_migration.core.host import MirrorHost
 from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.triggers.patient import PatientTrigger
 
 # Only the task can ask Airflow whether the holder's run is over, so it is woken up so often.
 LOOK_AGAIN_S = 60.0
 
 
-class ReservationTrigger(BaseTrigger):
+class ReservationTrigger(PatientTrigger):
     """Wait until the migration's reservation is free, another run's, or it is time for the task to look itself.
 
     :param run: the waiting run, as `MigrationRun.to_arguments` describes it.
@@ -42,7 +43,7 @@ class ReservationTrigger(BaseTrigger):
             {"run": self.run_arguments, "holder": self.holder, "deadline": self.deadline},
         )
 
-    async def run(self) -> AsyncIterator[TriggerEvent]:
+    async def events(self) -> AsyncGenerator[TriggerEvent]:
         """Poll until there is something to look at; yield the one event."""
         run = MigrationRun.from_arguments(self.run_arguments)
         try:

@@ -1,0 +1,103 @@
+"""A trigger holds its event back until Airflow knows that the task has gone to sleep (apache/airflow#72716)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+from airflow.triggers.base import BaseTrigger, TriggerEvent
+
+from kafka_migration.orchestration import triggers
+from kafka_migration.orchestration.triggers import patient
+from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger
+from kafka_migration.orchestration.triggers.group_lag import ConsumerGroupLagTrigger
+from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
+from kafka_migration.orchestration.triggers.patient import PatientTrigger
+from kafka_migration.orchestration.triggers.reservation import ReservationTrigger
+
+pytestmark = pytest.mark.airflow
+
+
+class Ready(PatientTrigger):
+    """Knows its event at once; `closed` tells whether it could tidy up."""
+
+    closed = False
+
+    def serialize(self) -> tuple[str, dict[str, Any]]:
+        """Return nothing that is used."""
+        return "", {}
+
+    async def events(self) -> AsyncGenerator[TriggerEvent]:
+        """Yield the event, and tidy up."""
+        try:
+            yield TriggerEvent("done")
+        finally:
+            self.closed = True
+
+
+@pytest.fixture
+def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """How long triggers slept, without doing so; a clock that stands still."""
+    times: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        times.append(seconds)
+
+    monkeypatch.setattr(patient, "sleep", sleep)
+    monkeypatch.setattr(patient, "monotonic", lambda: 100.0)
+    return times
+
+
+async def told(trigger: PatientTrigger) -> list[Any]:
+    return [event.payload async for event in trigger.run()]
+
+
+def test_event_waits_until_airflow_has_settled(slept: list[float]):
+    """An event that is known at once is given when the process that deferred the task has had time to end."""
+    trigger = Ready()
+
+    assert ["done"] == asyncio.run(told(trigger))
+    assert ([patient.SETTLED_AFTER_S], True) == (slept, trigger.closed)
+
+
+def test_late_event_is_given_at_once(slept: list[float], monkeypatch: pytest.MonkeyPatch):
+    """What takes longer anyway is not held back."""
+    moments = iter([100.0, 100.0 + patient.SETTLED_AFTER_S + 1])
+    monkeypatch.setattr(patient, "monotonic", lambda: next(moments))
+
+    assert ["done"] == asyncio.run(told(Ready()))
+    assert [0.0] == slept
+
+
+def test_cancelled_trigger_tidies_up(monkeypatch: pytest.MonkeyPatch):
+    """A triggerer that stops while an event is held back ends what the trigger had opened."""
+    monkeypatch.setattr(patient, "SETTLED_AFTER_S", 3600.0)
+    trigger = Ready()
+
+    async def cancelled() -> None:
+        task = asyncio.ensure_future(told(trigger))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+    assert trigger.closed
+
+
+def test_every_trigger_is_patient():
+    """No trigger of the package can wake its task too early."""
+    ours = {kind for kind in all_kinds(BaseTrigger) if kind.__module__.startswith(triggers.__name__)}
+
+    assert {PatientTrigger, AnnouncementTrigger, ConsumerGroupLagTrigger, MirrorLagTrigger, ReservationTrigger} == ours
+    assert all(
+        issubclass(kind, PatientTrigger) and (kind is PatientTrigger or "run" not in vars(kind)) for kind in ours
+    )
+
+
+def all_kinds(kind: type) -> set[type]:
+    """Return all subclasses of a class."""
+    return {each for below in kind.__subclasses__() for each in (below, *all_kinds(below))}
