@@ -9,7 +9,6 @@ import argparse
 import importlib
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 
 from bench.page import note_machine
 from bench.results import Row, merge
@@ -19,7 +18,6 @@ PARTS = ("validation", "orchestration", "snapshot", "triggerer", "mirroring", "g
 
 def main() -> int:
     """Run the parts asked for, write and print their figures."""
-    sys.path[:0] = [str(Path(__file__).parents[1] / folder) for folder in ("spark_jobs", "plugins")]
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("parts", nargs="*", choices=PARTS, help="all of them, if none is given")
     parser.add_argument("--records", type=int, default=5_000_000, help="records of a side (validation)")

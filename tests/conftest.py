@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -61,3 +62,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("live") and "sandbox" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.runs)
+
+
+def pytest_unconfigure() -> None:
+    """Leave no Airflow home behind: each worker of a run has made its own."""
+    shutil.rmtree(os.environ["AIRFLOW_HOME"], ignore_errors=True)

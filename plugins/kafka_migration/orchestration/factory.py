@@ -10,20 +10,21 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable, Param, TriggerRule, chain, get_parsing_context
+from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable, TriggerRule, chain, get_parsing_context
 from airflow.utils.types import DagRunType
 
 from kafka_migration.adapters import settings
 from kafka_migration.core.errors import FindingsError
-from kafka_migration.core.migration import NIGHTLY_DAG_PREFIX, ROLLBACK_DAG_PREFIX, HookName, Migration, Mode
+from kafka_migration.core.migration import NIGHTLY_DAG_PREFIX, ROLLBACK_DAG_PREFIX, HookName, Migration
 from kafka_migration.core.overlap import overlap_findings
-from kafka_migration.core.progress import duration
 from kafka_migration.orchestration.alerting import deadlines
+from kafka_migration.orchestration.dag_docs import manual_doc, nightly_doc, rollback_doc
+from kafka_migration.orchestration.forms import manual_form, nightly_form, rollback_form
 from kafka_migration.orchestration.operators.approve import ApproveOperator
 from kafka_migration.orchestration.operators.approve_rollback import ApproveRollbackOperator
 from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
@@ -44,7 +45,6 @@ from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
 from kafka_migration.orchestration.operators.translate_back import TranslateBackOperator
 from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator
 from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator
-from kafka_migration.orchestration.run import DEFAULT_MODE, DEFAULT_ROLLBACK
 from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
 from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
 from kafka_migration.spec.loading import load_migration_file
@@ -61,19 +61,6 @@ STOP_RETRIES: dict[str, Any] = {"retries": 5, "retry_delay": timedelta(seconds=1
 # Of what may be skipped before a task, something must have succeeded, so that a skipped line stays skipped.
 _NONE_FAILED = TriggerRule.NONE_FAILED_MIN_ONE_SUCCESS
 _NIGHTLY_RUN_TYPES = (DagRunType.SCHEDULED, DagRunType.BACKFILL_JOB)
-_MODES = {
-    Mode.REHEARSE: "copy what is new, validate it, and show where each consumer group would continue on the target; "
-    "move no group",
-    Mode.SYNC: "copy what is new and validate it",
-    Mode.FOLLOW: "keep copying until a given time or until you run `kafka-migration stop`, then validate",
-    Mode.VALIDATE: "copy nothing; compare the whole copy again, or only what some generations copied",
-    Mode.CUTOVER: "copy the rest once the producers have stopped, validate it, and after your approval move the "
-    "consumer groups to the target",
-}
-_ROLLBACK_MODES = {
-    Mode.FAIL_BACK: "after your approval, set the groups on the source to where they have read on the target",
-    Mode.RESTORE: "after your approval, set the groups on the target back to their offsets before the cutover",
-}
 
 
 def migration_dags(folder: Path | None = None) -> dict[str, DAG]:
@@ -129,8 +116,8 @@ def migration_dag(dag_id: str, path: Path, migration: Migration | None, problem:
         max_active_runs=1,
         deadline=deadlines(path.stem, migration),
         tags=_tags(path, problem),
-        doc_md=_doc(path.stem, migration, problem),
-        params=_form(migration),
+        doc_md=manual_doc(path.stem, migration, problem),
+        params=manual_form(migration),
         default_args=RETRIES,
     ) as dag:
         copying = _copying_tasks(path.stem)
@@ -155,8 +142,8 @@ def nightly_dag(dag_id: str, path: Path, migration: Migration | None, problem: s
         # Airflow wants manual runs allowed where there is no schedule; preflight refuses them.
         allowed_run_types=_NIGHTLY_RUN_TYPES if nightly else None,
         tags=[*_tags(path, problem), "nightly"],
-        doc_md=_nightly_doc(path.stem, migration, problem),
-        params=_nightly_form(),
+        doc_md=nightly_doc(path.stem, migration, problem),
+        params=nightly_form(),
         default_args=RETRIES,
     ) as dag:
         _finish(path.stem, _copying_tasks(path.stem))
@@ -172,8 +159,8 @@ def rollback_dag(dag_id: str, path: Path, migration: Migration | None, problem: 
         max_active_runs=1,
         deadline=deadlines(path.stem, migration),
         tags=[*_tags(path, problem), "rollback"],
-        doc_md=_rollback_doc(path.stem, migration, problem),
-        params=_rollback_form(migration),
+        doc_md=rollback_doc(path.stem, migration, problem),
+        params=rollback_form(migration),
         default_args=RETRIES,
     ) as dag:
         _finish(path.stem, _rollback_tasks(path.stem))
@@ -263,160 +250,3 @@ def _read(path: Path) -> tuple[Migration | None, str]:
     except Exception as error:
         # Whatever it is, it must not take the other migrations' DAGs away.
         return None, f"{type(error).__name__}: {error}"
-
-
-def _form(migration: Migration | None) -> dict[str, Param]:
-    topics = list(migration.topics) if migration else []
-    return {
-        "mode": _mode(
-            DEFAULT_MODE,
-            _MODES,
-            "What the run does. It writes no records, topics or offsets to the source cluster. With "
-            "validation.max_bytes_per_s it sets a client quota there while it validates.",
-        ),
-        # The form takes an empty field for missing, and does not trigger, unless null is allowed.
-        "topics": Param(
-            None,
-            type=["null", "array"],
-            items={"type": "string", "enum": topics} if topics else {"type": "string"},
-            examples=topics,
-            title="Topics",
-            description="Only these topics. None chosen: all topics of the migration file that are not cut over yet.",
-        ),
-        "groups": Param(
-            None,
-            type=["null", "array"],
-            items={"type": "string"},
-            title="Consumer groups",
-            description="For modes rehearse and cutover: only these groups. None given: all groups that cutover.groups "
-            "names.",
-        ),
-        "generations": Param(
-            None,
-            type=["null", "string"],
-            pattern=r"^([1-9][0-9]*(-[1-9][0-9]*)?)?$",
-            title="Generations",
-            description='For mode validate: compare only what these generations of MirrorMaker copied, such as "3" or '
-            '"3-5". None given: the whole copy.',
-        ),
-        "follow_until": Param(
-            None,
-            type=["null", "string"],
-            format="date-time",
-            title="Follow until",
-            description="For mode follow: when to stop. If empty, it runs until you run `kafka-migration stop`.",
-        ),
-        "note": _note(),
-    }
-
-
-def _rollback_form(migration: Migration | None) -> dict[str, Param]:
-    topics = list(migration.topics) if migration else []
-    return {
-        "mode": _mode(DEFAULT_ROLLBACK, _ROLLBACK_MODES, "What the rollback does, for everything that was cut over."),
-        "leave_records_of": Param(
-            None,
-            type=["null", "array"],
-            # Also one that has been taken out of the file since.
-            items={"type": "string"},
-            examples=topics,
-            title="Leave records of",
-            description="Topics whose records written after the cutover may stay on the target only. If none is "
-            "selected and such records exist, the rollback is refused.",
-        ),
-        "note": _note(),
-    }
-
-
-def _nightly_form() -> dict[str, Param]:
-    return {
-        "mirror_outside_window": Param(
-            False,
-            type="boolean",
-            title="Mirror outside the window",
-            description="A backfill mirrors what it lacks at any time of the day, not only until nightly.until.",
-        ),
-        "note": _note(),
-    }
-
-
-def _mode(default: Mode, modes: Mapping[Mode, str], description: str) -> Param:
-    return Param(
-        str(default),
-        type="string",
-        enum=[str(mode) for mode in modes],
-        values_display={str(mode): f"{mode}: {text}" for mode, text in modes.items()},
-        title="Mode",
-        description=description,
-    )
-
-
-def _note() -> Param:
-    return Param(
-        None,
-        type=["null", "string"],
-        maxLength=500,
-        title="Note",
-        description="For example a ticket number. Kept in the evidence, shown in the report and in the run's note.",
-    )
-
-
-def _doc(name: str, migration: Migration | None, problem: str) -> str:
-    if migration is None or problem:
-        return _invalid_doc(name, problem)
-    return (
-        f"### Migration `{name}`\n\n"
-        f"Moves {len(migration.topics)} topics from `{migration.source.connection}` to "
-        f"`{migration.target.connection}`: {', '.join(f'`{t}`' for t in migration.topics)}.\n\n"
-        f"Trigger it with one of these modes:\n\n{_listed(_MODES)}\n\nEvery run leaves its evidence in the "
-        "evidence root; the last task's log names the folder."
-    )
-
-
-def _listed(modes: Mapping[Mode, str]) -> str:
-    return "\n".join(f"- `{mode}`: {text}" for mode, text in modes.items())
-
-
-def _rollback_doc(name: str, migration: Migration | None, problem: str) -> str:
-    if migration is None or problem:
-        return _invalid_doc(name, problem)
-    return (
-        f"### Rollback of `{name}`\n\nTakes back everything that was cut over from `{migration.source.connection}` to "
-        f"`{migration.target.connection}`. Stop the producers and consumers on the target first, then trigger it with "
-        f"one of these modes:\n\n{_listed(_ROLLBACK_MODES)}\n\nNothing is written before a person has approved the "
-        "plan. Records that only the target has are counted, and refuse the run unless their topics are named."
-    )
-
-
-def _nightly_doc(name: str, migration: Migration | None, problem: str) -> str:
-    if migration is None or problem:
-        return _invalid_doc(name, problem)
-    dag_id = f"{NIGHTLY_DAG_PREFIX}{name}"
-    if migration.nightly is None:
-        return (
-            f"### Nightly sync of `{name}`\n\nThe migration file has no section `nightly`, so nothing runs by itself, "
-            "and there are no intervals for a backfill. Add `nightly:` with at least `cron`."
-        )
-    until = f", until `{migration.nightly.until:%H:%M}`" if migration.nightly.until else ""
-    return (
-        f"### Nightly sync of `{name}`\n\nMirrors what is new, stops, validates it: at `{migration.nightly.cron}` "
-        f"({migration.nightly.timezone}){until}. It runs once it is unpaused; nights that were missed are caught up "
-        "by one run.\n\n### Backfill\n\nA backfill run answers what became of the records of one interval. It "
-        "validates only what no run has validated yet, and mirrors only what is not copied yet.\n\n"
-        f"```\nairflow backfill create --dag-id {dag_id} --from-date 2030-01-01 --to-date 2030-01-08 "
-        "--max-active-runs 1\n```\n\n"
-        "- `--dry-run` lists the intervals and creates nothing.\n"
-        "- While this DAG is paused, runs are created and do not start.\n"
-        "- `--max-active-runs 1`: runs come one after another. Without it they wait beside each other for the "
-        f"reservation, each at most {duration(migration.nightly.wait_limit_s)} (`nightly.wait_limit`), and then fail "
-        "with `RESERVED_BY`.\n"
-        "- `--to-date` is an instant: the interval that begins then is still made, one that begins later is not.\n"
-        "- Dates that have a run are left out; `--reprocess-behavior completed` asks them again. What is known is "
-        "answered from the ledger, and nothing is counted twice."
-    )
-
-
-def _invalid_doc(name: str, problem: str) -> str:
-    findings = "\n".join(f"- {line}" for line in problem.splitlines())
-    head = f"### The migration file `{name}.yaml` is invalid\n\nEvery run is refused until the file is corrected:"
-    return f"{head}\n\n{findings}"
