@@ -43,7 +43,7 @@ test: bootstrap ## All tests but the long campaigns, three parts of them at once
 
 .PHONY: test-fast
 test-fast: bootstrap ## All tests that need no clusters
-	@$(PYTEST) $(FAST) -m "not live"
+	@$(PYTEST) $(FAST) -m "not live" -n 2 --dist loadfile
 
 .PHONY: test-runs
 test-runs: bootstrap ## Only the live tests of whole runs, on a live Airflow, with a Spark driver that stays
