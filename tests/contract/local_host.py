@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -133,6 +134,14 @@ class Machine:
     def environment(self) -> dict[str, str]:
         """What a login shell of this machine would have."""
         return {"PATH": self.path, "HOME": str(self.home)}
+
+    def shown(self, *names: str) -> list[bytes]:
+        """Return what the system shows of the living processes; one that ends meanwhile shows nothing."""
+        found: list[bytes] = []
+        for path in (Path(f"/proc/{pid}/{name}") for pid in self.alive() for name in names):
+            with suppress(FileNotFoundError, ProcessLookupError):
+                found.append(path.read_bytes())
+        return found
 
     def alive(self, marker: str = "") -> list[int]:
         """The living processes that mirrorctl started below the base folder, by the marker it gives them."""

@@ -245,7 +245,7 @@ def test_private_arguments_are_in_no_command_line(machine: Machine, host: Script
     host.reserve(ME)
     launch = replace(machine.launch(), private_arguments=True)
     host.start(ME, 1, replace(launch, arguments=(*launch.arguments, "canary-topic")))
-    lines = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid in machine.alive()]
+    lines = machine.shown("cmdline")
     file = generation_dir(machine) / f"{MAIN_CLASS}.args"
     there = file.exists()
     host.stop(ME, 1, 0)
