@@ -209,6 +209,12 @@ class World:
         return MigrationRun.from_context(self.context(), "shop")  # type: ignore[arg-type]
 
 
+@pytest.fixture(autouse=True)
+def _settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let triggers give their events at once: no scheduler has to learn anything before a task runs again."""
+    monkeypatch.setattr(patient_module, "SETTLED_AFTER_S", 0.0)
+
+
 @pytest.fixture
 def world(tmp_path: Path, migration_text: str, monkeypatch: pytest.MonkeyPatch) -> World:
     """Two clusters with the source's topics, a host, connections, and the migration file `shop`."""
@@ -271,8 +277,6 @@ def _connect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     clusters = {"source": world.source, "target": world.target}
     monkeypatch.setattr(run_module, "cluster", lambda side, of: clusters[side])
     monkeypatch.setattr(run_module, "SshMirrorHost", lambda migration, connection_id: world.host)
-    # No scheduler has to learn anything here before a task runs again.
-    monkeypatch.setattr(patient_module, "SETTLED_AFTER_S", 0.0)
     # A look at the target's ends after a pause, which no other process uses here.
     monkeypatch.setattr(start_module.time, "sleep", lambda seconds: None)
     for module in (start_module, spark_job_module, lineage_module, producers_module):

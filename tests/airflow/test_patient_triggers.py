@@ -45,6 +45,7 @@ def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     async def sleep(seconds: float) -> None:
         times.append(seconds)
 
+    monkeypatch.setattr(patient, "SETTLED_AFTER_S", 10.0)
     monkeypatch.setattr(patient, "sleep", sleep)
     monkeypatch.setattr(patient, "monotonic", lambda: 100.0)
     return times
@@ -59,12 +60,12 @@ def test_event_waits_until_airflow_has_settled(slept: list[float]):
     trigger = Ready()
 
     assert ["done"] == asyncio.run(told(trigger))
-    assert ([patient.SETTLED_AFTER_S], True) == (slept, trigger.closed)
+    assert ([10.0], True) == (slept, trigger.closed)
 
 
 def test_late_event_is_given_at_once(slept: list[float], monkeypatch: pytest.MonkeyPatch):
     """What takes longer anyway is not held back."""
-    moments = iter([100.0, 100.0 + patient.SETTLED_AFTER_S + 1])
+    moments = iter([100.0, 111.0])
     monkeypatch.setattr(patient, "monotonic", lambda: next(moments))
 
     assert ["done"] == asyncio.run(told(Ready()))
