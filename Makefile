@@ -33,8 +33,7 @@ up: bootstrap ## Start the clusters, the MirrorMaker host and Airflow in the bac
 down: ## Stop everything that `make up` started
 	@if [ -x $(RUN) ]; then $(RUN) -m sandbox down; else echo 'No sandbox is running.'; fi
 
-# What needs no clusters, and what does; each with the durations of its slowest tests.
-FAST := $(filter-out tests/live,$(patsubst %/,%,$(filter-out tests/__pycache__/,$(wildcard tests/*/))))
+# Each part shows the durations of its slowest tests.
 PYTEST := $(RUN) -m pytest --durations=20 --durations-min=2
 
 .PHONY: test
@@ -43,7 +42,7 @@ test: bootstrap ## All tests but the long campaigns, three parts of them at once
 
 .PHONY: test-fast
 test-fast: bootstrap ## All tests that need no clusters
-	@$(PYTEST) $(FAST) -m "not live" -n 2 --dist loadfile
+	@$(PYTEST) --ignore=tests/live -m "not live" -n 2 --dist loadfile
 
 .PHONY: test-runs
 test-runs: bootstrap ## Only the live tests of whole runs, on a live Airflow, with a Spark driver that stays

@@ -8,7 +8,6 @@ that it needs. Beside it stands the least that can be delivered again, which is 
 from __future__ import annotations
 
 import random
-import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -40,7 +39,6 @@ validation:
 
 def main() -> None:
     """Run, and print a row per group."""
-    sys.path[:0] = [str(Path(__file__).parents[1] / "plugins")]
     with (
         tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder,
         Sandbox(Path(folder) / "sandbox", airflow=False, java_options=()) as sandbox,

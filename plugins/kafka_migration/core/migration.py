@@ -108,8 +108,8 @@ class WatchSettings:
 class ValidationSettings:
     """How the copy is compared.
 
-    `compacted` and `timestamps` say of topics what is otherwise asked of
-    the clusters: whether records may be deleted that have a newer one, and whether timestamps are compared.
+    `compacted` and `timestamps` say of topics what is otherwise asked of the clusters: whether records may be deleted
+    that have a newer one, and whether timestamps are compared.
     `max_bytes_per_s` is the most that it reads of each broker of either side; `None` is no limit. `spark_unprotected`
     declares that nobody else reaches a Spark cluster that has no authentication or encryption.
     """

@@ -22,7 +22,6 @@ RESULT_KIND = "validation-result"
 # each partition is compared with the one of its number; by key, a topic as a whole, wherever its keys are.
 POSITION_DIGEST = "partition-position-xxhash64/2"
 KEY_DIGEST = "key-order-fmix64/2"
-# The same with hashes that cannot be forged, by the digest that they replace.
 DIGESTS = (POSITION_DIGEST, KEY_DIGEST)
 # Records of one block of the digest by position.
 BLOCK_RECORDS = 65_536
@@ -83,8 +82,7 @@ class ValidationRequest:
     are those of them that ended ungracefully, and may have copied more than their windows say. `untimed_topics` are
     those whose timestamps the target makes anew, so that they are not compared; `compacted_topics` those of which
     either side may delete records that have a newer one. `is_uncommitted_copy`: MirrorMaker copied aborted transactions
-    too.
-    `max_bytes_per_s` is the most that each broker of either side is to send, `None` for as fast as it goes.
+    too. `max_bytes_per_s` is the most that each broker of either side is to send, `None` for as fast as it goes.
     """
 
     migration: str

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from kafka_migration.core.migration import NIGHTLY_DAG_PREFIX, Migration, Mode
 from kafka_migration.core.progress import duration
 from kafka_migration.orchestration.forms import MODES, ROLLBACK_MODES
 
 
-def manual_doc(name: str, migration: Migration | None, problem: str) -> str:
-    """Return the text on the page of the manual DAG; of an invalid file, what is wrong with it."""
-    if migration is None or problem:
-        return _invalid_doc(name, problem)
+def page_of(write: Callable[[str, Migration], str], name: str, migration: Migration | None, problem: str) -> str:
+    """Return the text that is written for a valid migration file. For an invalid file, return its findings."""
+    return write(name, migration) if migration and not problem else _invalid_doc(name, problem)
+
+
+def manual_doc(name: str, migration: Migration) -> str:
+    """Return the text on the page of the manual DAG."""
     return (
         f"### Migration `{name}`\n\n"
         f"Moves {len(migration.topics)} topics from `{migration.source.connection}` to "
@@ -26,10 +29,8 @@ def _listed(modes: Mapping[Mode, str]) -> str:
     return "\n".join(f"- `{mode}`: {text}" for mode, text in modes.items())
 
 
-def rollback_doc(name: str, migration: Migration | None, problem: str) -> str:
+def rollback_doc(name: str, migration: Migration) -> str:
     """Return the text on the page of the rollback DAG."""
-    if migration is None or problem:
-        return _invalid_doc(name, problem)
     return (
         f"### Rollback of `{name}`\n\nTakes back everything that was cut over from `{migration.source.connection}` to "
         f"`{migration.target.connection}`. Stop the producers and consumers on the target first, then trigger it with "
@@ -38,10 +39,8 @@ def rollback_doc(name: str, migration: Migration | None, problem: str) -> str:
     )
 
 
-def nightly_doc(name: str, migration: Migration | None, problem: str) -> str:
+def nightly_doc(name: str, migration: Migration) -> str:
     """Return the text on the page of the nightly DAG: its schedule, and how a backfill is made."""
-    if migration is None or problem:
-        return _invalid_doc(name, problem)
     dag_id = f"{NIGHTLY_DAG_PREFIX}{name}"
     if migration.nightly is None:
         return (

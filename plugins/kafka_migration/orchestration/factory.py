@@ -23,7 +23,7 @@ from kafka_migration.core.errors import FindingsError
 from kafka_migration.core.migration import NIGHTLY_DAG_PREFIX, ROLLBACK_DAG_PREFIX, HookName, Migration
 from kafka_migration.core.overlap import overlap_findings
 from kafka_migration.orchestration.alerting import deadlines
-from kafka_migration.orchestration.dag_docs import manual_doc, nightly_doc, rollback_doc
+from kafka_migration.orchestration.dag_docs import manual_doc, nightly_doc, page_of, rollback_doc
 from kafka_migration.orchestration.forms import manual_form, nightly_form, rollback_form
 from kafka_migration.orchestration.operators.approve import ApproveOperator
 from kafka_migration.orchestration.operators.approve_rollback import ApproveRollbackOperator
@@ -116,7 +116,7 @@ def migration_dag(dag_id: str, path: Path, migration: Migration | None, problem:
         max_active_runs=1,
         deadline=deadlines(path.stem, migration),
         tags=_tags(path, problem),
-        doc_md=manual_doc(path.stem, migration, problem),
+        doc_md=page_of(manual_doc, path.stem, migration, problem),
         params=manual_form(migration),
         default_args=RETRIES,
     ) as dag:
@@ -142,7 +142,7 @@ def nightly_dag(dag_id: str, path: Path, migration: Migration | None, problem: s
         # Airflow wants manual runs allowed where there is no schedule; preflight refuses them.
         allowed_run_types=_NIGHTLY_RUN_TYPES if nightly else None,
         tags=[*_tags(path, problem), "nightly"],
-        doc_md=nightly_doc(path.stem, migration, problem),
+        doc_md=page_of(nightly_doc, path.stem, migration, problem),
         params=nightly_form(),
         default_args=RETRIES,
     ) as dag:
@@ -159,7 +159,7 @@ def rollback_dag(dag_id: str, path: Path, migration: Migration | None, problem: 
         max_active_runs=1,
         deadline=deadlines(path.stem, migration),
         tags=[*_tags(path, problem), "rollback"],
-        doc_md=rollback_doc(path.stem, migration, problem),
+        doc_md=page_of(rollback_doc, path.stem, migration, problem),
         params=rollback_form(migration),
         default_args=RETRIES,
     ) as dag:
