@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaError, TopicPartition
@@ -125,22 +127,43 @@ def decide(api: AirflowApi, migration: LiveMigration, run_id: str, option: str) 
 def answer_producers(
     api: AirflowApi, migration: LiveMigration, run_id: str, option: str, write: Callable[[], object]
 ) -> None:
-    """Write on until a cutover asks whether the producers have stopped, and answer that.
+    """Answer a cutover's question whether the producers have stopped; a producer writes until the answer is taken.
 
-    Without that the fence may be proved before anybody has answered, and the question is gone.
+    Without that producer the fence may be proved before the answer, and the question is closed.
     """
     seen = 0
 
-    def has_settled() -> bool:
+    def is_asked() -> bool:
         nonlocal seen
-        write()
         try:
             api.question(migration.dag_id, run_id, STOP_PRODUCERS)
         except AirflowApiError:
             return False
         seen = seen + 1 if migration.task_state(run_id, STOP_PRODUCERS) == "deferred" else 0
-        return seen > 5
+        return seen > 2
 
-    # Records must come more often than the fence takes for a stand-still.
-    wait_until(has_settled, 400, "the question about the producers")
-    api.answer(migration.dag_id, run_id, STOP_PRODUCERS, option)
+    def is_taken() -> bool:
+        return migration.task_state(run_id, STOP_PRODUCERS) in {"success", "failed"}
+
+    with writing(write):
+        wait_until(is_asked, 400, "the question about the producers", ASKING_AIRFLOW_S)
+        api.answer(migration.dag_id, run_id, STOP_PRODUCERS, option)
+        wait_until(is_taken, 400, "the answer to be taken", ASKING_AIRFLOW_S)
+
+
+@contextmanager
+def writing(write: Callable[[], object]) -> Iterator[None]:
+    """Write about twice a second, whatever else is waited for; an error of `write` is raised at the end."""
+    is_over = threading.Event()
+
+    def write_on() -> None:
+        while not is_over.wait(0.5):
+            write()
+
+    with ThreadPoolExecutor(1) as pool:
+        producer = pool.submit(write_on)
+        try:
+            yield
+        finally:
+            is_over.set()
+    producer.result()

@@ -54,7 +54,7 @@ validation:
   spark_connection: {spark}
 cutover:
   groups: ["{groups}"]
-  fence_quiet: 3s
+  fence_quiet: {fence_quiet}
   fence_wait: {fence_wait}
   approval_time_limit: {approval_time_limit}
 {nightly}
@@ -68,6 +68,7 @@ DEFAULTS = {
     "more_topics": "",
     "poll_interval": "1s",
     "stall_after": "3m",
+    "fence_quiet": "3s",
     "fence_wait": "10m",
     "approval_time_limit": "1h",
     "nightly": "",

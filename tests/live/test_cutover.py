@@ -56,7 +56,7 @@ def target_offsets(migration: LiveMigration) -> list[Offsets]:
     return [committed(migration.target, group, migration.name) for group in groups_of(migration)]
 
 
-@pytest.mark.settings(nightly=alerts_section("1s"))
+@pytest.mark.settings(nightly=alerts_section("1s"), fence_quiet="10s")
 def test_groups_move_and_read_on(live: LiveWorld, mirrored: LiveMigration, mailbox: Mailbox, statsd: StatsD):
     """A rehearsal touches no group; after the approved cutover each group reads on at its next record.
 
@@ -187,6 +187,7 @@ def test_producer_that_goes_on_is_named(mirrored: LiveMigration):
 
 
 @pytest.mark.campaign
+@pytest.mark.settings(fence_quiet="10s")
 def test_cutover_that_a_person_aborts(live: LiveWorld, mirrored: LiveMigration):
     """Asked whether the producers have stopped, a person can end the cutover: MirrorMaker stops, no group moves."""
     run_id = mirrored.trigger("cutover")
