@@ -51,7 +51,7 @@ def main() -> None:
 def _copied(folder: Path, source: str, target: str, environment: Mapping[str, str]) -> dict[str, dict[int, int]]:
     """Let MirrorMaker copy, with a kill; return where each group stopped on the source."""
     from kafka_migration.adapters.kafka import ConfluentCluster
-    from kafka_migration.core.cluster import NewTopic
+    from kafka_migration.core.kafka.cluster import NewTopic
     from tests.live.real_mirror import RealMirror
 
     clusters = [ConfluentCluster("bench", {"bootstrap.servers": at}) for at in (source, target)]
@@ -82,7 +82,7 @@ def _copied(folder: Path, source: str, target: str, environment: Mapping[str, st
 
 
 def _launch(clusters: list[object], source: str, target: str) -> object:
-    from kafka_migration.core.engine import LaunchFacts
+    from kafka_migration.core.mirror.engine import LaunchFacts
     from kafka_migration.engines.mirrormaker2 import PROPERTIES_FILE, MirrorMaker2
     from kafka_migration.spec.loading import load_migration
 

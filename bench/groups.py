@@ -77,7 +77,7 @@ def _moved(folder: Path, sides: tuple[str, str], topic: str, partitions: int, nu
     """Move groups of a topic; return how many calls and seconds that took."""
     from kafka_migration.adapters.kafka import ConfluentCluster
     from kafka_migration.adapters.many import of_each
-    from kafka_migration.core.offsets_writing import CUTOVER
+    from kafka_migration.core.groups.writing import CUTOVER
     from kafka_migration.orchestration.group_planning import make_offsets_plan
     from kafka_migration.orchestration.group_reading import read_others
     from kafka_migration.orchestration.group_writing import move_group, saved_before
@@ -101,7 +101,7 @@ def _moved(folder: Path, sides: tuple[str, str], topic: str, partitions: int, nu
 
 
 def _fill(clusters: list[Any], sides: tuple[str, str], topic: str, partitions: int) -> None:
-    from kafka_migration.core.cluster import NewTopic
+    from kafka_migration.core.kafka.cluster import NewTopic
 
     if topic in clusters[0].topic_names():
         return
@@ -116,8 +116,8 @@ def _fill(clusters: list[Any], sides: tuple[str, str], topic: str, partitions: i
 
 def _commit(source: Any, topic: str, partitions: int, names: list[str]) -> None:
     from kafka_migration.adapters.many import of_each
-    from kafka_migration.core.cluster import CommittedOffset
-    from kafka_migration.core.offsets import TopicPartition
+    from kafka_migration.core.kafka.cluster import CommittedOffset
+    from kafka_migration.core.kafka.offsets import TopicPartition
 
     rng = random.Random(3)
     stands = {
@@ -131,9 +131,9 @@ def _run(folder: Path, topic: str, partitions: int, clusters: list[Counting], na
     """Return a cutover's run whose ledger knows of one generation that copied everything."""
     from kafka_migration.adapters import settings
     from kafka_migration.adapters.ledger_store import LedgerStore
-    from kafka_migration.core.generations import GenerationStart, StopCertificate
-    from kafka_migration.core.migration import Mode, RunIdentity
-    from kafka_migration.core.offsets import TopicPartition
+    from kafka_migration.core.kafka.offsets import TopicPartition
+    from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
+    from kafka_migration.core.migration.settings import Mode, RunIdentity
     from kafka_migration.orchestration.run import MigrationRun, RunRequest
 
     settings.evidence_root = lambda: folder  # type: ignore[assignment]

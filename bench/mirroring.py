@@ -17,11 +17,11 @@ from confluent_kafka import Producer
 
 from bench.results import Row
 from kafka_migration.adapters.kafka import ConfluentCluster
-from kafka_migration.core.cluster import NewTopic
-from kafka_migration.core.engine import LaunchFacts
-from kafka_migration.core.errors import TransientError
-from kafka_migration.core.host import MirrorLaunch
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.mirror.engine import LaunchFacts
+from kafka_migration.core.mirror.host import MirrorLaunch
 from kafka_migration.engines.mirrormaker2 import PROPERTIES_FILE, MirrorMaker2
 from kafka_migration.spec.loading import load_migration
 from sandbox.sandbox import Sandbox

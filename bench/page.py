@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.results import RESULTS
-from kafka_migration.core.markdown import table
+from kafka_migration.core.text.markdown import table
 
 MACHINE = Path(__file__).with_name("machine.json")
 HEADS = ("What", "Ratio", "elapsed", "processor", "must", "aim", "")

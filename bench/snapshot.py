@@ -19,9 +19,9 @@ from confluent_kafka import TopicPartition as ClientPartition
 from bench.relay import Relay, relayed_cluster
 from bench.results import Row
 from kafka_migration.adapters.kafka import ConfluentCluster
-from kafka_migration.core.cluster import NewTopic
-from kafka_migration.core.errors import TransientError
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics, stored_positions
 from sandbox.parts import HOST
 

@@ -18,13 +18,13 @@ from unittest import mock
 from airflow.triggers.base import TriggerEvent
 
 from bench.results import Row
-from kafka_migration.core.cluster import NewTopic
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.generations import GenerationStart
-from kafka_migration.core.host import HostReply, ProcessState
-from kafka_migration.core.migration import RunIdentity
-from kafka_migration.core.occasion import Occasion
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.generations import GenerationStart
+from kafka_migration.core.migration.run_window import Occasion
+from kafka_migration.core.migration.settings import RunIdentity
+from kafka_migration.core.mirror.host import HostReply, ProcessState
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration import keeping as keeping_module
 from kafka_migration.orchestration import run as run_module

@@ -15,9 +15,9 @@ DOCS = Path(__file__).parent
 sys.path[:0] = [str(DOCS.parent / "plugins"), str(DOCS.parent)]
 
 from bench.page import page  # noqa: E402
-from kafka_migration.core.code_acts import ACTS  # noqa: E402
-from kafka_migration.core.codes import Code  # noqa: E402
-from kafka_migration.core.markdown import table  # noqa: E402
+from kafka_migration.core.findings.code_acts import ACTS  # noqa: E402
+from kafka_migration.core.findings.codes import Code  # noqa: E402
+from kafka_migration.core.text.markdown import table  # noqa: E402
 from kafka_migration.spec.models import MigrationModel  # noqa: E402
 from tests.live import reliability_table  # noqa: E402
 

@@ -2,7 +2,7 @@
 [--clients-once CLIENTS]`.
 
 REQUEST and RESULT are locations of JSON documents (a local path or any URI that Spark's Hadoop knows; the
-contract is in `kafka_migration/core/validation.py`, docs/validation.md shows one). CLIENTS is a file of
+contract is in `kafka_migration/core/validation/contract.py`, docs/validation.md shows one). CLIENTS is a file of
 the driver's that holds the Kafka reader options of both sides, with their secrets; it is removed as soon as it is read.
 `--clients` takes a file that stays, or the name of one shipped with `--files`. What differs is written as a Parquet
 file beside the result, `<RESULT without .json>.differences.parquet`.

@@ -14,7 +14,7 @@ from hypothesis import settings
 os.environ["AIRFLOW_HOME"] = tempfile.mkdtemp(prefix="kafka-migration-tests-")
 os.environ["AIRFLOW__CORE__LOAD_EXAMPLES"] = "False"
 
-from kafka_migration.core.migration import Migration
+from kafka_migration.core.migration.settings import Migration
 from kafka_migration.spec.loading import load_migration
 
 # Machines are slow and noisy: no test is judged by how long it takes.

@@ -9,7 +9,8 @@ from pathlib import Path
 from bench.measuring import interleaved, ratio
 from bench.results import Row
 from bench.validation.data import Topic, fill, keyed
-from kafka_migration.core.validation import KEY_DIGEST, ValidationRequest, Window
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.validation.contract import KEY_DIGEST, ValidationRequest
 from kafka_migration.orchestration.operators.spark_job import zip_package
 from sandbox.jars import spark_jars
 from sandbox.spark import JOB, submit_job

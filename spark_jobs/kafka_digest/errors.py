@@ -14,7 +14,7 @@ from pyspark.errors import PySparkException, PythonException
 _SECRET_WORDS = ("password", "secret", "jaas", "token", "credential", "certificate", "keystore.key")
 
 
-# What the validation's task makes of an error: codes of `kafka_migration/core/codes.py`.
+# What the validation's task makes of an error: codes of `kafka_migration/core/findings/codes.py`.
 SPARK_FAILED = "SPARK_FAILED"
 CLUSTER_UNREACHABLE = "CLUSTER_UNREACHABLE"
 RECORDS_DELETED = "RECORDS_DELETED_MEANWHILE"

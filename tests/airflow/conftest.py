@@ -16,10 +16,10 @@ from airflow.sdk.api.datamodels._generated import DagRunState, DagRunType
 from airflow.sdk.execution_time.context import OutletEventAccessors
 
 from kafka_migration.adapters import evidence as evidence_module
-from kafka_migration.core.cluster import NewTopic
-from kafka_migration.core.kept import digest_of
-from kafka_migration.core.ledger_chain import Head
-from kafka_migration.core.spark import SparkTarget
+from kafka_migration.core.evidence.kept import digest_of
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.ledger.chain import Head
+from kafka_migration.core.validation.spark_target import SparkTarget
 from kafka_migration.orchestration import keeping as keeping_module
 from kafka_migration.orchestration import lineage as lineage_module
 from kafka_migration.orchestration import producers as producers_module

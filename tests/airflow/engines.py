@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.engine import LaunchFacts, MirrorHealth
-from kafka_migration.core.errors import Finding, Refused
-from kafka_migration.core.host import HostReply, MirrorLaunch
-from kafka_migration.core.offsets import Offsets, TopicPartition
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.mirror.engine import LaunchFacts, MirrorHealth
+from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
 from kafka_migration.orchestration import run as run_module
 from tests.airflow.conftest import World
 from tests.contract.fake_mirror_host import FakeMirrorHost

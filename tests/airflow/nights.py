@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor

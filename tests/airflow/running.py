@@ -11,10 +11,10 @@ from typing import Any
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import DAG, BaseOperator, chain
 
-from kafka_migration.core.cluster import NewTopic
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.validation import KEY_DIGEST, TopicResult, empty_result
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.validation.contract import KEY_DIGEST, TopicResult, empty_result
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.operators.finish import FinishOperator
 from kafka_migration.orchestration.operators.plan import PlanOperator

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from kafka_migration.adapters import settings
-from kafka_migration.core.errors import TransientError
-from kafka_migration.core.evidence import Kind
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.orchestration import alerting
 from kafka_migration.orchestration.alerting import deadlines, tell_of_lost_finish, too_long
 from kafka_migration.orchestration.factory import migration_dags

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from airflow.sdk.exceptions import AirflowSkipException, TaskDeferred
 
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.producers_question import ABORT, STOPPED
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.mirror.producers_question import ABORT, STOPPED
 from kafka_migration.orchestration import asking_producers
 from kafka_migration.orchestration.cutover_guide import Stage
 from kafka_migration.orchestration.failing import FailedForGood

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from kafka_migration.adapters.logins import service_login
-from kafka_migration.core.alerts import Alert, AlertKind
-from kafka_migration.core.evidence import Kind, document_name
-from kafka_migration.core.kept import digest_of
-from kafka_migration.core.migration import HookName
+from kafka_migration.core.evidence.documents import Kind, document_name
+from kafka_migration.core.evidence.kept import digest_of
+from kafka_migration.core.migration.alert_settings import AlertKind
+from kafka_migration.core.migration.settings import HookName
+from kafka_migration.core.report.alerts import Alert
 from kafka_migration.orchestration.alerting import send
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.hook import HookOperator

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from kafka_migration.adapters.clock import SystemClock
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.validation import ValidationRequest, empty_result
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.validation.contract import ValidationRequest, empty_result
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan import PlanOperator

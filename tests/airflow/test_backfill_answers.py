@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kafka_migration.core.cluster import NewTopic
-from kafka_migration.core.evidence import Kind
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan import PlanOperator

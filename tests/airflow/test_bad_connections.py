@@ -13,7 +13,7 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from kafka_migration.adapters import connections
 from kafka_migration.adapters.connections import cluster_named, connection_config, findings_of_side
 from kafka_migration.cli.main import main
-from kafka_migration.core.migration import Insecurity
+from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators import preflight as preflight_module

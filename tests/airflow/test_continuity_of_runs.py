@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from kafka_migration.adapters.ledger_store import LedgerStore
-from kafka_migration.core.cluster import NewTopic
-from kafka_migration.core.errors import TransientError
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.windows import delta_windows
+from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.validation.windows import delta_windows
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.plan import PlanOperator

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from airflow.sdk.exceptions import AirflowSkipException
 
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.migration import Phase
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.migration.settings import Phase
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.approve import ApproveOperator
 from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator

@@ -9,12 +9,12 @@ import pytest
 from airflow.sdk.exceptions import AirflowSkipException, TaskAwaitingInput
 
 from kafka_migration.adapters.evidence import RunEvidence
-from kafka_migration.core.cluster import CommittedOffset
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused, TransientError
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.migration import Phase
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.kafka.cluster import CommittedOffset
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.migration.settings import Phase
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.group_writing import SOURCE_CSV, TARGET_CSV
 from kafka_migration.orchestration.operators.approve import ApproveOperator

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kafka_migration.adapters import evidence, ledger_store
-from kafka_migration.core.evidence import Kind
+from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.group_writing import SOURCE_CSV, TARGET_CSV
 from kafka_migration.orchestration.operators.approve import ApproveOperator

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from kafka_migration.core.cluster import NewTopic
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.alerting import producers_alert, send
 from kafka_migration.orchestration.failing import FailedForGood

@@ -13,8 +13,8 @@ from airflow.dag_processing.dagbag import DagBag
 from airflow.sdk import DAG
 from airflow.sdk.definitions.context import AirflowParsingContext
 
-from kafka_migration.core.migration import Mode
-from kafka_migration.core.steps import expected_skips
+from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.migration.task_steps import expected_skips
 from kafka_migration.orchestration import factory
 from kafka_migration.orchestration.run import RunRequest
 

@@ -12,10 +12,10 @@ import pytest
 from kafka_migration.adapters import connections
 from kafka_migration.adapters.old_cluster import read_old_cluster
 from kafka_migration.cli.main import main
-from kafka_migration.core.cluster import NewTopic
-from kafka_migration.core.decommission import Patience, decommission_points, may_go
-from kafka_migration.core.generations import GenerationStart, StopCertificate
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
+from kafka_migration.core.rollback.decommission import Patience, decommission_points, may_go
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.restore_settings import RestoreSettingsOperator
 from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator

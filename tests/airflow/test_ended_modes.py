@@ -6,7 +6,7 @@ import pytest
 from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import DownstreamTasksSkipped
 
-from kafka_migration.core.migration import Mode
+from kafka_migration.core.migration.settings import Mode
 from kafka_migration.orchestration.factory import migration_dags
 from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
 from tests.airflow.conftest import World

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.errors import TransientError
-from kafka_migration.core.evidence import Kind
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.base import hold_reservation
 from kafka_migration.orchestration.operators.preflight import PreflightOperator

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from kafka_migration.cli.main import main
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.stop_request import StopRequest
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.migration.stop_request import StopRequest
+from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
@@ -77,7 +78,7 @@ def test_following_from_the_start_to_the_ledger(following: Scene):
     assert world.host.processes[1].renewals == len(following.log.infos)
     assert ledger.last_stop is not None
     assert ledger.last_stop.mirror_positions[P0] == 480
-    assert ledger.topic_verdict("orders") is Verdict.PASS
+    assert topic_verdict(ledger, "orders") is Verdict.PASS
     assert [] == list(ledger.pending_generations)
 
 

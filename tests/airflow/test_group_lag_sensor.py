@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from airflow.sdk.exceptions import AirflowSensorTimeout, AirflowSkipException
 
-from kafka_migration.core.cluster import CommittedOffset, NewTopic
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.offsets import Offsets, TopicPartition
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.kafka.cluster import CommittedOffset, NewTopic
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.preflight import PreflightOperator

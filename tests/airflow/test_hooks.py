@@ -10,7 +10,7 @@ import pytest
 from airflow.providers.standard.operators.trigger_dagrun import DagIsPaused
 from airflow.sdk.exceptions import AirflowSkipException, DagRunTriggerException, TaskDeferred
 
-from kafka_migration.core.evidence import Kind
+from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.orchestration.cutover_guide import Stage
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.hook import HookOperator

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.cli.main import main
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, MirrorFailed
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.news import LastRun
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, MirrorFailed
+from kafka_migration.core.report.news import LastRun
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator

@@ -10,8 +10,8 @@ from airflow.sdk.execution_time.comms import ErrorResponse
 
 from kafka_migration.adapters import ledger_anchor
 from kafka_migration.adapters.ledger_anchor import VariableAnchor
-from kafka_migration.core.errors import Refused, TransientError
-from kafka_migration.core.ledger_chain import Head
+from kafka_migration.core.findings.errors import Refused, TransientError
+from kafka_migration.core.ledger.chain import Head
 
 pytestmark = pytest.mark.airflow
 

@@ -15,9 +15,9 @@ from asgiref.sync import sync_to_async
 
 from kafka_migration.adapters.connections import cluster_named, connection_config
 from kafka_migration.cli.main import main
-from kafka_migration.clients.kafka_properties import java_properties
-from kafka_migration.clients.kafka_secrets import secret_texts, without_secrets
-from kafka_migration.core.errors import Refused
+from kafka_migration.core.connections.java_properties import java_properties
+from kafka_migration.core.connections.secrets import secret_texts, without_secrets
+from kafka_migration.core.findings.errors import Refused
 from kafka_migration.engines.properties import render_properties
 from kafka_migration.orchestration.triggers.group_lag import ConsumerGroupLagTrigger
 from tests.bad_connections import CERTIFICATE, KEY

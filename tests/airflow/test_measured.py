@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.group_rules import unproved_copy_findings
-from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.groups.rules import unproved_copy_findings
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
@@ -71,13 +72,13 @@ def test_limited_run_leaves_the_other_topics_pending(world: World, mode: str):
     do(world, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
     judge(world)
     assert [("orders", 0, 1)] == windows(world)
-    assert ({1: {"audit"}}, None) == (pending(world), ledger(world).topic_verdict("audit"))
+    assert ({1: {"audit"}}, None) == (pending(world), topic_verdict(ledger(world), "audit"))
 
     begin(world, "whole")
     do(world, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
     judge(world)
     assert [("audit", 0, 1)] == windows(world)
-    assert ({}, Verdict.PASS) == (pending(world), ledger(world).topic_verdict("audit"))
+    assert ({}, Verdict.PASS) == (pending(world), topic_verdict(ledger(world), "audit"))
 
 
 @pytest.mark.usefixtures("asked")
@@ -95,7 +96,7 @@ def test_cutover_is_refused_until_pending_topics_are_validated(world: World):
 
     (finding,) = unproved_copy_findings(ledger(world), ("orders", "audit"))
     assert (Code.RECORDS_NOT_VERIFIABLE, "topic audit") == (finding.code, finding.subject)
-    assert Verdict.PASS is ledger(world).topic_verdict("audit")
+    assert Verdict.PASS is topic_verdict(ledger(world), "audit")
     begin(world, "cutover", "cutover")
     do(world, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
     world.run.evidence.write(Kind.JUDGE, {"verdict": "PASS"})
@@ -125,7 +126,7 @@ def test_limited_run_certifies_all_that_was_left_open(world: World):
     do(world, StopMirrorOperator)
     judge(world)
     assert [("audit", 0, 2)] == windows(world)
-    assert ({}, Verdict.PASS) == (pending(world), ledger(world).topic_verdict("audit"))
+    assert ({}, Verdict.PASS) == (pending(world), topic_verdict(ledger(world), "audit"))
 
 
 def test_whole_run_certifies_no_more_than_a_limited_one_left_open(world: World):

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.errors import TransientError
-from kafka_migration.core.migration import Migration
-from kafka_migration.core.watch import WatchResult
+from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.mirror.watch import WatchResult
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.triggers import mirror_lag

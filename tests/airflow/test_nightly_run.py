@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from airflow.sdk.exceptions import AirflowSkipException
 
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.ledger import CutOver, Ledger
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.ledger.cutovers import CutOver
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
@@ -136,7 +138,7 @@ def test_window_that_ends_keeps_what_was_copied(world: World, clock: FakeClock, 
         second.start.mirror_positions[P0],
         second.stop.mirror_positions[P0],
     )
-    assert Verdict.PASS is ledger(world).topic_verdict("orders")
+    assert Verdict.PASS is topic_verdict(ledger(world), "orders")
     assert () == ledger(world).pending_generations
 
 

@@ -19,7 +19,7 @@ from fastapi.testclient import TestClient
 from sqlalchemy import create_engine, select
 from sqlalchemy.orm import Session
 
-from kafka_migration.core.run_note import joined_notes, run_note
+from kafka_migration.core.report.run_note import joined_notes, run_note
 from kafka_migration.orchestration import report_page
 from kafka_migration.orchestration import run_note as note_module
 from kafka_migration.orchestration.failing import FailedForGood

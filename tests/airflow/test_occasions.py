@@ -7,7 +7,7 @@ from datetime import UTC, datetime, time
 
 import pytest
 
-from kafka_migration.core.migration import NightlySettings
+from kafka_migration.core.migration.settings import NightlySettings
 from kafka_migration.orchestration.occasions import last_tick
 
 pytestmark = pytest.mark.airflow

@@ -7,13 +7,15 @@ from pathlib import Path
 import pytest
 from airflow.sdk.exceptions import TaskDeferred
 
-from kafka_migration.core.cluster import NewTopic
-from kafka_migration.core.errors import TransientError
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.validation import POSITION_DIGEST, Window
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.validation.contract import POSITION_DIGEST
+from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.base import MigrationOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
@@ -243,7 +245,7 @@ def test_judge_passes_equal_windows_and_adds_them_to_the_ledger(world: World):
 
     assert do(world, JudgeOperator)["verdict"] == "PASS"
     assert () == ledger(world).pending_for("dag/next#1")
-    assert ledger(world).topic_verdict("orders") is Verdict.PASS
+    assert topic_verdict(ledger(world), "orders") is Verdict.PASS
 
 
 def test_judgement_says_which_offsets_it_is_about(world: World):
@@ -273,7 +275,7 @@ def test_judge_fails_what_differs_and_still_records_it(world: World):
     with pytest.raises(FailedForGood, match="COPY_DIFFERS · topic audit, partition 0"):
         do(world, JudgeOperator)
 
-    assert ledger(world).topic_verdict("orders") is Verdict.FAIL
+    assert topic_verdict(ledger(world), "orders") is Verdict.FAIL
 
 
 def test_judge_refuses_a_result_that_leaves_a_window_out(world: World):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.cluster import NewTopic
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.validation import KEY_DIGEST, ValidationRequest
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.validation.contract import KEY_DIGEST, ValidationRequest
+from kafka_migration.core.validation.coverage_rules import coverage_of, topic_verdict
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
@@ -47,7 +48,7 @@ def test_repartitioned_copy_is_compared_by_key(world: World, monkeypatch: pytest
     assert KEY_DIGEST == request.digest
     assert {0: (4, 0), 1: (0, 0), 2: (0, 0), 3: (0, 0), 4: (0, 4)} == ranges
     assert "PASS" == do(world, JudgeOperator)["verdict"]
-    assert Verdict.PASS is world.run.ledger.read().topic_verdict("orders")
+    assert Verdict.PASS is topic_verdict(world.run.ledger.read(), "orders")
 
 
 def test_repartitioned_copy_may_have_other_partition_counts(world: World, monkeypatch: pytest.MonkeyPatch):
@@ -82,7 +83,7 @@ def test_timestamps_that_the_target_makes_are_not_compared(world: World, setting
     assert verdict == do(world, JudgeOperator)["verdict"]
     (warning,) = world.run.evidence.require(Kind.JUDGE)["warnings"]
     assert ("TIMESTAMPS_NOT_COMPARED", "topic orders") == (warning["code"], warning["subject"])
-    covered = world.run.ledger.read().coverage()["orders"]
+    covered = coverage_of(world.run.ledger.read())["orders"]
     assert (verdict, True) == (str(covered.verdict), covered.is_proved)
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from airflow.sdk.exceptions import AirflowSkipException
 
-from kafka_migration.core.cluster import NewTopic
-from kafka_migration.core.errors import TransientError
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.group_offsets import GroupVerdict, OffsetsPlan
-from kafka_migration.core.offsets import TopicPartition, to_document
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.groups.plan import GroupVerdict, OffsetsPlan
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.offsets import TopicPartition, to_document
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.group_planning import make_offsets_plan

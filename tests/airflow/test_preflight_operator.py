@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from kafka_migration.adapters.connections import findings_of_side
-from kafka_migration.core.cluster import NewTopic
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.ledger import CutOver
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators import preflight as preflight_module
 from kafka_migration.orchestration.operators.preflight import PreflightOperator

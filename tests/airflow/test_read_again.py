@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.cluster import NewTopic
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.validation import KEY_DIGEST
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.validation.contract import KEY_DIGEST
+from kafka_migration.core.validation.coverage_rules import coverage_of, topic_verdict
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
@@ -89,15 +90,15 @@ def test_good_reading_again_mends_the_verdict_of_what_it_read(world: World):
     three_nights(world, False, True, False)
     read_again(world, "1")
     assert (Verdict.FAIL, 4) == (
-        ledger(world).topic_verdict("orders"),
-        ledger(world).coverage()["orders"].source_offsets,
+        topic_verdict(ledger(world), "orders"),
+        coverage_of(ledger(world))["orders"].source_offsets,
     )
 
     next_run(world, 5)
     read_again(world, "3")
     assert (Verdict.PASS, 6) == (
-        ledger(world).topic_verdict("orders"),
-        ledger(world).coverage()["orders"].source_offsets,
+        topic_verdict(ledger(world), "orders"),
+        coverage_of(ledger(world))["orders"].source_offsets,
     )
 
 
@@ -106,7 +107,7 @@ def test_bad_reading_again_is_believed(world: World):
     three_nights(world, True, True, True)
     read_again(world, "2", equal=False)
 
-    assert Verdict.FAIL is ledger(world).topic_verdict("orders")
+    assert Verdict.FAIL is topic_verdict(ledger(world), "orders")
 
 
 def test_reading_again_replaces_what_the_same_run_said_before(world: World):
@@ -117,7 +118,7 @@ def test_reading_again_replaces_what_the_same_run_said_before(world: World):
     read_again(world, "2")
 
     assert [(1,), (2,), (3,), (2,)] == [judgement.generations for judgement in ledger(world).judgements]
-    assert Verdict.PASS is ledger(world).topic_verdict("orders")
+    assert Verdict.PASS is topic_verdict(ledger(world), "orders")
 
 
 def test_reading_again_judges_what_is_pending(world: World):
@@ -126,7 +127,7 @@ def test_reading_again_judges_what_is_pending(world: World):
     next_run(world)
     read_again(world, "1")
 
-    assert ((), True) == (ledger(world).pending_generations, ledger(world).coverage()["orders"].is_proved)
+    assert ((), True) == (ledger(world).pending_generations, coverage_of(ledger(world))["orders"].is_proved)
 
 
 def test_reading_again_can_be_limited_to_topics(world: World):
@@ -167,7 +168,7 @@ def test_copy_by_key_is_read_again_by_key(world: World, monkeypatch: pytest.Monk
 
     assert KEY_DIGEST == ledger(world).judgements[-1].digest
     assert [(1, 2, 0, 0), (0, 0, 1, 2)] == windows(world)
-    assert ledger(world).coverage()["orders"].is_proved
+    assert coverage_of(ledger(world))["orders"].is_proved
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import TaskAwaitingInput
 
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.approve import ApproveOperator

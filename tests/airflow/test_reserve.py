@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from airflow.sdk.exceptions import TaskDeferred
 
-from kafka_migration.core.errors import Finding, Refused, TransientError
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.host import HostReply
-from kafka_migration.core.ledger import CutOver
-from kafka_migration.core.migration import Phase
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.ledger.cutovers import CutOver
+from kafka_migration.core.migration.settings import Phase
+from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator

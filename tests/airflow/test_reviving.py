@@ -10,11 +10,11 @@ import pytest
 
 from kafka_migration.adapters.evidence import RunEvidence
 from kafka_migration.adapters.ledger_store import LedgerStore
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import MirrorFailed, Refused, TransientError
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.generations import Generation
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import MirrorFailed, Refused, TransientError
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.generations import Generation
 from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.operators.start import StartMirrorOperator

@@ -11,10 +11,10 @@ import pytest
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk.exceptions import TaskAwaitingInput
 
-from kafka_migration.core.cluster import CommittedOffset, NewTopic
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.migration import Phase
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.kafka.cluster import CommittedOffset, NewTopic
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.migration.settings import Phase
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.approve_rollback import ApproveRollbackOperator
 from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator

@@ -11,8 +11,8 @@ import pytest
 
 from kafka_migration.adapters import stop_requests
 from kafka_migration.adapters.news import NewsStore
-from kafka_migration.core.errors import TransientError
-from kafka_migration.core.stop_request import StopRequest
+from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.orchestration import watcher as watcher_module
 from kafka_migration.orchestration.triggers import mirror_lag as mirror_lag_module
 from tests.airflow.conftest import World

@@ -17,10 +17,10 @@ from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.sdk.exceptions import AirflowException
 
 from kafka_migration.adapters import spark as spark_adapter
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Refused
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.spark import SparkTarget, parsed_properties, unprotected_findings
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.validation.spark_target import SparkTarget, parsed_properties, unprotected_findings
 from kafka_migration.orchestration.failing import FailedForGood, FailedForNow
 from kafka_migration.orchestration.operators import spark_job
 from kafka_migration.orchestration.operators.preflight import PreflightOperator

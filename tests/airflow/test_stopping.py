@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from airflow.sdk import BaseOperator
 
-from kafka_migration.core.cluster import RecordPrint
-from kafka_migration.core.errors import TransientError
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.generations import StopCertificate
-from kafka_migration.core.host import ProcessState
-from kafka_migration.core.offsets import TopicPartition, ranges_to_document
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.kafka.cluster import RecordPrint
+from kafka_migration.core.kafka.offsets import TopicPartition, ranges_to_document
+from kafka_migration.core.ledger.generations import StopCertificate
+from kafka_migration.core.mirror.host import ProcessState
 from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration import starting as starting_module
 from kafka_migration.orchestration.failing import FailedForGood

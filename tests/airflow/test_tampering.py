@@ -13,8 +13,8 @@ import pytest
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk.exceptions import AirflowSkipException, TaskAwaitingInput, TaskDeferred
 
-from kafka_migration.core.evidence import Kind, document_name, parse_document_name
-from kafka_migration.core.migration import HookName
+from kafka_migration.core.evidence.documents import Kind, document_name, parse_document_name
+from kafka_migration.core.migration.settings import HookName
 from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.approve import ApproveOperator

@@ -10,9 +10,9 @@ from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk.definitions.retry_policy import ExceptionRetryPolicy, RetryAction, RetryRule
 from airflow.sdk.execution_time import task_runner
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, TransientError
-from kafka_migration.core.finding_words import finding_lines
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, TransientError
+from kafka_migration.core.validation.difference_words import finding_lines
 from kafka_migration.orchestration.failing import FailedForGood, NeverAgain
 from kafka_migration.orchestration.operators.finish import FinishOperator
 from kafka_migration.orchestration.operators.hook import HookOperator

@@ -12,7 +12,7 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk.exceptions import AirflowException
 
 from kafka_migration.adapters import settings
-from kafka_migration.core.evidence import Kind
+from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.operators.stop import StopMirrorOperator
 from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator

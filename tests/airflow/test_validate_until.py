@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from airflow.sdk.exceptions import AirflowException, AirflowSkipException
 
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.validation import ValidationResult
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.validation.contract import ValidationResult
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.start import StartMirrorOperator

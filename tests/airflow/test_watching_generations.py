@@ -11,10 +11,10 @@ import pytest
 from airflow.sdk.exceptions import TaskDeferred
 from airflow.triggers.base import BaseTrigger
 
-from kafka_migration.core.errors import Refused
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.stop_request import StopRequest
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.cluster import NewTopic
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.migration import Phase
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.migration.settings import Phase
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator

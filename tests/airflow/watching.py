@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from airflow.triggers.base import BaseTrigger
 
-from kafka_migration.core.evidence import Kind
+from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration.operators.start import StartMirrorOperator
 from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor

@@ -1,10 +1,11 @@
-"""The layers of ADR 0001, held to by walking every import."""
+"""The layers of ADR 0001 and the rooms of ADR 0023, enforced by reading every import."""
 
 from __future__ import annotations
 
 import ast
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -17,21 +18,37 @@ PACKAGE = ROOT / "plugins" / "kafka_migration"
 # Which layers of the package a layer may import, besides itself.
 MAY_IMPORT = {
     "core": set(),
-    "clients": {"core"},
     "spec": {"core"},
-    "engines": {"core", "clients"},
-    "adapters": {"core", "clients"},
-    "preflight": {"core", "spec", "clients", "engines"},
-    "orchestration": {"core", "clients", "spec", "engines", "adapters", "preflight"},
-    "cli": {"core", "clients", "spec", "engines", "adapters", "preflight"},
+    "engines": {"core"},
+    "adapters": {"core"},
+    "preflight": {"core", "spec", "engines"},
+    "orchestration": {"core", "spec", "engines", "adapters", "preflight"},
+    "cli": {"core", "spec", "engines", "adapters", "preflight"},
     "__main__": {"cli"},
-    "web": {"core", "adapters"},
     "host": set(),
+}
+# Which rooms of `core` a room may import, besides itself. The order is that of the floors, lowest first.
+ROOMS = {
+    "clock": set(),
+    "text": set(),
+    "findings": set(),
+    "kafka": set(),
+    "migration": {"findings", "kafka", "text"},
+    "connections": {"findings", "migration"},
+    "evidence": {"findings", "migration"},
+    "ledger": {"evidence", "findings", "kafka", "migration"},
+    "mirror": {"findings", "kafka", "ledger", "migration", "text"},
+    "validation": {"findings", "kafka", "ledger", "migration", "text"},
+    "translation": {"kafka", "ledger", "migration", "validation"},
+    "groups": {"findings", "kafka", "ledger", "migration", "mirror", "text", "translation", "validation"},
+    "backfill": {"findings", "kafka", "ledger", "translation"},
+    "waves": {"kafka", "migration", "text"},
+    "rollback": {"findings", "groups", "kafka", "ledger", "migration", "text", "translation", "validation", "waves"},
+    "report": {"findings", "groups", "kafka", "migration", "mirror", "text", "validation"},
 }
 # Which third-party packages a layer may import; a layer that is not named may import any.
 THIRD_PARTY = {
     "core": set(),
-    "clients": set(),
     "engines": set(),
     "preflight": set(),
     "host": set(),
@@ -75,6 +92,74 @@ def _is_allowed(layer: str, name: str) -> bool:
     if top in sys.stdlib_module_names:
         return True
     return top not in HEAVY and top in THIRD_PARTY.get(layer, {top})
+
+
+def wrong_doors(core: Path) -> list[str]:
+    """Return every import between rooms of `core` that the second table does not allow, as `file -> room`."""
+    wrong = []
+    for path in sorted(core.rglob("*.py")):
+        room = _layer(path, core)
+        entered = {name.split(".")[2] for name in _imports(path) if name.startswith("kafka_migration.core.")}
+        allowed = {room, *ROOMS.get(room, ())}
+        wrong += [f"{path.relative_to(core)} -> {other}" for other in sorted(entered - allowed)]
+    return wrong
+
+
+def test_rooms_follow_the_table():
+    """No room of `core` imports another room against the table of rooms."""
+    assert [] == wrong_doors(PACKAGE / "core")
+
+
+def test_every_room_is_in_the_table():
+    """Each folder and each module of `core` has its place in the table of rooms, and each room of the table exists."""
+    rooms = {path.name.removesuffix(".py") for path in (PACKAGE / "core").iterdir() if not path.name.startswith("__")}
+
+    assert rooms == set(ROOMS)
+
+
+def test_rooms_have_no_cycle():
+    """Each room imports only rooms that stand before it in the table, so no two rooms can need each other."""
+    order = list(ROOMS)
+
+    assert [] == [(room, other) for room in order for other in ROOMS[room] if order.index(other) > order.index(room)]
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "room"),
+    [
+        ("kafka/lag.py", "from kafka_migration.core.groups.plan import GroupPlan", "groups"),
+        ("waves/plan.py", "import kafka_migration.core.ledger.ledger", "ledger"),
+        ("migration/settings.py", "def f():\n    from kafka_migration.core import validation", "validation"),
+    ],
+)
+def test_broken_door_is_found(tmp_path: Path, file: str, line: str, room: str):
+    """An import against the table of rooms is found wherever it stands in the module."""
+    path = tmp_path / file
+    path.parent.mkdir()
+    path.write_text(line)
+
+    assert [f"{file} -> {room}"] == wrong_doors(tmp_path)
+
+
+def test_no_modules_import_each_other():
+    """No chain of imports leads from a module of the package back to it."""
+    names = {path: _module(path) for path in PACKAGE.rglob("*.py")}
+    known = set(names.values())
+    graph = {
+        name: {found for each in _imports(path) if (found := _known(each, known)) and found != name}
+        for path, name in names.items()
+    }
+
+    TopologicalSorter(graph).prepare()
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT / "plugins").with_suffix("").parts).removesuffix(".__init__")
+
+
+def _known(name: str, known: set[str]) -> str:
+    """Return the module that an import of `module.name` loads; empty for one that is not the package's."""
+    return next((found for found in (name, name.rpartition(".")[0]) if found in known), "")
 
 
 def test_package_follows_the_table():

@@ -23,12 +23,13 @@ from kafka_digest.align_tasks import (
 )
 from kafka_digest.alignment import COMPACTED
 from kafka_digest.compaction import EXPLAINED, Share, too_many
-from kafka_migration.core.differences import DifferenceKind, Differences, FirstDifference
-from kafka_migration.core.judging import judge_partition
-from kafka_migration.core.key_judging import GenerationEvents, judge_topic_by_key
-from kafka_migration.core.tolerance import Tolerance
-from kafka_migration.core.validation import PartitionResult, SideCount, TopicResult, Window
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.migration.tolerance import Tolerance
+from kafka_migration.core.validation.contract import PartitionResult, SideCount, TopicResult
+from kafka_migration.core.validation.differences import DifferenceKind, Differences, FirstDifference
+from kafka_migration.core.validation.judging import judge_partition
+from kafka_migration.core.validation.judging_by_key import GenerationEvents, judge_topic_by_key
 from tests.compaction.cleaner import Record
 from tests.compaction.histories import History, Side
 

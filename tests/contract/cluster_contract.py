@@ -9,11 +9,10 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_migration.core.cluster import CommittedOffset, GroupState, KafkaCluster, NewTopic
-from kafka_migration.core.codes import Code
-from kafka_migration.core.drain import Probe
-from kafka_migration.core.errors import Refused, TransientError
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Refused, TransientError
+from kafka_migration.core.kafka.cluster import CommittedOffset, GroupState, KafkaCluster, NewTopic, Probe
+from kafka_migration.core.kafka.offsets import TopicPartition
 
 Record = tuple[bytes | None, bytes | None]
 # Within the retention of the contract's topics, and not in the future.

@@ -13,13 +13,12 @@ from typing import Any, Protocol
 import pytest
 
 from kafka_migration.adapters.renamed_topics import RenamedTopics
-from kafka_migration.core.cluster import KafkaCluster, NewTopic
-from kafka_migration.core.drain import Probe
-from kafka_migration.core.engine import LaunchFacts, MirrorEngine
-from kafka_migration.core.errors import Refused
-from kafka_migration.core.host import LOG_TAIL_LINES, MirrorLaunch
-from kafka_migration.core.migration import Migration
-from kafka_migration.core.offsets import Offsets, TopicPartition
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.kafka.cluster import KafkaCluster, NewTopic, Probe
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.mirror.engine import LaunchFacts, MirrorEngine
+from kafka_migration.core.mirror.host import LOG_TAIL_LINES, MirrorLaunch
 from kafka_migration.engines.engines import engine_of
 
 PARTITIONS = 2

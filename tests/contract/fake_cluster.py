@@ -10,7 +10,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from kafka_migration.core.cluster import (
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.kafka.cluster import (
     ClusterFacts,
     CommittedOffset,
     GroupDescription,
@@ -18,15 +20,13 @@ from kafka_migration.core.cluster import (
     GroupListing,
     GroupMember,
     GroupState,
+    IsolationLevel,
     NewTopic,
+    Probe,
     RecordPrint,
     TopicDescription,
 )
-from kafka_migration.core.codes import Code
-from kafka_migration.core.drain import Probe
-from kafka_migration.core.errors import Finding, Refused, TransientError
-from kafka_migration.core.migration import IsolationLevel
-from kafka_migration.core.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 
 Record = tuple[bytes | None, bytes | None]
 

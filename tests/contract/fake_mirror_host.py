@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.host import PROBE_CLASS, HostProbe, HostReply, MirrorLaunch, ProcessState
-from kafka_migration.core.mirrorctl import checked, launch_variables, probe_variables
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.mirror.host import PROBE_CLASS, HostProbe, HostReply, MirrorLaunch, ProcessState
+from kafka_migration.core.mirror.mirrorctl_protocol import checked, launch_variables, probe_variables
 
 MAIN_CLASSES = {"org.apache.kafka.connect.mirror.MirrorMaker", "kafka.tools.MirrorMaker"}
 

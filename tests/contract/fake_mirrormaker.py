@@ -16,9 +16,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import count
 
-from kafka_migration.core.cluster import NewTopic
-from kafka_migration.core.host import GENERATION_DIR, MirrorLaunch
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.mirror.host import GENERATION_DIR, MirrorLaunch
 from tests.contract.fake_cluster import FakeCluster, Record
 
 STEP_RECORDS = 5

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import FindingsError, MirrorFailed, Refused
-from kafka_migration.core.host import HostProbe, MirrorHost, MirrorLaunch, ProcessState
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import FindingsError, MirrorFailed, Refused
+from kafka_migration.core.mirror.host import HostProbe, MirrorHost, MirrorLaunch, ProcessState
 
 ME = "kafka_migration__shop/manual__2026-01-01T00:00:00.5+00:00#1"
 OTHER = "kafka_nightly_sync__shop/scheduled__2026-01-02T01:00:00+00:00#2"

@@ -18,10 +18,10 @@ from pathlib import Path
 import pytest
 
 import kafka_migration
-from kafka_migration.clients.kafka_properties import java_properties
-from kafka_migration.core.host import HostProbe, MirrorLaunch
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.producers import producers_probe
+from kafka_migration.core.connections.java_properties import java_properties
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.mirror.active_producers import producers_probe
+from kafka_migration.core.mirror.host import HostProbe, MirrorLaunch
 from kafka_migration.engines.launching import LOG4J
 from kafka_migration.engines.mirrormaker1 import QUIET_GOODBYE
 from kafka_migration.engines.properties import render_properties

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.host import PROBE_CLASS, HostProbe, MirrorLaunch
+from kafka_migration.core.mirror.host import PROBE_CLASS, HostProbe, MirrorLaunch
 from tests.contract.fake_mirror_host import FakeMirrorHost
 from tests.contract.host_contract import HostContract
 

@@ -7,9 +7,9 @@ from itertools import count
 
 import pytest
 
-from kafka_migration.core.engine import LaunchFacts
-from kafka_migration.core.host import MirrorLaunch
-from kafka_migration.core.migration import TopicNames
+from kafka_migration.core.migration.settings import TopicNames
+from kafka_migration.core.mirror.engine import LaunchFacts
+from kafka_migration.core.mirror.host import MirrorLaunch
 from tests.contract.engine_contract import CopyContract, EngineWorld, GenerationsContract, Values
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirrormaker import FakeMirrorMaker, fake_mirror

@@ -14,8 +14,8 @@ import pytest
 from kafka_migration.adapters.mirror_host import SshMirrorHost
 from kafka_migration.adapters.ssh import MAX_OUTPUT_BYTES, SshTransport
 from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut, ReplyTooLong
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Refused, TransientError
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Refused, TransientError
 from tests.contract.host_contract import codes
 from tests.contract.hostile_host import (
     Answer,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.adapters.mirror_host import ScriptMirrorHost
-from kafka_migration.core.host import HostProbe, MirrorLaunch
+from kafka_migration.core.mirror.host import HostProbe, MirrorLaunch
 from tests.contract.host_contract import HostContract
 from tests.contract.local_host import SHELLS, ForcedTransport, LocalTransport, Machine
 from tests.waiting import wait_until

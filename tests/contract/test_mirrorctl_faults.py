@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.adapters.mirror_host import ScriptMirrorHost
-from kafka_migration.core.errors import FindingsError, MigrationError, Refused
-from kafka_migration.core.host import ProcessState
+from kafka_migration.core.findings.errors import FindingsError, MigrationError, Refused
+from kafka_migration.core.mirror.host import ProcessState
 from tests.contract.host_contract import GRACE_S, ME, OTHER
 from tests.contract.local_host import LocalTransport, Machine
 from tests.waiting import wait_until

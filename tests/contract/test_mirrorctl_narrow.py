@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.adapters.mirror_host import ScriptMirrorHost, mirrorctl_text
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Refused
-from kafka_migration.core.host import HostProbe
-from kafka_migration.core.mirrorctl import HostRequest, parse_reply, probe_variables, render_request
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.mirror.host import HostProbe
+from kafka_migration.core.mirror.mirrorctl_protocol import HostRequest, parse_reply, probe_variables, render_request
 from tests.contract.host_contract import GRACE_S, ME, codes
 from tests.contract.local_host import CLIENT_PROPERTIES, ForcedTransport, LocalTransport, Machine
 from tests.contract.test_mirrorctl_faults import generation_dir

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.adapters.mirror_host import ScriptMirrorHost, mirrorctl_text
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import MirrorFailed, Refused, TransientError
-from kafka_migration.core.host import HostReply
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import MirrorFailed, Refused, TransientError
+from kafka_migration.core.mirror.host import HostReply
 from tests.contract.host_contract import ME, codes
 from tests.contract.local_host import MAIN_CLASS, LocalTransport, Machine
 from tests.contract.test_mirrorctl_faults import HOSTILE, generation_dir, journal

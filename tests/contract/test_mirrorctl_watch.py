@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.adapters.mirror_host import ScriptMirrorHost
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import MirrorFailed, OutcomeUnknown, Refused
-from kafka_migration.core.host import ProcessState
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import MirrorFailed, OutcomeUnknown, Refused
+from kafka_migration.core.mirror.host import ProcessState
 from tests.contract.host_contract import GRACE_S, ME, codes
 from tests.contract.local_host import LocalTransport, Machine
 from tests.contract.test_mirrorctl_faults import generation_dir, journal

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import pytest
 
 from kafka_migration.adapters.renamed_topics import RenamedTopics
-from kafka_migration.core.cluster import CommittedOffset, NewTopic
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.kafka.cluster import CommittedOffset, NewTopic
+from kafka_migration.core.kafka.offsets import TopicPartition
 from tests.contract.cluster_contract import ClusterContract, Record
 from tests.contract.fake_cluster import FakeCluster
 

@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 import pyarrow.parquet as pq
 
-from kafka_migration.core.judging import TopicVerdict, judge_topics
-from kafka_migration.core.validation import (
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.validation.contract import (
     KEY_DIGEST,
     PartitionResult,
     TopicResult,
     ValidationRequest,
     ValidationResult,
-    Window,
 )
+from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
 from tests.live.validation_scene import Clusters, Place, Sent, submit
 from tests.oracle import Logs, Raw, good_by_key, same_by_position, unpaired
 

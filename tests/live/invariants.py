@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
 
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import TopicPartition
 from sandbox.data.reading import Placed, read_records
 from tests.live.faults import PROC, command_line, is_java, marked_pids
 from tests.live.migrations import LiveMigration

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from kafka_migration.core.host import GENERATION_DIR, LOG4J_FILE, LOG_FILE, MirrorLaunch
+from kafka_migration.core.mirror.host import GENERATION_DIR, LOG4J_FILE, LOG_FILE, MirrorLaunch
 from sandbox.environment import java
 from sandbox.jars import kafka_home
 

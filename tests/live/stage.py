@@ -21,8 +21,8 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 
 from kafka_migration.adapters.kafka import ConfluentCluster
 from kafka_migration.adapters.mirror_host import SshMirrorHost
-from kafka_migration.core.errors import TransientError
-from kafka_migration.core.offsets import Offsets, TopicPartition
+from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.orchestration import keeping as keeping_module
 from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration.operators.plan import PlanOperator
@@ -232,7 +232,7 @@ class Stage:
 
     def refusal_codes(self) -> list[str]:
         """Return the codes of everything that the present run refused."""
-        from kafka_migration.core.evidence import Kind
+        from kafka_migration.core.evidence.documents import Kind
 
         return [f["code"] for r in self.run.evidence.of_attempt(Kind.REFUSAL) for f in r["findings"]]
 

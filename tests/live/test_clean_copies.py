@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.validation import KEY_DIGEST, POSITION_DIGEST, Window
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.validation.contract import KEY_DIGEST, POSITION_DIGEST
 from sandbox.sandbox import Sandbox
 from tests.live.comparison import Outcome, compared, contradictions, raw_logs
 from tests.live.random_copies import Copy

@@ -11,10 +11,9 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from kafka_migration.adapters.kafka import ConfluentCluster
-from kafka_migration.core.cluster import NewTopic
-from kafka_migration.core.drain import Probe
-from kafka_migration.core.errors import TransientError
-from kafka_migration.core.offsets import TopicPartition as Partition
+from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.kafka.cluster import NewTopic, Probe
+from kafka_migration.core.kafka.offsets import TopicPartition as Partition
 from sandbox.sandbox import Sandbox
 from tests.contract.cluster_contract import ClusterContract, Record
 from tests.waiting import wait_until

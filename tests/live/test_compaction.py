@@ -15,8 +15,9 @@ from zlib import crc32
 
 import pytest
 
-from kafka_migration.core.validation import KEY_DIGEST, POSITION_DIGEST, Window
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.validation.contract import KEY_DIGEST, POSITION_DIGEST
 from sandbox.sandbox import Sandbox
 from tests.compaction.cleaner import Entry, Log, Record
 from tests.compaction.histories import History

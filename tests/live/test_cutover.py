@@ -13,9 +13,10 @@ import pytest
 from confluent_kafka import Producer
 
 from kafka_migration.adapters.evidence import MIGRATION_FILE
-from kafka_migration.core.evidence import Kind, document_name
-from kafka_migration.core.producers_question import ABORT, STOPPED
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.evidence.documents import Kind, document_name
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.mirror.producers_question import ABORT, STOPPED
+from kafka_migration.core.validation.coverage_rules import topic_verdict
 from tests.live.conftest import LiveWorld
 from tests.live.groups import (
     Offsets,
@@ -94,7 +95,7 @@ def test_groups_move_and_read_on(live: LiveWorld, mirrored: LiveMigration, mailb
     assert [(1, True), (2, True)] == [
         (g.number, g.stop is not None and g.stop.graceful) for g in mirrored.ledger.generations
     ]
-    assert Verdict.PASS is mirrored.ledger.topic_verdict(name)
+    assert Verdict.PASS is topic_verdict(mirrored.ledger, name)
     assert (untouched, [], None) == (mirrored.source_state(), mirrored.mirror_pids(), mirrored.reservation)
     assert before == target_offsets(mirrored)
     until = ends(mirrored.source, name)

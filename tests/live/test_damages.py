@@ -14,8 +14,9 @@ from functools import cached_property
 
 import pytest
 
-from kafka_migration.core.validation import KEY_DIGEST, POSITION_DIGEST, PartitionResult, Window
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.validation.contract import KEY_DIGEST, POSITION_DIGEST, PartitionResult
 from sandbox.sandbox import Sandbox
 from tests.live.comparison import Outcome, Row, Spot, compared, contradictions, raw_logs
 from tests.live.damages import KINDS, Damaged, damaged, first_differing

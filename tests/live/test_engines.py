@@ -15,11 +15,11 @@ from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from kafka_migration.adapters.kafka import ConfluentCluster
-from kafka_migration.core.engine import LaunchFacts
-from kafka_migration.core.errors import TransientError
-from kafka_migration.core.host import MirrorLaunch
-from kafka_migration.core.migration import TopicNames
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.migration.settings import TopicNames
+from kafka_migration.core.mirror.engine import LaunchFacts
+from kafka_migration.core.mirror.host import MirrorLaunch
 from sandbox.environment import base_environment
 from sandbox.sandbox import Sandbox
 from tests.contract.engine_contract import PARTITIONS, CopyContract, EngineWorld, GenerationsContract, Values

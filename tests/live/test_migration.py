@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.validation.coverage_rules import topic_verdict
 from sandbox.data.damage import Damage, damaged, remake_topic
 from sandbox.data.reading import read_records
 from tests.live.conftest import LiveWorld
@@ -43,7 +44,7 @@ def test_only_the_delta_is_copied_and_validated(live: LiveWorld):
     ]
     assert [1, 2] == [g.number for g in migration.ledger.generations]
     assert all(g.stop is not None and g.stop.graceful for g in migration.ledger.generations)
-    assert migration.ledger.topic_verdict("delta") is Verdict.PASS
+    assert topic_verdict(migration.ledger, "delta") is Verdict.PASS
     assert before == migration.source_state()
     assert ([], None) == (migration.mirror_pids(), migration.reservation)
 

@@ -12,7 +12,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.validation.coverage_rules import topic_verdict
 from sandbox.environment import java
 from sandbox.jars import kafka_home
 from tests.live.conftest import LiveWorld
@@ -88,7 +89,7 @@ def two_nights(live: LiveWorld, name: str) -> LiveMigration:
         wait_until(lambda: copied(migration) == 340, 400, "a night that copies the rest")
 
     assert ("PASS", {name: {"source": 300, "target": 300}}) == (first["verdict"], first["records"])
-    assert migration.ledger.topic_verdict(name) is Verdict.PASS
+    assert topic_verdict(migration.ledger, name) is Verdict.PASS
     return migration
 
 
@@ -174,7 +175,7 @@ def test_window_that_ends_in_the_middle_leaves_a_proved_part(live: LiveWorld):
     assert ("failed", "PASS") == (behind["outcome"], behind["verdict"])
     assert "BEHIND" in [finding["code"] for finding in behind["findings"]]
     assert 0 < behind["records"]["window"]["source"] < 20_000
-    assert migration.ledger.topic_verdict("window") is Verdict.PASS
+    assert topic_verdict(migration.ledger, "window") is Verdict.PASS
 
 
 @contextmanager
@@ -263,7 +264,7 @@ def test_nightly_and_manual_at_once_are_never_two(live: LiveWorld):
     assert mirrors <= {0, 1}
     assert ("success", "success") == (migration.state(run_id), live.api.run_state(migration.nightly_dag_id, night))
     assert "wait" in migration.document(night)["steps"]
-    assert migration.ledger.topic_verdict("both") is Verdict.PASS
+    assert topic_verdict(migration.ledger, "both") is Verdict.PASS
 
 
 def process_groups(pids: Iterable[int]) -> set[int]:

@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 from confluent_kafka import Producer
 
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator

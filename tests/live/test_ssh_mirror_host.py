@@ -21,10 +21,10 @@ import pytest
 from kafka_migration.adapters.mirror_host import SshMirrorHost, mirrorctl_text
 from kafka_migration.adapters.ssh import MAX_OUTPUT_BYTES, SshTransport
 from kafka_migration.adapters.transport import ReplyLost
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Refused, TransientError
-from kafka_migration.core.host import HostProbe, MirrorLaunch
-from kafka_migration.core.mirrorctl import HostRequest, parse_reply, render_request
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Refused, TransientError
+from kafka_migration.core.mirror.host import HostProbe, MirrorLaunch
+from kafka_migration.core.mirror.mirrorctl_protocol import HostRequest, parse_reply, render_request
 from sandbox.parts import free_ports
 from tests.contract.host_contract import GRACE_S, ME, HostContract, codes
 from tests.contract.local_host import SCRIPT, Machine

@@ -10,16 +10,11 @@ from dataclasses import dataclass, field, replace
 import pytest
 from confluent_kafka import Producer
 
-from kafka_migration.core.differences import DifferenceKind
-from kafka_migration.core.judging import judge_topics
-from kafka_migration.core.validation import (
-    KEY_DIGEST,
-    TopicResult,
-    ValidationRequest,
-    ValidationResult,
-    Window,
-)
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.validation.contract import KEY_DIGEST, TopicResult, ValidationRequest, ValidationResult
+from kafka_migration.core.validation.differences import DifferenceKind
+from kafka_migration.core.validation.judging import judge_topics
 from sandbox.sandbox import Sandbox
 from tests.live.validation_scene import Clusters, Sent, Side, plain, submit
 

@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 import pytest
 from confluent_kafka import Producer
 
-from kafka_migration.core.differences import DifferenceKind
-from kafka_migration.core.judging import judge_partition, judge_topics
-from kafka_migration.core.tolerance import Tolerance
-from kafka_migration.core.validation import (
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.migration.tolerance import Tolerance
+from kafka_migration.core.validation.contract import (
     PartitionResult,
     ValidationRequest,
     ValidationResult,
-    Window,
     unanswered_windows,
 )
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.validation.differences import DifferenceKind
+from kafka_migration.core.validation.judging import judge_partition, judge_topics
 from sandbox.sandbox import Sandbox
 from tests.live.validation_scene import START_MS, Clusters, Sent, plain, submit
 

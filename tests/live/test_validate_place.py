@@ -18,10 +18,11 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.core.differences import DifferenceKind
-from kafka_migration.core.judging import judge_topics
-from kafka_migration.core.validation import KEY_DIGEST, POSITION_DIGEST, ValidationRequest, ValidationResult, Window
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.validation.contract import KEY_DIGEST, POSITION_DIGEST, ValidationRequest, ValidationResult
+from kafka_migration.core.validation.differences import DifferenceKind
+from kafka_migration.core.validation.judging import judge_topics
 from sandbox.environment import base_environment, java
 from sandbox.jars import kafka_home
 from sandbox.processes import belonging, end_all

@@ -9,7 +9,7 @@ import json
 import pytest
 from confluent_kafka import Producer
 
-from kafka_migration.core.migration import Phase
+from kafka_migration.core.migration.settings import Phase
 from tests.live.conftest import LiveWorld
 from tests.live.groups import Offsets, awaiting, commit, committed, decide, ends, read_on
 from tests.live.migrations import LiveMigration

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from airflow.sdk.api.datamodels._generated import DagRunType
 
 from kafka_migration.adapters.connections import connection_config
-from kafka_migration.core.validation import ValidationRequest
+from kafka_migration.core.validation.contract import ValidationRequest
 from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration.operators import spark_job, validate
 from kafka_migration.orchestration.run import MigrationRun

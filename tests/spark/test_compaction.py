@@ -17,10 +17,10 @@ from kafka_digest.difference_file import DifferenceFile
 from kafka_digest.key_job import KeyJob
 from kafka_digest.position_job import PositionJob
 from kafka_digest.windows import LogBounds, SideRange, WindowPlan, plan_window
-from kafka_migration.core.judging import judge_topics
-from kafka_migration.core.key_judging import GenerationEvents
-from kafka_migration.core.validation import PartitionResult, TopicResult, ValidationResult
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.validation.contract import PartitionResult, TopicResult, ValidationResult
+from kafka_migration.core.validation.judging import judge_topics
+from kafka_migration.core.validation.judging_by_key import GenerationEvents
 from tests.compaction.cleaner import Log, Record
 from tests.compaction.histories import DAMAGES, History, Side, history
 from tests.compaction.product import MANY, verdict_on

@@ -5,20 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from kafka_migration.core.cluster import (
-    CommittedOffset,
-    GroupDescription,
-    GroupMember,
-    GroupState,
-    RecordPrint,
-)
-from kafka_migration.core.group_offsets import (
-    CommittedGroup,
-    GroupPlan,
-)
-from kafka_migration.core.group_rules import Translated, plan_groups
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.translation import (
+from kafka_migration.core.groups.plan import CommittedGroup, GroupPlan
+from kafka_migration.core.groups.rules import Translated, plan_groups
+from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupMember, GroupState, RecordPrint
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.translation.by_partition import (
     OffsetRange,
     PartitionCopy,
     Position,
@@ -27,7 +19,6 @@ from kafka_migration.core.translation import (
     target_probes,
     translate,
 )
-from kafka_migration.core.validation import Window
 
 P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 HOLE = None

@@ -8,14 +8,15 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from kafka_migration.core.coverage import FlawKind, TopicCoverage
-from kafka_migration.core.generations import Generation, GenerationStart, StopCertificate
-from kafka_migration.core.judgements import Comparison, Judgement
-from kafka_migration.core.ledger import Ledger, fold
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.validation import POSITION_DIGEST, Window
-from kafka_migration.core.verdict import Verdict, worst
-from kafka_migration.core.windows import delta_windows, whole_windows
+from kafka_migration.core.findings.verdict import Verdict, worst
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate
+from kafka_migration.core.ledger.judgements import Comparison, Judgement
+from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.validation.contract import POSITION_DIGEST
+from kafka_migration.core.validation.coverage import FlawKind, TopicCoverage
+from kafka_migration.core.validation.windows import delta_windows, whole_windows
 
 TOPIC = "orders"
 PARTITIONS = (TopicPartition(TOPIC, 0), TopicPartition(TOPIC, 1))

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.alerts import Alert, AlertKind, Ended, ended_alert, run_link
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.lateness import behind_finding
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.migration.alert_settings import AlertKind
+from kafka_migration.core.mirror.lateness import behind_finding
+from kafka_migration.core.report.alerts import Alert, Ended, ended_alert, run_link
 
 pytestmark = pytest.mark.unit
 

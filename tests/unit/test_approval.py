@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_migration.core.approval import (
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.groups.approval import (
     Ask,
     evidence_changed,
     four_eyes,
@@ -15,10 +17,8 @@ from kafka_migration.core.approval import (
     stale_asks,
     unapproved,
 )
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.group_offsets import GroupPlan, OffsetsPlan, PlannedOffset, Proof
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.groups.plan import GroupPlan, OffsetsPlan, PlannedOffset, Proof
+from kafka_migration.core.kafka.offsets import TopicPartition
 
 pytestmark = pytest.mark.unit
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.approval import Ask
-from kafka_migration.core.approval_page import Asking, approval_page
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.group_offsets import GroupPlan
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.offsets_report import render_plan
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.groups.approval import Ask
+from kafka_migration.core.groups.approval_page import Asking, approval_page
+from kafka_migration.core.groups.plan import GroupPlan
+from kafka_migration.core.groups.plan_page import render_plan
+from kafka_migration.core.kafka.offsets import TopicPartition
 from tests.unit.test_offsets_plan import OFFSET, PLAN
 
 pytestmark = pytest.mark.unit

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.conf import MAX_UNKNOWN, unknown_findings
-from kafka_migration.core.errors import Refused
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.migration.run_conf import MAX_UNKNOWN, unknown_findings
 from kafka_migration.orchestration.run import RunRequest
 
 pytestmark = pytest.mark.unit

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Refused
-from kafka_migration.core.patterns import MOST_WAYS, matches, pattern_problem
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.migration.patterns import MOST_WAYS, matches, pattern_problem
 from kafka_migration.spec.loading import (
     MAX_FILE_BYTES,
     MAX_FINDINGS,

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.generations import Fingerprint, GenerationStart, Remembered, StopCertificate
-from kafka_migration.core.ledger import Ledger, fold
-from kafka_migration.core.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.ledger.generations import Fingerprint, GenerationStart, Remembered, StopCertificate
+from kafka_migration.core.ledger.ledger import Ledger, fold
 
 pytestmark = pytest.mark.unit
 

@@ -24,14 +24,14 @@ from kafka_migration.cli.status import status_document, status_lines
 from kafka_migration.cli.stop import login_name, wait_for_stop
 from kafka_migration.cli.store import MigrationStore
 from kafka_migration.cli.verdict import verdict_document
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.generations import GenerationStart, StopCertificate
-from kafka_migration.core.judgements import Judgement
-from kafka_migration.core.ledger import CutOver
-from kafka_migration.core.migration import Mode, RunIdentity
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.stop_request import StopRequest
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.cutovers import CutOver
+from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
+from kafka_migration.core.ledger.judgements import Judgement
+from kafka_migration.core.migration.settings import Mode, RunIdentity
+from kafka_migration.core.migration.stop_request import StopRequest
 
 pytestmark = pytest.mark.unit
 

@@ -12,10 +12,10 @@ import pytest
 from kafka_migration.adapters.news import NewsStore
 from kafka_migration.adapters.stop_requests import StopRequestStore
 from kafka_migration.cli.main import main
-from kafka_migration.core.code_acts import ACTS
-from kafka_migration.core.codes import Code
-from kafka_migration.core.news import LastRun
-from kafka_migration.core.stop_request import StopRequest
+from kafka_migration.core.findings.code_acts import ACTS
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.migration.stop_request import StopRequest
+from kafka_migration.core.report.news import LastRun
 from tests.unit.test_cli import AT, RUN, end, judge, start
 from tests.unit.test_cli_present import POLLED
 

@@ -15,11 +15,11 @@ from kafka_migration.adapters.stop_requests import StopRequestStore
 from kafka_migration.cli.main import main
 from kafka_migration.cli.status import status_document, status_lines
 from kafka_migration.cli.store import MigrationStore
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.news import Contradiction, LastRun, age_words, contradictions
-from kafka_migration.core.shown import shown
-from kafka_migration.core.stop_request import StopRequest
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.migration.stop_request import StopRequest
+from kafka_migration.core.report.news import Contradiction, LastRun, age_words, contradictions
+from kafka_migration.core.text.shown import shown
 from tests.unit.test_cli import RUN, mirrored_twice
 from tests.unit.test_cli_verdict import BOTH_JUDGED
 

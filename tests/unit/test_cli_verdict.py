@@ -12,7 +12,7 @@ from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.cli.main import main
 from kafka_migration.cli.store import MigrationStore
 from kafka_migration.cli.verdict import verdict_document, verdict_lines
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.findings.verdict import Verdict
 from tests.unit.test_coverage import FIRST, SECOND, box, read
 from tests.unit.test_generations import ONE, P0, TWO, started, stopped
 

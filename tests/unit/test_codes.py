@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.core.alerts import AlertKind, Ended, ended_alert
-from kafka_migration.core.code_acts import ACTS
-from kafka_migration.core.codes import Code
+from kafka_migration.core.findings.code_acts import ACTS
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.migration.alert_settings import AlertKind
+from kafka_migration.core.report.alerts import Ended, ended_alert
 
 pytestmark = pytest.mark.unit
 

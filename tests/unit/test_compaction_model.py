@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.findings.verdict import Verdict
 from tests.compaction.histories import DAMAGES, History, history
 from tests.compaction.product import verdict_on
 from tests.compaction.truth import Truth, truth_of

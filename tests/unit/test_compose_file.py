@@ -15,7 +15,12 @@ from typing import Any
 import pytest
 import yaml
 
-from kafka_migration.core.spark import SparkTarget, own_settings, parsed_properties, unprotected_findings
+from kafka_migration.core.validation.spark_target import (
+    SparkTarget,
+    own_settings,
+    parsed_properties,
+    unprotected_findings,
+)
 from sandbox.compose.checkout import COPIED, read_env
 
 pytestmark = pytest.mark.unit

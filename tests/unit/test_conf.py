@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.conf import USED_BY
-from kafka_migration.core.errors import Refused
-from kafka_migration.core.migration import Mode
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.migration.run_conf import USED_BY
+from kafka_migration.core.migration.settings import Mode
 from kafka_migration.orchestration.run import RunRequest
 
 GIVEN: dict[str, Any] = {

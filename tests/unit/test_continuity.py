@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.cluster import RecordPrint, TopicDescription
-from kafka_migration.core.codes import Code
-from kafka_migration.core.continuity import (
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.kafka.cluster import RecordPrint, TopicDescription
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.ledger.generations import Fingerprint, GenerationStart, Remembered, StopCertificate
+from kafka_migration.core.ledger.ledger import fold
+from kafka_migration.core.mirror.gap_guard import (
     SourceTruth,
     continuity_findings,
     fingerprints_to_read,
     recreated_source_findings,
     stale_state_findings,
 )
-from kafka_migration.core.generations import Fingerprint, GenerationStart, Remembered, StopCertificate
-from kafka_migration.core.ledger import fold
-from kafka_migration.core.offsets import Offsets, TopicPartition
 
 pytestmark = pytest.mark.unit
 

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_migration.core.cluster import CommittedOffset, GroupDescription, GroupState
-from kafka_migration.core.copied_topic import CopiedTopic
-from kafka_migration.core.generations import GenerationStart, StopCertificate
-from kafka_migration.core.group_offsets import CommittedGroup
-from kafka_migration.core.ledger import Ledger, fold
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.repartitioned import HowCopied, RepartitionedTopic, repartitioned_topics
-from kafka_migration.core.translation import Position, copies_of, counts_needed, translate
-from kafka_migration.core.way_back_rules import Returning
+from kafka_migration.core.groups.plan import CommittedGroup
+from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupState
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
+from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.rollback.rules import Returning
+from kafka_migration.core.translation.by_partition import Position, copies_of, counts_needed, translate
+from kafka_migration.core.translation.by_topic import HowCopied, RepartitionedTopic, repartitioned_topics
+from kafka_migration.core.translation.copied_topic import CopiedTopic
 
 pytestmark = pytest.mark.unit
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from kafka_migration.core.course import CutoverCourse, FollowCourse
-from kafka_migration.core.fence import FenceWatch, SourceEnds
-from kafka_migration.core.lag import Known, Unknown
-from kafka_migration.core.migration import IsolationLevel
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.kafka.cluster import IsolationLevel
+from kafka_migration.core.kafka.lag import Known, Unknown
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.mirror.fence import FenceWatch, SourceEnds
+from kafka_migration.core.mirror.watch_goals import CutoverCourse, FollowCourse
 
 pytestmark = pytest.mark.unit
 

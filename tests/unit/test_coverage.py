@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_migration.core.coverage import FlawKind, TopicCoverage
-from kafka_migration.core.judgements import Comparison, Judgement
-from kafka_migration.core.ledger import Ledger, fold
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.spans import joined, without
-from kafka_migration.core.validation import KEY_DIGEST, POSITION_DIGEST, Window
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.spans import joined, without
+from kafka_migration.core.ledger.judgements import Comparison, Judgement
+from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.validation.contract import KEY_DIGEST, POSITION_DIGEST
+from kafka_migration.core.validation.coverage import FlawKind, TopicCoverage
+from kafka_migration.core.validation.coverage_rules import coverage_of
 from tests.unit.coverage_model import Life, SingleOffsets, flaws_of, lives, proved_by
 from tests.unit.test_generations import BOTH, ONE, P0, P1, TWO, judged, started, stopped
 
@@ -46,7 +48,7 @@ def test_coverage_is_that_of_single_offsets(rounds: list[Any]):
     """Whatever was copied, lost, sent again, and judged in whatever order, each offset is told for what it is."""
     life = Life(rounds)
     expected = SingleOffsets(life)
-    covered = life.ledger.coverage().get("orders", TopicCoverage("orders"))
+    covered = coverage_of(life.ledger).get("orders", TopicCoverage("orders"))
 
     assert expected.proved == proved_by(covered)
     assert expected.flaws() == flaws_of(covered)
@@ -57,7 +59,7 @@ def test_coverage_is_that_of_single_offsets(rounds: list[Any]):
 
 
 def covered(*entries: dict[str, Any], topic: str = "orders") -> TopicCoverage:
-    return fold(entries).coverage()[topic]
+    return coverage_of(fold(entries))[topic]
 
 
 def read(
@@ -245,9 +247,9 @@ def test_topics_are_covered_apart():
     """What was judged of one topic proves nothing of another."""
     ledger = fold([*BOTH, judged(1, Verdict.PASS, topics=("orders",))])
 
-    assert ["audit", "orders"] == list(ledger.coverage())
-    assert ("pending", "PASS") == tuple(topic.standing for topic in ledger.coverage().values())
-    assert {} == Ledger().coverage()
+    assert ["audit", "orders"] == list(coverage_of(ledger))
+    assert ("pending", "PASS") == tuple(topic.standing for topic in coverage_of(ledger).values())
+    assert {} == coverage_of(Ledger())
 
 
 def test_entries_without_comparisons_speak_of_their_generations():

@@ -7,17 +7,18 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.group_offsets import GroupPlan, PlannedOffset, Proof
-from kafka_migration.core.ledger import CutOver, Ledger, fold
-from kafka_migration.core.migration import Mode, Phase, RunIdentity
-from kafka_migration.core.next_steps import next_steps
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.offsets_writing import GroupWrite, OffsetsResult, Write
-from kafka_migration.core.phases import phase_findings
-from kafka_migration.core.run_groups import group_rows
-from kafka_migration.core.windows import whole_windows
+from kafka_migration.core.evidence.groups import group_rows
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.groups.next_steps import next_steps
+from kafka_migration.core.groups.plan import GroupPlan, PlannedOffset, Proof
+from kafka_migration.core.groups.writing import GroupWrite, OffsetsResult, Write
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.cutovers import CutOver
+from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.ledger.phases import phase_findings
+from kafka_migration.core.migration.settings import Mode, Phase, RunIdentity
+from kafka_migration.core.validation.windows import whole_windows
 
 pytestmark = pytest.mark.unit
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.core.differences import DifferenceKind, FirstDifference
-from kafka_migration.core.evidence import run_folder_name
-from kafka_migration.core.judging import judge_partition
-from kafka_migration.core.migration import RunIdentity
-from kafka_migration.core.validation import PartitionResult, SideCount, Window
+from kafka_migration.core.evidence.documents import run_folder_name
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.migration.settings import RunIdentity
+from kafka_migration.core.validation.contract import PartitionResult, SideCount
+from kafka_migration.core.validation.differences import DifferenceKind, FirstDifference
+from kafka_migration.core.validation.judging import judge_partition
 from sandbox.demo.evidence import Count, Finding, Place, read_run
 
 pytestmark = pytest.mark.unit

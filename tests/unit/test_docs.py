@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.cli.main import parser
-from kafka_migration.clients.kafka_properties import java_properties
-from kafka_migration.core.alerts import AlertKind
-from kafka_migration.core.codes import Code
+from kafka_migration.core.connections.java_properties import java_properties
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.spec.loading import load_migration
 from tests.documents import blocks, commands
 
@@ -170,7 +170,7 @@ def test_alerts_of_the_documentation_can_be_read(migration_text: str):
     """The example of the section `alerts` is valid, and the tables name every kind and every metric."""
     page = (ROOT / "docs" / "alerts.md").read_text()
     (example,) = blocks(page, "yaml")
-    metrics = (ROOT / "plugins" / "kafka_migration" / "core" / "metrics.py").read_text()
+    metrics = (ROOT / "plugins" / "kafka_migration" / "core" / "report" / "metrics.py").read_text()
 
     alerts = load_migration(migration_text + example, where="docs/alerts.md").alerts
 

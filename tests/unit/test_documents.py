@@ -12,7 +12,7 @@ import pytest
 
 from kafka_migration.adapters import documents
 from kafka_migration.adapters.documents import create_whole, read_json, write_whole
-from kafka_migration.core.errors import EvidenceUnreadable
+from kafka_migration.core.findings.errors import EvidenceUnreadable
 
 pytestmark = pytest.mark.unit
 

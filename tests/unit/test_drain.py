@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.drain import (
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.kafka.cluster import Probe
+from kafka_migration.core.kafka.lag import Known, Unknown, total
+from kafka_migration.core.kafka.offsets import TopicPartition, from_document, to_document
+from kafka_migration.core.mirror.drain import (
     Drain,
     PartitionReading,
-    Probe,
     drain_of,
     expected_next,
     gap_findings,
     gaps_of,
     lag_of,
 )
-from kafka_migration.core.lag import Known, Unknown, total
-from kafka_migration.core.offsets import TopicPartition, from_document, to_document
 
 pytestmark = pytest.mark.unit
 

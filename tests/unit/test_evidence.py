@@ -13,16 +13,22 @@ from kafka_migration.adapters.documents import is_there, write_whole
 from kafka_migration.adapters.evidence import RunEvidence
 from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.adapters.stop_requests import StopRequestStore
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import EvidenceUnreadable, Finding, Refused
-from kafka_migration.core.evidence import Kind, assemble_run, document_name, parse_document_name, run_folder_name
-from kafka_migration.core.generations import GenerationStart
-from kafka_migration.core.group_offsets import group_subject
-from kafka_migration.core.markdown import table
-from kafka_migration.core.migration import Phase, RunIdentity
-from kafka_migration.core.next_steps import next_steps
-from kafka_migration.core.report import render_report
-from kafka_migration.core.stop_request import StopRequest
+from kafka_migration.core.evidence.documents import (
+    Kind,
+    assemble_run,
+    document_name,
+    parse_document_name,
+    run_folder_name,
+)
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Refused
+from kafka_migration.core.groups.next_steps import next_steps
+from kafka_migration.core.ledger.generations import GenerationStart
+from kafka_migration.core.migration.settings import Phase, RunIdentity
+from kafka_migration.core.migration.stop_request import StopRequest
+from kafka_migration.core.report.run_report import render_report
+from kafka_migration.core.text.markdown import table
+from kafka_migration.core.text.names import group_subject
 
 pytestmark = pytest.mark.unit
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.evidence_place import EvidencePlace, spark_spelling
+from kafka_migration.core.evidence.root import EvidencePlace, spark_spelling
 
 pytestmark = pytest.mark.unit
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.fence import FenceStatus, FenceWatch, SourceEnds
-from kafka_migration.core.offsets import Offsets, TopicPartition
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.mirror.fence import FenceStatus, FenceWatch, SourceEnds
 
 pytestmark = pytest.mark.unit
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kafka_migration.core.cluster import NewTopic
-from kafka_migration.core.migration import Migration
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.migration.settings import Migration
 from kafka_migration.engines.mirrormaker2 import MAX_WARNINGS, MirrorMaker2
 from kafka_migration.engines.mirrormaker2_topics import (
     InternalTopics,

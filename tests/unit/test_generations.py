@@ -7,21 +7,23 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.continuity import continuity_findings
-from kafka_migration.core.generations import (
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.cutovers import CutOver
+from kafka_migration.core.ledger.generations import (
     NO_GENERATIONS,
     GenerationStart,
     StopCertificate,
     generations_text,
     parse_generations,
 )
-from kafka_migration.core.judgements import Judgement
-from kafka_migration.core.ledger import CutOver, Ledger, fold
-from kafka_migration.core.migration import Mode, Phase
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.verdict import Verdict
-from kafka_migration.core.windows import delta_windows, whole_windows
+from kafka_migration.core.ledger.judgements import Judgement
+from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.migration.settings import Mode, Phase
+from kafka_migration.core.mirror.gap_guard import continuity_findings
+from kafka_migration.core.validation.coverage_rules import topic_verdict
+from kafka_migration.core.validation.windows import delta_windows, whole_windows
 
 pytestmark = pytest.mark.unit
 
@@ -111,7 +113,7 @@ def test_cleared_run_judges_its_own_windows_again():
 
     assert [1] == [g.number for g in ledger.pending_for("dag/me#2")]
     assert () == ledger.pending_for("dag/other#1")
-    assert again.topic_verdict("orders") is Verdict.PASS
+    assert topic_verdict(again, "orders") is Verdict.PASS
 
 
 def test_backfill_asked_again_measures_only_what_was_not_good():
@@ -155,7 +157,7 @@ def test_judgement_of_fewer_topics_does_not_replace_the_earlier_one():
     ledger = fold([*BOTH, whole, judged(1, Verdict.PASS, run="dag/me#2", topics=("orders",))])
 
     assert () == ledger.pending_generations
-    assert Verdict.PASS is ledger.topic_verdict("audit")
+    assert Verdict.PASS is topic_verdict(ledger, "audit")
 
 
 def test_cutover_is_never_taken_back():
@@ -214,9 +216,9 @@ def test_topic_verdict_is_the_worst_since_the_last_whole_reading():
     """Deltas add up to the worst of them; a whole reading replaces what was before."""
     deltas = [*ONE, judged(1, Verdict.FAIL), *TWO, judged(2, Verdict.PASS)]
 
-    assert fold(deltas).topic_verdict("orders") is Verdict.FAIL
-    assert fold([*deltas, judged(2, Verdict.PASS, whole=True)]).topic_verdict("orders") is Verdict.PASS
-    assert Ledger().topic_verdict("orders") is None
+    assert topic_verdict(fold(deltas), "orders") is Verdict.FAIL
+    assert topic_verdict(fold([*deltas, judged(2, Verdict.PASS, whole=True)]), "orders") is Verdict.PASS
+    assert topic_verdict(Ledger(), "orders") is None
 
 
 def test_newest_judgement_decides_on_a_generation():

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.drain import Probe
-from kafka_migration.core.group_lag import LagPolicy, LagPolicyState, LagSample, behind_text, partition_lag
-from kafka_migration.core.lag import Known, Lag, Unknown
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.groups.lag_policy import LagPolicy, LagPolicyState, LagSample, behind_text, partition_lag
+from kafka_migration.core.kafka.cluster import Probe
+from kafka_migration.core.kafka.lag import Known, Lag, Unknown
+from kafka_migration.core.kafka.offsets import TopicPartition
 
 pytestmark = pytest.mark.unit
 

@@ -9,29 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_migration.core.cluster import (
-    GroupListing,
-    GroupState,
-    RecordPrint,
-)
-from kafka_migration.core.codes import Code
-from kafka_migration.core.group_choice import unsupported_groups, which_groups
-from kafka_migration.core.group_offsets import (
-    GroupVerdict,
-    PlannedOffset,
-    Proof,
-)
-from kafka_migration.core.group_rules import Accepted, plan_groups, unproved_copy_findings
-from kafka_migration.core.ledger import Ledger, fold
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.translation import (
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.groups.plan import GroupVerdict, PlannedOffset, Proof
+from kafka_migration.core.groups.rules import Accepted, plan_groups, unproved_copy_findings
+from kafka_migration.core.groups.selection import unsupported_groups, which_groups
+from kafka_migration.core.kafka.cluster import GroupListing, GroupState, RecordPrint
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.translation.by_partition import (
     PartitionCopy,
     Position,
     copies_of,
     counts_needed,
     translate,
 )
-from kafka_migration.core.validation import Window
 from tests.unit.copied_partition import (
     DENSE,
     HOLE,

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.generations import GenerationStart, StopCertificate
-from kafka_migration.core.interval_rules import answer_of, interval_findings, positions_to_translate, scopes_of
-from kafka_migration.core.intervals import (
+from kafka_migration.core.backfill.answers import answer_of, interval_findings, positions_to_translate, scopes_of
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
+from kafka_migration.core.ledger.interval_bounds import (
     BoundsResolved,
     IntervalAnswer,
     IntervalBounds,
@@ -23,12 +25,10 @@ from kafka_migration.core.intervals import (
     between_known,
     lacking_bounds,
 )
-from kafka_migration.core.judgements import Judgement
-from kafka_migration.core.ledger import Ledger, fold
-from kafka_migration.core.occasion import Interval
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.translation import OffsetRange, copies_of, counts_needed, translate
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.ledger.judgements import Judgement
+from kafka_migration.core.ledger.ledger import Ledger, fold
+from kafka_migration.core.migration.run_window import Interval
+from kafka_migration.core.translation.by_partition import OffsetRange, copies_of, counts_needed, translate
 
 pytestmark = pytest.mark.unit
 

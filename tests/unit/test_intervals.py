@@ -6,7 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kafka_migration.core.intervals import (
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.ledger.interval_bounds import (
     Bound,
     BoundsResolved,
     IntervalAnswer,
@@ -16,10 +18,8 @@ from kafka_migration.core.intervals import (
     between_known,
     lacking_bounds,
 )
-from kafka_migration.core.ledger import fold
-from kafka_migration.core.occasion import Interval
-from kafka_migration.core.offsets import Offsets, TopicPartition
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.ledger.ledger import fold
+from kafka_migration.core.migration.run_window import Interval
 
 pytestmark = pytest.mark.unit
 

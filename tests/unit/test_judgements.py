@@ -8,16 +8,12 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.judgements import Comparison, Judgement, comparisons_of
-from kafka_migration.core.judging import judge_topics
-from kafka_migration.core.validation import (
-    PartitionResult,
-    SideCount,
-    TopicResult,
-    ValidationResult,
-    Window,
-)
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.ledger.judgements import Comparison, Judgement
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.validation.comparisons import comparisons_of
+from kafka_migration.core.validation.contract import PartitionResult, SideCount, TopicResult, ValidationResult
+from kafka_migration.core.validation.judging import judge_topics
 
 pytestmark = pytest.mark.unit
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.clients.kafka_properties import java_properties, spark_options
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Refused
+from kafka_migration.core.connections.java_properties import java_properties, spark_options
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Refused
 
 pytestmark = pytest.mark.unit
 

@@ -12,9 +12,9 @@ from confluent_kafka import KafkaError, Producer
 
 from kafka_migration.adapters import kafka_records
 from kafka_migration.adapters.kafka import ConfluentCluster
-from kafka_migration.core.drain import Probe
-from kafka_migration.core.errors import Refused
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.kafka.cluster import Probe
+from kafka_migration.core.kafka.offsets import TopicPartition
 
 pytestmark = pytest.mark.unit
 

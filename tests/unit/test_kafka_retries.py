@@ -15,9 +15,9 @@ from kafka_migration.adapters import kafka, kafka_client, kafka_retries, patienc
 from kafka_migration.adapters.kafka import ConfluentCluster
 from kafka_migration.adapters.kafka_retries import CALL_TIMEOUT_S
 from kafka_migration.adapters.patience import at_most
-from kafka_migration.core.cluster import ClusterFacts, CommittedOffset, NewTopic
-from kafka_migration.core.errors import Refused, TransientError
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.findings.errors import Refused, TransientError
+from kafka_migration.core.kafka.cluster import ClusterFacts, CommittedOffset, NewTopic
+from kafka_migration.core.kafka.offsets import TopicPartition
 
 pytestmark = pytest.mark.unit
 

@@ -10,10 +10,10 @@ import pytest
 
 from kafka_migration.adapters import evidence as evidence_module
 from kafka_migration.adapters.evidence import RunEvidence
-from kafka_migration.core.errors import Refused
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.kept import ANNOUNCED, Kept, change_of, digest_of, joined, left_behind
-from kafka_migration.core.migration import RunIdentity
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.kept import ANNOUNCED, Kept, change_of, digest_of, joined, left_behind
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.migration.settings import RunIdentity
 
 pytestmark = pytest.mark.unit
 

@@ -18,7 +18,8 @@ from kafka_digest.key_tasks import DIFFERING, PLACE, TOTAL
 from kafka_digest.rate_limit import limited_options, reading_at_most
 from kafka_digest.units import Unit
 from kafka_digest.windows import SideRange, WindowPlan
-from kafka_migration.core.validation import KEY_DIGEST, POSITION_DIGEST, Window
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.validation.contract import KEY_DIGEST, POSITION_DIGEST
 
 pytestmark = pytest.mark.unit
 

@@ -6,20 +6,20 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.differences import Difference, DifferenceKind, Differences
-from kafka_migration.core.judging import judge_topics
-from kafka_migration.core.key_judging import GenerationEvents
-from kafka_migration.core.tolerance import Tolerance
-from kafka_migration.core.validation import (
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.migration.tolerance import Tolerance
+from kafka_migration.core.validation.contract import (
     KEY_DIGEST,
     PartitionResult,
     SideCount,
     TopicResult,
     ValidationResult,
-    Window,
 )
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.validation.differences import Difference, DifferenceKind, Differences
+from kafka_migration.core.validation.judging import judge_topics
+from kafka_migration.core.validation.judging_by_key import GenerationEvents
 
 pytestmark = pytest.mark.unit
 

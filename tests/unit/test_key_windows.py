@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.ledger import fold
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.windows import delta_key_windows, whole_windows
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.ledger import fold
+from kafka_migration.core.validation.windows import delta_key_windows, whole_windows
 from tests.unit.test_generations import ME, P0, P1, started, stopped
 
 pytestmark = pytest.mark.unit

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.lateness import late_findings, pending_document
-from kafka_migration.core.validation import Window
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.mirror.lateness import late_findings, pending_document
 
 pytestmark = pytest.mark.unit
 

@@ -18,9 +18,9 @@ import pytest
 
 from kafka_migration.adapters import ledger_store
 from kafka_migration.adapters.ledger_store import LedgerStore
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Refused, TransientError
-from kafka_migration.core.ledger_chain import Head
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Refused, TransientError
+from kafka_migration.core.ledger.chain import Head
 
 pytestmark = pytest.mark.unit
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kafka_migration.adapters import metrics as adapter
-from kafka_migration.core.lag import Known, Unknown
-from kafka_migration.core.metrics import Metric, MetricsOf
-from kafka_migration.core.progress import ProgressMeter
+from kafka_migration.core.kafka.lag import Known, Unknown
+from kafka_migration.core.mirror.progress import ProgressMeter
+from kafka_migration.core.report.metrics import Metric, MetricsOf
 
 pytestmark = pytest.mark.unit
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.core.errors import Finding, Refused
-from kafka_migration.core.tuning import OWNERS, TUNING_KEYS, tuning_problem
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.migration.client_tuning import OWNERS, TUNING_KEYS, tuning_problem
 from kafka_migration.engines.versions import MIRRORMAKER2_KEYS
 from kafka_migration.spec.loading import load_migration
 from kafka_migration.spec.models import MIRROR_WORDS

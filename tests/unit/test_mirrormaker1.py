@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.core.cluster import GroupDescription, GroupState, NewTopic
-from kafka_migration.core.codes import Code
-from kafka_migration.core.engine import LaunchFacts
-from kafka_migration.core.errors import Refused
-from kafka_migration.core.host import MirrorLaunch
-from kafka_migration.core.migration import Migration
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.kafka.cluster import GroupDescription, GroupState, NewTopic
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.mirror.engine import LaunchFacts
+from kafka_migration.core.mirror.host import MirrorLaunch
 from kafka_migration.engines.engines import engine_of
 from kafka_migration.engines.mirrormaker1 import MirrorMaker1, exact_names
 from tests.contract.fake_cluster import FakeCluster

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.core.engine import LaunchFacts
-from kafka_migration.core.host import MirrorLaunch
-from kafka_migration.core.migration import Migration, TopicNames
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.migration.settings import Migration, TopicNames
+from kafka_migration.core.mirror.engine import LaunchFacts
+from kafka_migration.core.mirror.host import MirrorLaunch
 from kafka_migration.engines.mirrormaker2 import MirrorMaker2, stored_configuration
 from kafka_migration.engines.mirrormaker2_topics import (
     assigned_partitions,

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.engine import LaunchFacts, MirrorEngine
-from kafka_migration.core.migration import Migration, TopicNames
-from kafka_migration.core.tuning import TUNING_KEYS
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.migration.client_tuning import TUNING_KEYS
+from kafka_migration.core.migration.settings import Migration, TopicNames
+from kafka_migration.core.mirror.engine import LaunchFacts, MirrorEngine
 from kafka_migration.engines.engines import engine_of
 from kafka_migration.engines.versions import MIRRORMAKER1_KEYS, MIRRORMAKER2_KEYS, KafkaVersion, login_findings
 from tests.contract.fake_cluster import FakeCluster

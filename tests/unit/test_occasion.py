@@ -7,8 +7,7 @@ from datetime import UTC, datetime, time, timedelta
 
 import pytest
 
-from kafka_migration.core.migration import NightlySettings
-from kafka_migration.core.occasion import (
+from kafka_migration.core.migration.run_window import (
     Interval,
     Occasion,
     RunType,
@@ -17,6 +16,7 @@ from kafka_migration.core.occasion import (
     reservation_deadline,
     scheduled_occasion,
 )
+from kafka_migration.core.migration.settings import NightlySettings
 
 pytestmark = pytest.mark.unit
 

@@ -7,19 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.group_choice import OtherGroups
-from kafka_migration.core.group_offsets import (
-    GroupPlan,
-    OffsetsPlan,
-    PlannedOffset,
-    Proof,
-)
-from kafka_migration.core.group_rules import plan_groups
-from kafka_migration.core.not_moved import not_moved
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.offsets_report import render_plan
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.groups.not_moved import not_moved
+from kafka_migration.core.groups.plan import GroupPlan, OffsetsPlan, PlannedOffset, Proof
+from kafka_migration.core.groups.plan_page import render_plan
+from kafka_migration.core.groups.rules import plan_groups
+from kafka_migration.core.groups.selection import OtherGroups
+from kafka_migration.core.kafka.offsets import TopicPartition
 from tests.unit.copied_partition import (
     DENSE,
     MEMBER,

@@ -7,13 +7,10 @@ import io
 
 import pytest
 
-from kafka_migration.core.cluster import CommittedOffset, GroupDescription, GroupMember, GroupState
-from kafka_migration.core.codes import Code
-from kafka_migration.core.commits import commits_document, commits_from_document, reset_offsets_csv
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.group_offsets import GroupPlan
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.offsets_writing import (
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.groups.plan import GroupPlan
+from kafka_migration.core.groups.writing import (
     GroupWrite,
     OffsetsResult,
     Write,
@@ -22,6 +19,9 @@ from kafka_migration.core.offsets_writing import (
     nothing_to_move_findings,
     unknown_write,
 )
+from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupMember, GroupState
+from kafka_migration.core.kafka.commits import commits_document, commits_from_document, reset_offsets_csv
+from kafka_migration.core.kafka.offsets import TopicPartition
 
 pytestmark = pytest.mark.unit
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.migration import Cluster, Migration, TopicNames, TopicNaming
-from kafka_migration.core.overlap import overlap_findings
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.migration.overlap import overlap_findings
+from kafka_migration.core.migration.settings import Cluster, Migration, TopicNames, TopicNaming
 from kafka_migration.spec.loading import load_migrations
 
 pytestmark = pytest.mark.unit

@@ -13,8 +13,8 @@ from kafka_migration.adapters.kafka_retries import CALL_TIMEOUT_S
 from kafka_migration.adapters.kafka_tables import TableReader
 from kafka_migration.adapters.mirror_host import ScriptMirrorHost
 from kafka_migration.adapters.patience import SHORTEST_S, at_most, time_left
-from kafka_migration.core.errors import TransientError
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.kafka.offsets import TopicPartition
 from tests.unit.host.test_lost_replies import LAUNCH, LOST, ScriptedTransport, reply
 from tests.unit.test_kafka_tables import Log, OnePartitionConsumer
 

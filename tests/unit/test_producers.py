@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.producers import (
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.mirror.active_producers import (
     MAX_PROBES,
     parse_producers,
     partitions_named,

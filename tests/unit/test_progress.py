@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.lag import Known, Unknown
-from kafka_migration.core.progress import ProgressMeter, duration, progress_line
+from kafka_migration.core.kafka.lag import Known, Unknown
+from kafka_migration.core.mirror.progress import ProgressMeter, progress_line
+from kafka_migration.core.text.shown import duration
 
 pytestmark = pytest.mark.unit
 

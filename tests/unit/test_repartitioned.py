@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.group_offsets import GroupPlan, GroupVerdict, OffsetsPlan, Proof
-from kafka_migration.core.group_rules import Translated, plan_groups
-from kafka_migration.core.migration import Uncommitted
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.offsets_report import render_plan
-from kafka_migration.core.repartitioned import Began, HowCopied, RepartitionedTopic
-from kafka_migration.core.translation import PartitionCopy
-from kafka_migration.core.validation import Window
-from kafka_migration.core.vector_rules import Vectors, topics_to_translate
-from kafka_migration.core.vector_translation import (
+from kafka_migration.core.groups.plan import GroupPlan, GroupVerdict, OffsetsPlan, Proof
+from kafka_migration.core.groups.plan_page import render_plan
+from kafka_migration.core.groups.rules import Translated, plan_groups
+from kafka_migration.core.groups.rules_by_topic import Vectors, topics_to_translate
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.migration.settings import Uncommitted
+from kafka_migration.core.translation.by_partition import PartitionCopy
+from kafka_migration.core.translation.by_topic import Began, HowCopied, RepartitionedTopic
+from kafka_migration.core.translation.contract import (
     RESULT_KIND,
     TranslationRequest,
     VectorTranslation,

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.code_acts import ACTS
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.markdown import escaped
-from kafka_migration.core.readiness import readiness
-from kafka_migration.core.report import render_report
-from kafka_migration.core.report_course import phases
+from kafka_migration.core.findings.code_acts import ACTS
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.report.course import phases
+from kafka_migration.core.report.readiness import readiness
+from kafka_migration.core.report.run_report import render_report
+from kafka_migration.core.text.markdown import escaped
 
 pytestmark = pytest.mark.unit
 

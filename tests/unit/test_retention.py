@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.retention import CopyProgress, TopicRetention, next_start_before
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.mirror.retention_forecast import CopyProgress, TopicRetention, next_start_before
 
 pytestmark = pytest.mark.unit
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_migration.core.migration import Insecurity, Migration
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.reverse_migration import reverse_migration
-from kafka_migration.core.way_back import TargetOnly
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.migration.settings import Insecurity, Migration
+from kafka_migration.core.rollback.plan import TargetOnly
+from kafka_migration.core.rollback.reverse_migration import reverse_migration
 from kafka_migration.spec.loading import load_migration
 
 pytestmark = pytest.mark.unit

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.host import HostReply, ProcessState
-from kafka_migration.core.revival import Death, dead_for_good, stopped_by_others, was_told_to_stop
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.mirror.host import HostReply, ProcessState
+from kafka_migration.core.mirror.restart_policy import Death, dead_for_good, stopped_by_others, was_told_to_stop
 
 pytestmark = pytest.mark.unit
 

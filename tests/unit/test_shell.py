@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_migration.adapters.connections import connection_config
-from kafka_migration.core.errors import Refused
-from kafka_migration.core.finding_words import kcat_command
-from kafka_migration.core.offsets_writing import unknown_write
-from kafka_migration.core.shell import shell_word
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.groups.writing import unknown_write
+from kafka_migration.core.text.shell import shell_word
+from kafka_migration.core.validation.difference_words import kcat_command
 
 pytestmark = pytest.mark.unit
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import OutcomeUnknown, TransientError
-from kafka_migration.core.silence import Party, SilenceWatch, party_of, silences_of
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import OutcomeUnknown, TransientError
+from kafka_migration.core.mirror.silence import Party, SilenceWatch, party_of, silences_of
 
 pytestmark = pytest.mark.unit
 

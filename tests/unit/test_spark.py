@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.spark import (
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.validation.spark_target import (
     SparkTarget,
     failure_finding,
     has_login,

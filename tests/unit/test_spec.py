@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Refused
-from kafka_migration.core.migration import Migration
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.migration.settings import Migration
 from kafka_migration.spec.loading import load_migration, load_migrations, read_migration_text
 
 pytestmark = pytest.mark.unit

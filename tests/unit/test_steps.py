@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.migration import Mode
-from kafka_migration.core.steps import expected_skips, unsuccessful
+from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.migration.task_steps import expected_skips, unsuccessful
 
 pytestmark = pytest.mark.unit
 

@@ -8,9 +8,10 @@ import pytest
 from confluent_kafka import Uuid
 
 from kafka_migration.adapters.kafka import topic_id_of
-from kafka_migration.core.cluster import TopicDescription
-from kafka_migration.core.ledger import CreatedTopic, Ledger
-from kafka_migration.core.topics import recreated_findings
+from kafka_migration.core.kafka.cluster import TopicDescription
+from kafka_migration.core.ledger.cutovers import CreatedTopic
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.mirror.target_topics import recreated_findings
 
 pytestmark = pytest.mark.unit
 

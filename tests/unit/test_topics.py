@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.cluster import TopicDescription
-from kafka_migration.core.codes import Code
-from kafka_migration.core.ledger import fold
-from kafka_migration.core.migration import Migration
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.topics import missing_topic_findings, plan_topics, recreated_findings, target_topic_findings
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.kafka.cluster import TopicDescription
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.ledger import fold
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.mirror.target_topics import (
+    missing_topic_findings,
+    plan_topics,
+    recreated_findings,
+    target_topic_findings,
+)
 
 pytestmark = pytest.mark.unit
 

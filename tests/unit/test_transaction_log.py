@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_migration.core.transaction_log import TransactionLog, UnknownFormat, decode_key, decode_value
+from kafka_migration.core.kafka.transaction_log import TransactionLog, UnknownFormat, decode_key, decode_value
 
 pytestmark = pytest.mark.unit
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.engine import FailedTask, MirrorHealth
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.trouble import (
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.mirror.diagnosis import (
     NO_SIGN,
     OPEN_TRANSACTION,
     explained,
@@ -16,6 +15,7 @@ from kafka_migration.core.trouble import (
     likely_cause,
     unassigned_finding,
 )
+from kafka_migration.core.mirror.engine import FailedTask, MirrorHealth
 
 pytestmark = pytest.mark.unit
 

@@ -9,12 +9,11 @@ import pytest
 
 from kafka_digest.blocks import Block, SplitInput, check_blocks, compare_blocks, drill_range, window_digest
 from kafka_digest.windows import LogBounds, SideRange, in_rounds, plan_window, readable_range, too_long
-from kafka_migration.core.codes import Code
-from kafka_migration.core.differences import Difference, DifferenceKind, Differences, FirstDifference
-from kafka_migration.core.judging import judge_partition, judge_topics
-from kafka_migration.core.key_judging import GenerationEvents
-from kafka_migration.core.tolerance import Tolerance
-from kafka_migration.core.validation import (
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.verdict import Verdict, worst
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.migration.tolerance import Tolerance
+from kafka_migration.core.validation.contract import (
     DIGESTS,
     KEY_DIGEST,
     PartitionResult,
@@ -22,11 +21,17 @@ from kafka_migration.core.validation import (
     TopicResult,
     ValidationRequest,
     ValidationResult,
-    Window,
     empty_result,
     unanswered_windows,
 )
-from kafka_migration.core.verdict import Verdict, worst
+from kafka_migration.core.validation.differences import (
+    Difference,
+    DifferenceKind,
+    Differences,
+    FirstDifference,
+)
+from kafka_migration.core.validation.judging import judge_partition, judge_topics
+from kafka_migration.core.validation.judging_by_key import GenerationEvents
 
 pytestmark = pytest.mark.unit
 
@@ -122,7 +127,7 @@ def test_the_job_and_the_package_mean_the_same():
     """Both sides of the contract name the same digest, kinds and schema."""
     pytest.importorskip("pyspark")
     from kafka_digest import align_tasks, alignment, job
-    from kafka_migration.core import validation
+    from kafka_migration.core.validation import contract as validation
 
     assert set(job.DIGESTS) == set(DIGESTS)
     assert set(alignment.LABELS) | {"unclassified"} == {str(kind) for kind in DifferenceKind}

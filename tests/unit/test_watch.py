@@ -6,12 +6,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.drain import PartitionReading, Probe
-from kafka_migration.core.engine import FailedTask, MirrorHealth
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.watch import Aim, Ending, Outcome, Poll, Watch, watch_limits
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.cluster import Probe
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.mirror.drain import PartitionReading
+from kafka_migration.core.mirror.engine import FailedTask, MirrorHealth
+from kafka_migration.core.mirror.watch import Aim, Ending, Outcome, Poll, Watch, watch_limits
 
 pytestmark = pytest.mark.unit
 

@@ -9,10 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_migration.core.errors import Refused
-from kafka_migration.core.migration import Insecurity
-from kafka_migration.core.wave_file import MAX_PATTERN, MAX_PATTERNS, NO_GROUP, Names, group_patterns, wave_file
-from kafka_migration.core.waves import Clusters, GroupReads, Wave, Wish, plan_waves
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.migration.settings import Insecurity
+from kafka_migration.core.waves.migration_file import (
+    MAX_PATTERN,
+    MAX_PATTERNS,
+    NO_GROUP,
+    Names,
+    group_patterns,
+    wave_file,
+)
+from kafka_migration.core.waves.plan import Clusters, GroupReads, Wave, Wish, plan_waves
 from kafka_migration.spec.loading import load_migration
 
 pytestmark = pytest.mark.unit

@@ -12,13 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_migration.core.cluster import GroupKind
-from kafka_migration.core.migration import Migration
-from kafka_migration.core.transaction_log import COMMITTED_OFFSETS
-from kafka_migration.core.wave_parts import Join, Split, split_of
-from kafka_migration.core.wave_topics import never_moved, streams_topics
-from kafka_migration.core.wave_words import reasons, remarks
-from kafka_migration.core.waves import (
+from kafka_migration.core.kafka.cluster import GroupKind
+from kafka_migration.core.kafka.transaction_log import COMMITTED_OFFSETS
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.waves.components import Join, Split, split_of
+from kafka_migration.core.waves.plan import (
     MAX_TOPICS,
     USUALLY_IGNORED,
     Clusters,
@@ -28,6 +26,8 @@ from kafka_migration.core.waves import (
     plan_waves,
     some,
 )
+from kafka_migration.core.waves.topics import never_moved, streams_topics
+from kafka_migration.core.waves.wording import reasons, remarks
 from kafka_migration.engines.never_copied import never_copied_findings
 from kafka_migration.spec.models import MigrationModel
 

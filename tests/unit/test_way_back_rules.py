@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_migration.core.cluster import CommittedOffset, GroupDescription, GroupState
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.way_back_rules import MovedGroup, restored
+from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupState
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.rollback.rules import MovedGroup, restored
 
 pytestmark = pytest.mark.unit
 

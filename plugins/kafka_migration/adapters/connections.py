@@ -18,14 +18,14 @@ from confluent_kafka.admin import AdminClient
 
 from kafka_migration.adapters.kafka import ConfluentCluster
 from kafka_migration.adapters.kafka_client import quiet_logger
-from kafka_migration.clients.kafka_checks import connection_findings, insecure_findings
-from kafka_migration.clients.kafka_properties import java_findings
-from kafka_migration.clients.kafka_secrets import secret_texts, without_secrets
-from kafka_migration.clients.kafka_settings import REFUSED, SETTINGS
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused, TransientError
-from kafka_migration.core.migration import Cluster, Insecurity
-from kafka_migration.core.shell import shell_word
+from kafka_migration.core.connections.checks import connection_findings, insecure_findings
+from kafka_migration.core.connections.java_properties import java_findings
+from kafka_migration.core.connections.secrets import secret_texts, without_secrets
+from kafka_migration.core.connections.settings import REFUSED, SETTINGS
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.migration.settings import Cluster, Insecurity
+from kafka_migration.core.text.shell import shell_word
 
 CONNECTION_TYPE = "kafka"
 _IN_EXTRA = "Correct the extra of the Airflow connection."

@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import EvidenceUnreadable, Finding
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding
 
 # `pathlib.Path` or Airflow's `ObjectStoragePath`: both have `/`, `exists`, `iterdir`, `open`, `write_text`.
 Folder = Any

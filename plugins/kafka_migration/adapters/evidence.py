@@ -25,11 +25,19 @@ from kafka_migration.adapters.documents import (
     to_json,
     write_whole,
 )
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import EvidenceUnreadable, Finding, Refused
-from kafka_migration.core.evidence import Kind, document_name, parse_document_name, run_folder_name
-from kafka_migration.core.kept import ANNOUNCED, Keeper, change_of, changed_finding, digest_of, is_sole, written
-from kafka_migration.core.migration import RunIdentity
+from kafka_migration.core.evidence.documents import Kind, document_name, parse_document_name, run_folder_name
+from kafka_migration.core.evidence.kept import (
+    ANNOUNCED,
+    Keeper,
+    change_of,
+    changed_finding,
+    digest_of,
+    is_sole,
+    written,
+)
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Refused
+from kafka_migration.core.migration.settings import RunIdentity
 
 MIGRATION_FILE = "migration.yaml"
 # Another task of the run may be writing: its digest is kept at the latest so long after its document is seen.

@@ -26,11 +26,10 @@ from kafka_migration.adapters.kafka_groups import GroupCalls
 from kafka_migration.adapters.kafka_records import RecordReads
 from kafka_migration.adapters.kafka_retries import Patience, call_timeout_s, may_pass
 from kafka_migration.adapters.kafka_tables import TableReader
-from kafka_migration.core.cluster import ClusterFacts, NewTopic, TopicDescription
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused, TransientError
-from kafka_migration.core.migration import IsolationLevel
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.kafka.cluster import ClusterFacts, IsolationLevel, NewTopic, TopicDescription
+from kafka_migration.core.kafka.offsets import TopicPartition
 
 LEADER_TIMEOUT_S = 60.0
 # One broker was seen to take a minute and a half for 10,000.

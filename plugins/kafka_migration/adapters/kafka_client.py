@@ -13,9 +13,9 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
 from kafka_migration.adapters.kafka_retries import call_timeout_s, may_pass, outcomes, retried
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused, TransientError
-from kafka_migration.core.migration import IsolationLevel
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.kafka.cluster import IsolationLevel
 
 T = TypeVar("T")
 K = TypeVar("K")

@@ -12,7 +12,9 @@ from confluent_kafka.admin import MemberDescription
 
 from kafka_migration.adapters.kafka_client import ClusterClient
 from kafka_migration.adapters.kafka_retries import call_timeout_s, may_pass
-from kafka_migration.core.cluster import (
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.kafka.cluster import (
     CommittedOffset,
     GroupDescription,
     GroupKind,
@@ -20,9 +22,7 @@ from kafka_migration.core.cluster import (
     GroupMember,
     GroupState,
 )
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import TopicPartition
 
 # How the coordinator says that a group has members, depending on its state and protocol.
 _ACTIVE = {

@@ -13,11 +13,9 @@ from confluent_kafka import TopicPartition as ClientPartition
 from kafka_migration.adapters.kafka_client import ClusterClient, chunks, reader_settings
 from kafka_migration.adapters.kafka_retries import may_pass
 from kafka_migration.adapters.patience import time_left
-from kafka_migration.core.cluster import RecordPrint
-from kafka_migration.core.drain import Probe
-from kafka_migration.core.errors import TransientError
-from kafka_migration.core.migration import IsolationLevel
-from kafka_migration.core.offsets import Offsets, TopicPartition
+from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.kafka.cluster import IsolationLevel, Probe, RecordPrint
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 
 READ_TIMEOUT_S = 60.0
 # A probe gives up when no further partition answers for this long.

@@ -14,7 +14,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 from kafka_migration.adapters.kafka_client import reader_settings
 from kafka_migration.adapters.kafka_retries import may_pass
 from kafka_migration.adapters.patience import time_left
-from kafka_migration.core.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 
 BATCH_RECORDS = 1000
 # `consume` waits this long for a batch to get full.

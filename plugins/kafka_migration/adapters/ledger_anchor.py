@@ -5,9 +5,9 @@ from __future__ import annotations
 from airflow.sdk import Variable
 from airflow.sdk.exceptions import AirflowRuntimeError
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused, TransientError
-from kafka_migration.core.ledger_chain import Head
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.ledger.chain import Head
 
 _DESCRIPTION = "Newest entry of this migration's ledger. Delete it only to accept the ledger as it is now."
 

@@ -18,10 +18,9 @@ from kafka_migration.adapters.documents import (
     read_whole,
     to_json,
 )
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import EvidenceUnreadable, Finding, Refused, TransientError
-from kafka_migration.core.ledger import Ledger, with_entry
-from kafka_migration.core.ledger_chain import (
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Refused, TransientError
+from kafka_migration.core.ledger.chain import (
     Head,
     anchor_findings,
     broken,
@@ -29,6 +28,7 @@ from kafka_migration.core.ledger_chain import (
     linked,
     listing_findings,
 )
+from kafka_migration.core.ledger.ledger import Ledger, with_entry
 
 LEDGER_FOLDER = "ledger"
 # Writers that meet at one number try again; the reservation keeps all but one away.

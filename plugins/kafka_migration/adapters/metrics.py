@@ -9,7 +9,7 @@ from airflow.sdk import conf
 from airflow.sdk.observability import stats
 from airflow.sdk.observability.metrics import stats_utils
 
-from kafka_migration.core.metrics import Metric
+from kafka_migration.core.report.metrics import Metric
 
 log = logging.getLogger(__name__)
 

@@ -13,10 +13,10 @@ import kafka_migration
 from kafka_migration.adapters.patience import time_left
 from kafka_migration.adapters.ssh import SshTransport
 from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut, ReplyTooLong, Transport
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import MigrationError, OutcomeUnknown, TransientError
-from kafka_migration.core.host import HostProbe, HostReply, MirrorLaunch
-from kafka_migration.core.mirrorctl import (
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import MigrationError, OutcomeUnknown, TransientError
+from kafka_migration.core.mirror.host import HostProbe, HostReply, MirrorLaunch
+from kafka_migration.core.mirror.mirrorctl_protocol import (
     HostRequest,
     UnreadableReply,
     checked,

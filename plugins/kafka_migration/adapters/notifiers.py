@@ -5,7 +5,8 @@ from __future__ import annotations
 from airflow.sdk import BaseNotifier
 from airflow.sdk.module_loading import import_string
 
-from kafka_migration.core.alerts import Alert, AlertKind, NotifierSettings
+from kafka_migration.core.migration.alert_settings import AlertKind, NotifierSettings
+from kafka_migration.core.report.alerts import Alert
 
 _SAMPLE = Alert(AlertKind.ERROR, "name", "run", "https://airflow.example", "nothing, this is a sample.")
 

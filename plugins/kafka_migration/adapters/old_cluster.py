@@ -8,15 +8,15 @@ from datetime import datetime
 
 from kafka_migration.adapters.evidence import RunEvidence
 from kafka_migration.adapters.many import of_each
-from kafka_migration.core.cluster import KafkaCluster
-from kafka_migration.core.commits import Commits, commits_from_document
-from kafka_migration.core.decommission import OldCluster, SourceGroup
-from kafka_migration.core.errors import Refused, TransientError
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.migration import MIRROR_GROUP_PREFIX
-from kafka_migration.core.offsets import Offsets, TopicPartition, from_document
-from kafka_migration.core.retention import TopicRetention
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Refused, TransientError
+from kafka_migration.core.kafka.cluster import KafkaCluster
+from kafka_migration.core.kafka.commits import Commits, commits_from_document
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX
+from kafka_migration.core.mirror.retention_forecast import TopicRetention
+from kafka_migration.core.rollback.decommission import OldCluster, SourceGroup
 
 
 def read_old_cluster(

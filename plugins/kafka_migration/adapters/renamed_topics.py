@@ -7,20 +7,20 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
-from kafka_migration.core.cluster import (
+from kafka_migration.core.kafka.cluster import (
     ClusterFacts,
     CommittedOffset,
     GroupDescription,
     GroupListing,
     GroupMember,
+    IsolationLevel,
     KafkaCluster,
     NewTopic,
+    Probe,
     RecordPrint,
     TopicDescription,
 )
-from kafka_migration.core.drain import Probe
-from kafka_migration.core.migration import IsolationLevel
-from kafka_migration.core.offsets import Offsets, TopicPartition
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 
 V = TypeVar("V")
 

@@ -8,7 +8,7 @@ from typing import Any
 from airflow.sdk import ObjectStoragePath, conf
 
 import kafka_migration
-from kafka_migration.core.evidence_place import EvidencePlace
+from kafka_migration.core.evidence.root import EvidencePlace
 
 SECTION = "kafka_migration"
 # The second one takes the place of the older client that the first one names.

@@ -13,9 +13,9 @@ from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.sdk.bases.hook import BaseHook
 
 from kafka_migration.adapters import settings
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused
-from kafka_migration.core.spark import SparkTarget, kafka_client_findings, own_settings
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.validation.spark_target import SparkTarget, kafka_client_findings, own_settings
 
 _VERSION_FILE = "kafka/kafka-version.properties"
 _NAMED_VERSION = re.compile(r"kafka-clients-(\d[\w.]*?)(?:-[a-z]\w*)?\.jar")

@@ -22,9 +22,9 @@ from paramiko.config import SSH_PORT
 
 from kafka_migration.adapters.patience import time_left
 from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut, ReplyTooLong
-from kafka_migration.core.brief import brief
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused, TransientError
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.text.brief import brief
 
 CONNECT_TRIES = 3
 # Three tries and two pauses stay within about 30 s; a connection's own `conn_timeout` is respected.

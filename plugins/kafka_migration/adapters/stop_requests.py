@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kafka_migration.adapters.documents import Folder, naming, read_json, to_json, write_whole
-from kafka_migration.core.stop_request import StopRequest
+from kafka_migration.core.migration.stop_request import StopRequest
 
 STOP_REQUESTS_FOLDER = "stop-requests"
 

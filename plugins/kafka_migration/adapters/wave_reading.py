@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 
 from kafka_migration.adapters.many import of_each
-from kafka_migration.core.cluster import GroupDescription, GroupListing, KafkaCluster
-from kafka_migration.core.errors import Refused, TransientError
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.transaction_log import COMMITTED_OFFSETS, TRANSACTION_STATE, TransactionLog
-from kafka_migration.core.wave_topics import never_moved
-from kafka_migration.core.waves import Clusters, GroupReads
+from kafka_migration.core.findings.errors import Refused, TransientError
+from kafka_migration.core.kafka.cluster import GroupDescription, GroupListing, KafkaCluster
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.transaction_log import COMMITTED_OFFSETS, TRANSACTION_STATE, TransactionLog
+from kafka_migration.core.waves.plan import Clusters, GroupReads
+from kafka_migration.core.waves.topics import never_moved
 
 _NO_INTERNAL_TOPIC = "the login sees no internal topic, so that nobody can tell whether there is this one"
 

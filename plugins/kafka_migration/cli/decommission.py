@@ -10,9 +10,9 @@ from typing import Any
 
 from kafka_migration.cli.output import ExitCode, say, say_json
 from kafka_migration.cli.store import MigrationStore
-from kafka_migration.core.decommission import Patience, Point, decommission_points, may_go
-from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.migration import Migration
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.rollback.decommission import Patience, Point, decommission_points, may_go
 from kafka_migration.spec.loading import load_migration
 
 DECOMMISSION_SCHEMA = 1

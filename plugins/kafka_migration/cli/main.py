@@ -22,9 +22,9 @@ from kafka_migration.cli.status import status
 from kafka_migration.cli.stop import stop
 from kafka_migration.cli.verdict import verdict
 from kafka_migration.cli.waves import waves
-from kafka_migration.core.errors import Refused
-from kafka_migration.core.migration import Insecurity
-from kafka_migration.core.patterns import pattern_problem
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.migration.patterns import pattern_problem
+from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.spec.scalars import Duration
 
 # As a shell reports a command that was interrupted.

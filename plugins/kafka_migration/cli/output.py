@@ -10,8 +10,8 @@ from contextvars import ContextVar
 from enum import IntEnum
 from typing import Any, TextIO
 
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.shown import shown
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.text.shown import shown
 
 _answers: ContextVar[TextIO | None] = ContextVar("answers", default=None)
 

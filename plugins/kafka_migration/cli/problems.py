@@ -5,8 +5,8 @@ from __future__ import annotations
 import traceback
 from pathlib import Path
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, FindingsError, TransientError
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, FindingsError, TransientError
 
 
 def findings_of(error: BaseException) -> tuple[Finding, ...]:

@@ -13,10 +13,11 @@ from kafka_migration.cli.output import ExitCode, aligned, complain, say, say_jso
 from kafka_migration.cli.problems import findings_of
 from kafka_migration.cli.store import MigrationStore, all_migrations
 from kafka_migration.cli.verdict import verdict_document
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.generations import Generation
-from kafka_migration.core.news import Contradiction, LastRun, Progress, age_words
-from kafka_migration.core.stop_request import StopRequest
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.ledger.generations import Generation
+from kafka_migration.core.migration.stop_request import StopRequest
+from kafka_migration.core.report.news import Contradiction, LastRun, Progress, age_words
+from kafka_migration.core.validation.coverage_rules import coverage_of
 
 STATUS_SCHEMA = 4
 # News that are older than this, and than three polls, are no news of a run that goes on.
@@ -92,7 +93,7 @@ def status_document(store: MigrationStore, now: datetime | None = None) -> dict[
     """Return what is known of the migration as plain JSON values; `None` is *nothing yet*."""
     now = now or datetime.now(UTC)
     ledger = store.ledger.read()
-    covered = ledger.coverage()
+    covered = coverage_of(ledger)
     generation = ledger.last_generation
     asked = None if generation is None else store.stop_requests.find(generation.number)
     last = _last_run(store)

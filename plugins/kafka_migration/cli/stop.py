@@ -14,14 +14,14 @@ from kafka_migration.cli.output import ExitCode, aligned, say
 from kafka_migration.cli.status import stopped_words
 from kafka_migration.cli.store import MigrationStore
 from kafka_migration.core.clock import Clock
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, MigrationError, Refused
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.generations import Generation, StopCertificate
-from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.migration import Mode, WatchSettings
-from kafka_migration.core.progress import duration
-from kafka_migration.core.stop_request import StopRequest, what_follows
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, MigrationError, Refused
+from kafka_migration.core.ledger.generations import Generation, StopCertificate
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.migration.settings import Mode, WatchSettings
+from kafka_migration.core.migration.stop_request import StopRequest, what_follows
+from kafka_migration.core.text.shown import duration
 from kafka_migration.spec.loading import load_migration
 
 # How often `--wait` looks into the ledger.

@@ -10,9 +10,9 @@ from kafka_migration.adapters.evidence import RunEvidence
 from kafka_migration.adapters.ledger_store import LEDGER_FOLDER, LedgerStore
 from kafka_migration.adapters.news import NewsStore
 from kafka_migration.adapters.stop_requests import StopRequestStore
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused
-from kafka_migration.core.migration import RunIdentity
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.migration.settings import RunIdentity
 
 
 @dataclass(frozen=True)

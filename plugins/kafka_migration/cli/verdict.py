@@ -11,10 +11,11 @@ from kafka_migration.adapters.documents import naming
 from kafka_migration.adapters.news import LAST_RUN_FILE
 from kafka_migration.cli.output import ExitCode, aligned, say, say_json
 from kafka_migration.cli.store import MigrationStore
-from kafka_migration.core.coverage import TopicCoverage
-from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.news import Contradiction, LastRun
-from kafka_migration.core.report import record_count
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.report.news import Contradiction, LastRun
+from kafka_migration.core.report.run_report import record_count
+from kafka_migration.core.validation.coverage import TopicCoverage
+from kafka_migration.core.validation.coverage_rules import coverage_of
 
 VERDICT_SCHEMA = 2
 # From worst to best: the first that a topic has is that of the migration.
@@ -39,7 +40,7 @@ def verdict(arguments: Namespace) -> int:
 def verdict_document(store: MigrationStore) -> dict[str, Any]:
     """Return what the ledger proves as plain JSON values."""
     ledger = store.ledger.read()
-    covered = {**{topic: TopicCoverage(topic) for topic in ledger.topics}, **ledger.coverage()}
+    covered = {**{topic: TopicCoverage(topic) for topic in ledger.topics}, **coverage_of(ledger)}
     standings = {topic.standing for topic in covered.values()} or {"nothing copied"}
     return {
         "schema": VERDICT_SCHEMA,

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused
-from kafka_migration.core.migration import Migration
-from kafka_migration.core.overlap import overlap_findings
-from kafka_migration.core.wave_file import Names, wave_file
-from kafka_migration.core.waves import WavePlan
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.migration.overlap import overlap_findings
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.waves.migration_file import Names, wave_file
+from kafka_migration.core.waves.plan import WavePlan
 from kafka_migration.engines.never_copied import never_copied_findings
 from kafka_migration.spec.loading import MAX_FILE_BYTES, load_migration, load_migration_file
 

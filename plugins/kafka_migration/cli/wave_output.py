@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from kafka_migration.cli.output import aligned
-from kafka_migration.core.wave_file import Names
-from kafka_migration.core.wave_words import readers, reasons, remarks, size_of
-from kafka_migration.core.waves import GroupReads, Wave, WavePlan, some
+from kafka_migration.core.waves.migration_file import Names
+from kafka_migration.core.waves.plan import GroupReads, Wave, WavePlan, some
+from kafka_migration.core.waves.wording import readers, reasons, remarks, size_of
 
 WAVES_SCHEMA = 1
 HEADS = ("WAVE", "TOPICS", "PARTITIONS", "RECORDS", "GROUPS", "ACTIVE", "FIRST TOPIC")

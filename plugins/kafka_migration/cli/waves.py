@@ -12,12 +12,12 @@ from pathlib import Path
 from kafka_migration.cli.output import ExitCode, say, say_json
 from kafka_migration.cli.wave_files import FilesThere, check_files, files_in, proposed_files, write_files
 from kafka_migration.cli.wave_output import waves_document, waves_lines
-from kafka_migration.core.cluster import KafkaCluster
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused
-from kafka_migration.core.migration import Insecurity
-from kafka_migration.core.wave_file import Names
-from kafka_migration.core.waves import WavePlan, Wish, plan_waves
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.kafka.cluster import KafkaCluster
+from kafka_migration.core.migration.settings import Insecurity
+from kafka_migration.core.waves.migration_file import Names
+from kafka_migration.core.waves.plan import WavePlan, Wish, plan_waves
 
 
 def waves(arguments: Namespace) -> int:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from kafka_migration.core.cluster import KafkaCluster
-from kafka_migration.core.engine import MirrorEngine
-from kafka_migration.core.migration import Migration
+from kafka_migration.core.kafka.cluster import KafkaCluster
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.mirror.engine import MirrorEngine
 from kafka_migration.engines.mirrormaker1 import MirrorMaker1
 from kafka_migration.engines.mirrormaker2 import MirrorMaker2
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kafka_migration.clients.kafka_properties import SECRET_PROPERTIES
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused
-from kafka_migration.core.host import GENERATION_DIR, LOG_FILE
-from kafka_migration.core.migration import Migration
+from kafka_migration.core.connections.java_properties import SECRET_PROPERTIES
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.mirror.host import GENERATION_DIR, LOG_FILE
 
 SECRETS_PROVIDER = "org.apache.kafka.common.config.provider.DirectoryConfigProvider"
 SECRETS_FOLDER = "secrets"

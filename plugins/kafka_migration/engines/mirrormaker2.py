@@ -12,13 +12,13 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from kafka_migration.core.cluster import KafkaCluster
-from kafka_migration.core.engine import LaunchFacts, MirrorHealth
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.host import GENERATION_DIR, LOG4J_FILE, MirrorLaunch
-from kafka_migration.core.migration import Migration
-from kafka_migration.core.offsets import Offsets, TopicPartition
-from kafka_migration.core.shell import shell_word
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.cluster import KafkaCluster
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.mirror.engine import LaunchFacts, MirrorHealth
+from kafka_migration.core.mirror.host import GENERATION_DIR, LOG4J_FILE, MirrorLaunch
+from kafka_migration.core.text.shell import shell_word
 from kafka_migration.engines.launching import (
     LOG4J,
     SPLITTING,

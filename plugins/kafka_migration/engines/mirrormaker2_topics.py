@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from kafka_migration.core.engine import FailedTask
-from kafka_migration.core.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.mirror.engine import FailedTask
 
 CONNECTOR = "MirrorSourceConnector"
 LONGEST_SHOWN = 100

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.migration import Migration
-from kafka_migration.core.tuning import TUNING_KEYS
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.migration.client_tuning import TUNING_KEYS
+from kafka_migration.core.migration.settings import Migration
 
 # Older ones let a configuration read files and open LDAP connections (CVE-2025-27817, CVE-2025-27818).
 SAFE_WITH_LOGIN = "3.9.1"

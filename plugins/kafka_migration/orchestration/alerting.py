@@ -15,14 +15,15 @@ from asgiref.sync import sync_to_async
 from kafka_migration.adapters import settings
 from kafka_migration.adapters.metrics import begin_metrics, emit
 from kafka_migration.adapters.notifiers import notify
-from kafka_migration.core.alerts import ENDED, Alert, AlertKind, AlertSettings, run_link
-from kafka_migration.core.codes import Code
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.metrics import MetricsOf
-from kafka_migration.core.migration import Migration, RunIdentity
-from kafka_migration.core.occasion import RunType
-from kafka_migration.core.progress import duration
-from kafka_migration.core.silence import Silence, moment
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.migration.alert_settings import AlertKind, AlertSettings
+from kafka_migration.core.migration.run_window import RunType
+from kafka_migration.core.migration.settings import Migration, RunIdentity
+from kafka_migration.core.mirror.silence import Silence, moment
+from kafka_migration.core.report.alerts import ENDED, Alert, run_link
+from kafka_migration.core.report.metrics import MetricsOf
+from kafka_migration.core.text.shown import duration
 from kafka_migration.orchestration.run import MigrationRun, identity_of
 from kafka_migration.spec.loading import load_alerts_file
 

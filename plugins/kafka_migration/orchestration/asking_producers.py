@@ -14,12 +14,12 @@ from airflow.sdk import Context
 from airflow.sdk.exceptions import TaskDeferred
 from airflow.sdk.execution_time.hitl import upsert_hitl_detail
 
-from kafka_migration.core.errors import Refused
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.migration import RunIdentity
-from kafka_migration.core.producers_question import ABORT, OPTIONS, SUBJECT, ProducersAsk, aborted, question_body
-from kafka_migration.core.stop_request import StopRequest
-from kafka_migration.core.watch import TRIGGER_MARGIN
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.migration.settings import RunIdentity
+from kafka_migration.core.migration.stop_request import StopRequest
+from kafka_migration.core.mirror.producers_question import ABORT, OPTIONS, SUBJECT, ProducersAsk, aborted, question_body
+from kafka_migration.core.mirror.watch import TRIGGER_MARGIN
 from kafka_migration.orchestration.cutover_guide import Stage
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from kafka_migration.core.drain import expected_next, gaps_of
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.generations import Fingerprint, Generation, GenerationStart, Remembered, StopCertificate
-from kafka_migration.core.host import HostReply
-from kafka_migration.core.offsets import Offsets, TopicPartition, from_document, ranges_from_document
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document, ranges_from_document
+from kafka_migration.core.ledger.generations import (
+    Fingerprint,
+    Generation,
+    GenerationStart,
+    Remembered,
+    StopCertificate,
+)
+from kafka_migration.core.mirror.drain import expected_next, gaps_of
+from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.orchestration.mirroring import MirrorState, every_value, mirror_state, probe_held
 from kafka_migration.orchestration.run import MigrationRun
 

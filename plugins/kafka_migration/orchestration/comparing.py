@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kafka_migration.core.cluster import KafkaCluster
+    from kafka_migration.core.kafka.cluster import KafkaCluster
     from kafka_migration.orchestration.run import MigrationRun
 
 

@@ -12,15 +12,15 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from kafka_migration.core.alerts import Alert
-from kafka_migration.core.course import CutoverCourse
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.fence import FenceWatch, SourceEnds
-from kafka_migration.core.lag import Lag
-from kafka_migration.core.migration import HookName
-from kafka_migration.core.offsets import Offsets, from_document, to_document
-from kafka_migration.core.stop_request import StopRequest, stop_requested
-from kafka_migration.core.watch import Aim, Ending, Outcome
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.kafka.lag import Lag
+from kafka_migration.core.kafka.offsets import Offsets, from_document, to_document
+from kafka_migration.core.migration.settings import HookName
+from kafka_migration.core.migration.stop_request import StopRequest, stop_requested
+from kafka_migration.core.mirror.fence import FenceWatch, SourceEnds
+from kafka_migration.core.mirror.watch import Aim, Ending, Outcome
+from kafka_migration.core.mirror.watch_goals import CutoverCourse
+from kafka_migration.core.report.alerts import Alert
 from kafka_migration.orchestration.alerting import producers_alert
 from kafka_migration.orchestration.follow_guide import source_ends
 from kafka_migration.orchestration.run import MigrationRun, partitions_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, ValidationFailed
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, ValidationFailed
 
 T = TypeVar("T")
 

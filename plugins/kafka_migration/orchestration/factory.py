@@ -19,9 +19,14 @@ from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable, TriggerRul
 from airflow.utils.types import DagRunType
 
 from kafka_migration.adapters import settings
-from kafka_migration.core.errors import FindingsError
-from kafka_migration.core.migration import NIGHTLY_DAG_PREFIX, ROLLBACK_DAG_PREFIX, HookName, Migration
-from kafka_migration.core.overlap import overlap_findings
+from kafka_migration.core.findings.errors import FindingsError
+from kafka_migration.core.migration.overlap import overlap_findings
+from kafka_migration.core.migration.settings import (
+    NIGHTLY_DAG_PREFIX,
+    ROLLBACK_DAG_PREFIX,
+    HookName,
+    Migration,
+)
 from kafka_migration.orchestration.alerting import deadlines
 from kafka_migration.orchestration.dag_docs import manual_doc, nightly_doc, page_of, rollback_doc
 from kafka_migration.orchestration.forms import manual_form, nightly_form, rollback_form

@@ -13,8 +13,8 @@ from typing import Any
 from airflow.sdk import BaseOperator, Context
 from airflow.sdk.definitions.retry_policy import RetryDecision, RetryPolicy
 
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.finding_words import finding_lines
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.validation.difference_words import finding_lines
 
 log = logging.getLogger(__name__)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kafka_migration.core.course import FollowCourse
-from kafka_migration.core.fence import SourceEnds
-from kafka_migration.core.offsets import TopicPartition
-from kafka_migration.core.stop_request import StopRequest
-from kafka_migration.core.watch import Aim, Ending, Outcome
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.migration.stop_request import StopRequest
+from kafka_migration.core.mirror.fence import SourceEnds
+from kafka_migration.core.mirror.watch import Aim, Ending, Outcome
+from kafka_migration.core.mirror.watch_goals import FollowCourse
 from kafka_migration.orchestration.plan_guide import QuietGuide
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
 

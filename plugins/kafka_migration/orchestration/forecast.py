@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from kafka_migration.core.generations import StopCertificate
-from kafka_migration.core.offsets import Offsets, TopicPartition
-from kafka_migration.core.retention import CopyProgress, Forecast, TopicRetention, next_start_before
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.ledger.generations import StopCertificate
+from kafka_migration.core.mirror.retention_forecast import CopyProgress, Forecast, TopicRetention, next_start_before
 from kafka_migration.orchestration.mirroring import every_value
 from kafka_migration.orchestration.run import MigrationRun
 

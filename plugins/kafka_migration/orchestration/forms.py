@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from airflow.sdk import Param
 
-from kafka_migration.core.migration import Migration, Mode
+from kafka_migration.core.migration.settings import Migration, Mode
 from kafka_migration.orchestration.run import DEFAULT_MODE, DEFAULT_ROLLBACK
 
 MODES = {

@@ -10,10 +10,8 @@ from typing import Any
 
 from kafka_migration.adapters.patience import at_most
 from kafka_migration.core.clock import Clock
-from kafka_migration.core.cluster import KafkaCluster, TopicDescription
-from kafka_migration.core.drain import Probe
-from kafka_migration.core.errors import Finding, FindingsError, TransientError
-from kafka_migration.core.group_lag import (
+from kafka_migration.core.findings.errors import Finding, FindingsError, TransientError
+from kafka_migration.core.groups.lag_policy import (
     LagPolicy,
     LagPolicyState,
     LagSample,
@@ -21,9 +19,10 @@ from kafka_migration.core.group_lag import (
     next_to_read,
     partition_lag,
 )
-from kafka_migration.core.lag import Lag
-from kafka_migration.core.offsets import Offsets, TopicPartition
-from kafka_migration.core.silence import Party, SilenceWatch
+from kafka_migration.core.kafka.cluster import KafkaCluster, Probe, TopicDescription
+from kafka_migration.core.kafka.lag import Lag
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.mirror.silence import Party, SilenceWatch
 
 GroupTopics = Mapping[str, Iterable[str] | None]
 """The topics to look at per group; `None` means every topic in which the group committed anything."""

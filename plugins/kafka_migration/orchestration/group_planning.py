@@ -6,26 +6,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from kafka_migration.core.cluster import KafkaCluster, RecordPrint, TopicDescription
-from kafka_migration.core.errors import TransientError
-from kafka_migration.core.group_offsets import CommittedGroup, OffsetsPlan
-from kafka_migration.core.group_rules import Accepted, Translated, plan_groups
-from kafka_migration.core.migration import IsolationLevel
-from kafka_migration.core.moved_topics import changed_since_cutover
-from kafka_migration.core.offsets import Offsets, TopicPartition
-from kafka_migration.core.translation import (
+from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.groups.moved_topics import changed_since_cutover
+from kafka_migration.core.groups.plan import CommittedGroup, OffsetsPlan, committed_positions
+from kafka_migration.core.groups.rules import Accepted, Translated, plan_groups
+from kafka_migration.core.groups.rules_by_topic import Vectors
+from kafka_migration.core.kafka.cluster import IsolationLevel, KafkaCluster, RecordPrint, TopicDescription
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.translation.by_partition import (
     OffsetRange,
     PartitionCopy,
     Position,
     Prints,
-    committed_positions,
     copies_of,
     counts_needed,
     source_probes,
     target_probes,
     translate,
 )
-from kafka_migration.core.vector_rules import Vectors
 from kafka_migration.orchestration.group_reading import answered, as_translated, log_starts, read_groups
 from kafka_migration.orchestration.mirroring import every_value
 from kafka_migration.orchestration.run import MigrationRun, partitions_of

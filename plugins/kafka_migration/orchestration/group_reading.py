@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kafka_migration.adapters.many import of_each
-from kafka_migration.core.cluster import KafkaCluster
-from kafka_migration.core.commits import Commits, GroupsCommits, commits_from_document, commits_on
-from kafka_migration.core.errors import Refused, TransientError
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.group_choice import OtherGroups, unsupported_groups, which_groups
-from kafka_migration.core.group_offsets import CommittedGroup
-from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.migration import MIRROR_GROUP_PREFIX
-from kafka_migration.core.offsets import Offsets, TopicPartition, from_document
-from kafka_migration.core.repartitioned import HowCopied, repartitioned_topics
-from kafka_migration.core.vector_rules import Vectors, topics_to_translate
-from kafka_migration.core.vector_translation import TranslationRequest
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Refused, TransientError
+from kafka_migration.core.groups.plan import CommittedGroup
+from kafka_migration.core.groups.rules_by_topic import Vectors, topics_to_translate
+from kafka_migration.core.groups.selection import OtherGroups, unsupported_groups, which_groups
+from kafka_migration.core.kafka.cluster import KafkaCluster
+from kafka_migration.core.kafka.commits import Commits, GroupsCommits, commits_from_document, commits_on
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX
+from kafka_migration.core.translation.by_topic import HowCopied, repartitioned_topics
+from kafka_migration.core.translation.contract import TranslationRequest
 from kafka_migration.orchestration.comparing import compacted_topics, untimed_topics
 from kafka_migration.orchestration.documents import understood
 from kafka_migration.orchestration.mirroring import every_value

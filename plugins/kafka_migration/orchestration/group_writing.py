@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from kafka_migration.adapters.many import of_each
-from kafka_migration.core.cluster import KafkaCluster
-from kafka_migration.core.commits import (
-    Commits,
-    GroupsCommits,
-    commits_document,
-    commits_from_document,
-    commits_on,
-    reset_offsets_csv,
-)
-from kafka_migration.core.errors import Finding, OffsetsNotMoved, OutcomeUnknown, Refused, TransientError
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.offsets_writing import (
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Finding, OffsetsNotMoved, OutcomeUnknown, Refused, TransientError
+from kafka_migration.core.groups.writing import (
     GroupWrite,
     OffsetsResult,
     Write,
@@ -27,6 +18,15 @@ from kafka_migration.core.offsets_writing import (
     committed_since_finding,
     nothing_moved_finding,
     unknown_write,
+)
+from kafka_migration.core.kafka.cluster import KafkaCluster
+from kafka_migration.core.kafka.commits import (
+    Commits,
+    GroupsCommits,
+    commits_document,
+    commits_from_document,
+    commits_on,
+    reset_offsets_csv,
 )
 from kafka_migration.orchestration.run import MigrationRun
 

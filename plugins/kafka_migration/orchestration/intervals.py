@@ -6,11 +6,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from kafka_migration.core.cluster import TopicDescription
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.interval_rules import answer_of, interval_findings, positions_to_translate, scopes_of
-from kafka_migration.core.intervals import (
+from kafka_migration.core.backfill.answers import answer_of, interval_findings, positions_to_translate, scopes_of
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.cluster import TopicDescription
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.ledger.interval_bounds import (
     Bounds,
     BoundsResolved,
     IntervalAnswer,
@@ -18,10 +19,9 @@ from kafka_migration.core.intervals import (
     between_known,
     lacking_bounds,
 )
-from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.occasion import Interval
-from kafka_migration.core.offsets import Offsets, TopicPartition
-from kafka_migration.core.translation import copies_of, counts_needed, translate
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.migration.run_window import Interval
+from kafka_migration.core.translation.by_partition import copies_of, counts_needed, translate
 from kafka_migration.orchestration.group_planning import visible_counts
 from kafka_migration.orchestration.mirroring import every_value
 from kafka_migration.orchestration.operators.base import hold_reservation

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 from airflow.sdk import Context
 from airflow.sdk.execution_time.xcom import XCom
 
-from kafka_migration.core.kept import Kept, joined
-from kafka_migration.core.migration import RunIdentity
+from kafka_migration.core.evidence.kept import Kept, joined
+from kafka_migration.core.migration.settings import RunIdentity
 
 KEY = "kafka_migration_evidence"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from kafka_migration.core.alerts import Ended
-from kafka_migration.core.errors import Refused
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.news import Contradiction, LastRun, contradictions
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.report.alerts import Ended
+from kafka_migration.core.report.news import Contradiction, LastRun, contradictions
 from kafka_migration.orchestration.run import MigrationRun
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kafka_migration.adapters.connections import connection_config
-from kafka_migration.core.migration import Cluster
+from kafka_migration.core.migration.settings import Cluster
 from kafka_migration.orchestration.run import MigrationRun
 
 if TYPE_CHECKING:

@@ -6,20 +6,19 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from kafka_migration.core.cluster import KafkaCluster, TopicDescription
-from kafka_migration.core.continuity import (
+from kafka_migration.core.findings.errors import Finding, TransientError
+from kafka_migration.core.kafka.cluster import IsolationLevel, KafkaCluster, Probe, TopicDescription
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.ledger.generations import StopCertificate
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.mirror.drain import beyond_end_findings, expected_next, gap_findings, gaps_of
+from kafka_migration.core.mirror.gap_guard import (
     SourceTruth,
     continuity_findings,
     fingerprints_to_read,
     recreated_source_findings,
     stale_state_findings,
 )
-from kafka_migration.core.drain import Probe, beyond_end_findings, expected_next, gap_findings, gaps_of
-from kafka_migration.core.errors import Finding, TransientError
-from kafka_migration.core.generations import StopCertificate
-from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.migration import IsolationLevel
-from kafka_migration.core.offsets import Offsets, TopicPartition
 from kafka_migration.orchestration.run import MigrationRun, partitions_of
 
 NOTHING_KNOWN: Offsets = {}

@@ -9,8 +9,14 @@ from zoneinfo import ZoneInfo
 from airflow.sdk import Context
 from croniter import croniter
 
-from kafka_migration.core.migration import NightlySettings, RunIdentity
-from kafka_migration.core.occasion import Interval, Occasion, RunType, backfill_occasion, scheduled_occasion
+from kafka_migration.core.migration.run_window import (
+    Interval,
+    Occasion,
+    RunType,
+    backfill_occasion,
+    scheduled_occasion,
+)
+from kafka_migration.core.migration.settings import NightlySettings, RunIdentity
 from kafka_migration.orchestration.run import MigrationRun, run_type_of
 
 

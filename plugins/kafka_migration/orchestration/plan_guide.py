@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from kafka_migration.core.alerts import Alert
 from kafka_migration.core.clock import Clock
-from kafka_migration.core.lag import Lag
-from kafka_migration.core.stop_request import StopRequest
-from kafka_migration.core.watch import Aim, Ending, Outcome
+from kafka_migration.core.kafka.lag import Lag
+from kafka_migration.core.migration.stop_request import StopRequest
+from kafka_migration.core.mirror.watch import Aim, Ending, Outcome
+from kafka_migration.core.report.alerts import Alert
 
 
 class Guide(Protocol):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kafka_migration.adapters.connections import connection_config
-from kafka_migration.clients.kafka_properties import java_properties
-from kafka_migration.core.errors import Finding, MigrationError
-from kafka_migration.core.producers import (
+from kafka_migration.core.connections.java_properties import java_properties
+from kafka_migration.core.findings.errors import Finding, MigrationError
+from kafka_migration.core.mirror.active_producers import (
     parse_producers,
     partitions_named,
     producers_probe,

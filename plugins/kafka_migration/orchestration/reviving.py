@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import MirrorFailed, Refused
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.generations import Generation
-from kafka_migration.core.host import HostReply
-from kafka_migration.core.migration import RunIdentity
-from kafka_migration.core.offsets import Offsets
-from kafka_migration.core.revival import Death, dead_for_good, stopped_by_others, was_told_to_stop
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import MirrorFailed, Refused
+from kafka_migration.core.kafka.offsets import Offsets
+from kafka_migration.core.ledger.generations import Generation
+from kafka_migration.core.migration.settings import RunIdentity
+from kafka_migration.core.mirror.host import HostReply
+from kafka_migration.core.mirror.restart_policy import Death, dead_for_good, stopped_by_others, was_told_to_stop
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.starting import end_generation, start_generation, stop_generation
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from kafka_migration.core.errors import OutcomeUnknown, TransientError
-from kafka_migration.core.silence import Party, party_of
+from kafka_migration.core.findings.errors import OutcomeUnknown, TransientError
+from kafka_migration.core.mirror.silence import Party, party_of
 
 T = TypeVar("T")
 # What means that somebody was asked and did not answer; an `OSError` is one of the evidence store.

@@ -21,18 +21,18 @@ from kafka_migration.adapters.mirror_host import SshMirrorHost
 from kafka_migration.adapters.news import NewsStore
 from kafka_migration.adapters.renamed_topics import RenamedTopics
 from kafka_migration.adapters.stop_requests import StopRequestStore
-from kafka_migration.core.brief import given
-from kafka_migration.core.cluster import KafkaCluster, TopicDescription
-from kafka_migration.core.conf import MAX_UNKNOWN, conf_finding, unused_findings
-from kafka_migration.core.engine import MirrorEngine
-from kafka_migration.core.errors import Finding, FindingsError, Refused
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.generations import NO_GENERATIONS, parse_generations
-from kafka_migration.core.host import MirrorHost
-from kafka_migration.core.kept import Keeper, Kept
-from kafka_migration.core.migration import Cluster, Insecurity, Migration, Mode, RunIdentity
-from kafka_migration.core.occasion import Occasion, RunType
-from kafka_migration.core.offsets import Offsets, TopicPartition, from_document
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.kept import Keeper, Kept
+from kafka_migration.core.findings.errors import Finding, FindingsError, Refused
+from kafka_migration.core.kafka.cluster import KafkaCluster, TopicDescription
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document
+from kafka_migration.core.ledger.generations import NO_GENERATIONS, parse_generations
+from kafka_migration.core.migration.run_conf import MAX_UNKNOWN, conf_finding, unused_findings
+from kafka_migration.core.migration.run_window import Occasion, RunType
+from kafka_migration.core.migration.settings import Cluster, Insecurity, Migration, Mode, RunIdentity
+from kafka_migration.core.mirror.engine import MirrorEngine
+from kafka_migration.core.mirror.host import MirrorHost
+from kafka_migration.core.text.brief import given
 from kafka_migration.engines.engines import engine_of
 from kafka_migration.orchestration.keeping import AirflowKeeper, TaskShelf, TriggerShelf
 from kafka_migration.spec.loading import load_migration, load_migration_file

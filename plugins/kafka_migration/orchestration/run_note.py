@@ -12,8 +12,8 @@ from typing import Any
 
 from airflow.listeners import hookimpl
 
-from kafka_migration.core.migration import migration_of
-from kafka_migration.core.run_note import joined_notes
+from kafka_migration.core.migration.settings import migration_of
+from kafka_migration.core.report.run_note import joined_notes
 
 log = logging.getLogger(__name__)
 

@@ -6,15 +6,15 @@ import time
 from dataclasses import replace
 
 from kafka_migration.adapters.connections import connection_config
-from kafka_migration.clients.kafka_properties import java_properties
-from kafka_migration.core.codes import Code
-from kafka_migration.core.engine import LaunchFacts
-from kafka_migration.core.errors import Finding, MirrorFailed, Refused, TransientError
-from kafka_migration.core.generations import Generation, GenerationStart, StopCertificate
-from kafka_migration.core.host import HostReply, MirrorLaunch
-from kafka_migration.core.offsets import Offsets
-from kafka_migration.core.phases import phase_findings
-from kafka_migration.core.topics import missing_target_findings, missing_topic_findings
+from kafka_migration.core.connections.java_properties import java_properties
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, MirrorFailed, Refused, TransientError
+from kafka_migration.core.kafka.offsets import Offsets
+from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate
+from kafka_migration.core.ledger.phases import phase_findings
+from kafka_migration.core.mirror.engine import LaunchFacts
+from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
+from kafka_migration.core.mirror.target_topics import missing_target_findings, missing_topic_findings
 from kafka_migration.orchestration.certifying import certify
 from kafka_migration.orchestration.mirroring import mirror_state, state_findings
 from kafka_migration.orchestration.run import MigrationRun, partitions_of

@@ -11,20 +11,20 @@ from typing import Any
 from kafka_migration.adapters.patience import Aside, at_most, no_limit
 from kafka_migration.adapters.stop_requests import StopRequestStore
 from kafka_migration.core.clock import Clock
-from kafka_migration.core.cluster import KafkaCluster
-from kafka_migration.core.codes import Code
-from kafka_migration.core.drain import Drain, PartitionReading, Probe, drain_of, expected_next
-from kafka_migration.core.engine import MirrorEngine
-from kafka_migration.core.errors import Finding, FindingsError, OutcomeUnknown, TransientError
-from kafka_migration.core.host import HostReply, MirrorHost
-from kafka_migration.core.lag import Known
-from kafka_migration.core.migration import Migration
-from kafka_migration.core.offsets import Offsets, TopicPartition
-from kafka_migration.core.progress import duration
-from kafka_migration.core.silence import Party, Silence, SilenceWatch, moment, silences_of
-from kafka_migration.core.stop_request import StopRequest
-from kafka_migration.core.trouble import explained, likely_cause
-from kafka_migration.core.watch import Aim, Outcome, Poll, Watch, WatchResult
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, FindingsError, OutcomeUnknown, TransientError
+from kafka_migration.core.kafka.cluster import KafkaCluster, Probe
+from kafka_migration.core.kafka.lag import Known
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.migration.stop_request import StopRequest
+from kafka_migration.core.mirror.diagnosis import explained, likely_cause
+from kafka_migration.core.mirror.drain import Drain, PartitionReading, drain_of, expected_next
+from kafka_migration.core.mirror.engine import MirrorEngine
+from kafka_migration.core.mirror.host import HostReply, MirrorHost
+from kafka_migration.core.mirror.silence import Party, Silence, SilenceWatch, moment, silences_of
+from kafka_migration.core.mirror.watch import Aim, Outcome, Poll, Watch, WatchResult
+from kafka_migration.core.text.shown import duration
 from kafka_migration.orchestration.mirroring import probe_held
 from kafka_migration.orchestration.plan_guide import Guide
 from kafka_migration.orchestration.reviving import Reviver

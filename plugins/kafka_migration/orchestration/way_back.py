@@ -8,22 +8,28 @@ from typing import TypeVar
 
 from kafka_migration.adapters.many import of_each
 from kafka_migration.adapters.old_cluster import moves_of
-from kafka_migration.core.cluster import KafkaCluster, TopicDescription
-from kafka_migration.core.commits import commits_from_document, commits_on
-from kafka_migration.core.copied_topic import CopiedTopic
-from kafka_migration.core.errors import Refused, TransientError
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.group_choice import which_groups
-from kafka_migration.core.group_offsets import CommittedGroup
-from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.migration import Mode
-from kafka_migration.core.offsets import Offsets, TopicPartition
-from kafka_migration.core.repartitioned import repartitioned_topics
-from kafka_migration.core.topics import missing_target_findings
-from kafka_migration.core.translation import PartitionCopy, Position, Prints, copies_of, within
-from kafka_migration.core.vector_translation import TranslationRequest, translations_back_from_document
-from kafka_migration.core.way_back import GroupReturn, RollbackPlan, TargetOnly
-from kafka_migration.core.way_back_rules import MovedGroup, Returning, changed_source_findings, failed_back, restored
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Refused, TransientError
+from kafka_migration.core.groups.plan import CommittedGroup
+from kafka_migration.core.groups.selection import which_groups
+from kafka_migration.core.kafka.cluster import KafkaCluster, TopicDescription
+from kafka_migration.core.kafka.commits import commits_from_document, commits_on
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.mirror.target_topics import missing_target_findings
+from kafka_migration.core.rollback.plan import GroupReturn, RollbackPlan, TargetOnly
+from kafka_migration.core.rollback.rules import MovedGroup, Returning, changed_source_findings, failed_back, restored
+from kafka_migration.core.translation.by_partition import (
+    PartitionCopy,
+    Position,
+    Prints,
+    copies_of,
+    within,
+)
+from kafka_migration.core.translation.by_topic import repartitioned_topics
+from kafka_migration.core.translation.contract import TranslationRequest, translations_back_from_document
+from kafka_migration.core.translation.copied_topic import CopiedTopic
 from kafka_migration.orchestration.documents import understood
 from kafka_migration.orchestration.group_planning import record_prints
 from kafka_migration.orchestration.group_reading import how_copied, log_starts

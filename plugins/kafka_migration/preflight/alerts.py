@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
 from kafka_migration.preflight.check import Check, Subject
 
 

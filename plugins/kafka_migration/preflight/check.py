@@ -9,17 +9,17 @@ from datetime import datetime
 from functools import cached_property
 from typing import Protocol
 
-from kafka_migration.core.alerts import AlertSettings, NotifierSettings
-from kafka_migration.core.cluster import KafkaCluster, TopicDescription
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused, TransientError
-from kafka_migration.core.evidence_place import EvidencePlace
-from kafka_migration.core.generations import NO_GENERATIONS
-from kafka_migration.core.host import MirrorHost
-from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.migration import Cluster, Migration, Mode
-from kafka_migration.core.occasion import RunType
-from kafka_migration.core.spark import SparkTarget
+from kafka_migration.core.evidence.root import EvidencePlace
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused, TransientError
+from kafka_migration.core.kafka.cluster import KafkaCluster, TopicDescription
+from kafka_migration.core.ledger.generations import NO_GENERATIONS
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.migration.alert_settings import AlertSettings, NotifierSettings
+from kafka_migration.core.migration.run_window import RunType
+from kafka_migration.core.migration.settings import Cluster, Migration, Mode
+from kafka_migration.core.mirror.host import MirrorHost
+from kafka_migration.core.validation.spark_target import SparkTarget
 
 log = logging.getLogger(__name__)
 

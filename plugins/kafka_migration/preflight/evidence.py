@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.evidence_place import EvidencePlace
+from kafka_migration.core.evidence.root import EvidencePlace
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
 from kafka_migration.preflight.check import Check, Subject
 
 CLUSTER = "cluster"

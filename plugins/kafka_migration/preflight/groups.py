@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafka_migration.core.conf import unknown_findings
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.group_choice import which_groups
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.groups.selection import which_groups
+from kafka_migration.core.migration.run_conf import unknown_findings
 from kafka_migration.preflight.check import Check, Subject
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafka_migration.core.errors import Finding
+from kafka_migration.core.findings.errors import Finding
 from kafka_migration.engines.engines import engine_of
 from kafka_migration.engines.versions import login_findings
 from kafka_migration.preflight.check import Check, Subject

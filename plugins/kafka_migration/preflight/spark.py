@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.migration import Mode
-from kafka_migration.core.spark import unprotected_findings
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.validation.spark_target import unprotected_findings
 from kafka_migration.preflight.check import Check, Subject
 
 

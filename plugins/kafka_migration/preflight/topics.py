@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafka_migration.core.brief import some
-from kafka_migration.core.conf import unknown_findings
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.migration import Mode
-from kafka_migration.core.topics import missing_topic_findings, recreated_findings, target_topic_findings
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.migration.run_conf import unknown_findings
+from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.mirror.target_topics import missing_topic_findings, recreated_findings, target_topic_findings
+from kafka_migration.core.text.brief import some
 from kafka_migration.preflight.check import Check, Subject
 
 

@@ -6,8 +6,8 @@ import json
 
 from pydantic import Field, JsonValue, ValidationInfo, field_validator
 
-from kafka_migration.core.alerts import AlertKind, AlertSettings, NotifierSettings
-from kafka_migration.core.brief import some
+from kafka_migration.core.migration.alert_settings import AlertKind, AlertSettings, NotifierSettings
+from kafka_migration.core.text.brief import some
 from kafka_migration.spec.scalars import ClassName, Duration
 from kafka_migration.spec.strict import Strict
 

@@ -16,11 +16,10 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from kafka_migration.core.alerts import AlertSettings
-from kafka_migration.core.brief import brief, given
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused
-from kafka_migration.core.migration import (
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.migration.alert_settings import AlertSettings
+from kafka_migration.core.migration.settings import (
     UNREACHABLE_STALLS,
     Cluster,
     CutoverSettings,
@@ -34,7 +33,8 @@ from kafka_migration.core.migration import (
     ValidationSettings,
     WatchSettings,
 )
-from kafka_migration.core.tolerance import Tolerance
+from kafka_migration.core.migration.tolerance import Tolerance
+from kafka_migration.core.text.brief import brief, given
 from kafka_migration.spec.alerts import AlertsModel
 from kafka_migration.spec.models import HooksModel, Insecure, MigrationModel, NightlyModel, ValidationModel
 

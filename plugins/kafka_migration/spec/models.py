@@ -7,9 +7,9 @@ from typing import Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from kafka_migration.core.brief import repeated, some
-from kafka_migration.core.migration import Uncommitted
-from kafka_migration.core.tuning import value_problem
+from kafka_migration.core.migration.client_tuning import value_problem
+from kafka_migration.core.migration.settings import Uncommitted
+from kafka_migration.core.text.brief import repeated, some
 from kafka_migration.spec.alerts import AlertsModel
 from kafka_migration.spec.scalars import (
     Alias,

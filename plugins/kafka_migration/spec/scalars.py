@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 from croniter import croniter
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
-from kafka_migration.core.patterns import pattern_problem
-from kafka_migration.core.tuning import tuning_problem
+from kafka_migration.core.migration.client_tuning import tuning_problem
+from kafka_migration.core.migration.patterns import pattern_problem
 
 _DURATION = re.compile(r"([0-9]{1,6})([smhd])")
 _TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")

@@ -9,8 +9,8 @@ import pytest
 
 from kafka_migration.adapters.mirror_host import ScriptMirrorHost
 from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut
-from kafka_migration.core.errors import MirrorFailed, OutcomeUnknown, TransientError
-from kafka_migration.core.host import HostProbe, MirrorLaunch
+from kafka_migration.core.findings.errors import MirrorFailed, OutcomeUnknown, TransientError
+from kafka_migration.core.mirror.host import HostProbe, MirrorLaunch
 
 pytestmark = pytest.mark.unit
 

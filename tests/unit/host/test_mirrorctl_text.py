@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import MirrorFailed, Refused, TransientError
-from kafka_migration.core.host import HostReply, MirrorLaunch, ProcessState
-from kafka_migration.core.mirrorctl import (
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import MirrorFailed, Refused, TransientError
+from kafka_migration.core.mirror.host import HostReply, MirrorLaunch, ProcessState
+from kafka_migration.core.mirror.mirrorctl_protocol import (
     HostRequest,
     UnreadableReply,
     checked,

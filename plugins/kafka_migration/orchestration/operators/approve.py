@@ -11,14 +11,15 @@ from airflow.providers.standard.exceptions import HITLRejectException, HITLTimeo
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import Context
 
-from kafka_migration.core.alerts import Alert, AlertKind
-from kafka_migration.core.approval import Ask, not_final, rejected, stale_asks, timed_out
-from kafka_migration.core.approval_page import Asking, approval_page
-from kafka_migration.core.errors import Finding, Refused
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.group_offsets import OffsetsPlan
-from kafka_migration.core.offsets_writing import nothing_to_move_findings
-from kafka_migration.core.progress import duration
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.groups.approval import Ask, not_final, rejected, stale_asks, timed_out
+from kafka_migration.core.groups.approval_page import Asking, approval_page
+from kafka_migration.core.groups.plan import OffsetsPlan
+from kafka_migration.core.groups.writing import nothing_to_move_findings
+from kafka_migration.core.migration.alert_settings import AlertKind
+from kafka_migration.core.report.alerts import Alert
+from kafka_migration.core.text.shown import duration
 from kafka_migration.orchestration.alerting import link_to, send
 from kafka_migration.orchestration.failing import never_again
 from kafka_migration.orchestration.operators.base import (

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.way_back import RollbackPlan
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.rollback.plan import RollbackPlan
 from kafka_migration.orchestration.operators.approve import ApproveOperator, Question
 from kafka_migration.orchestration.run import MigrationRun
 

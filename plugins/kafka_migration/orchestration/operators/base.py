@@ -13,13 +13,20 @@ from airflow.sdk.bases.xcom import BaseXCom
 from airflow.sdk.exceptions import AirflowSkipException, DownstreamTasksSkipped
 
 from kafka_migration.adapters.logins import service_login
-from kafka_migration.core.approval import Ask, answer_changed, evidence_changed, four_eyes, not_an_approver, unapproved
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, FindingsError, OutcomeUnknown, Refused
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.group_rules import unproved_copy_findings
-from kafka_migration.core.migration import Mode, RunIdentity
-from kafka_migration.core.verdict import Verdict
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, FindingsError, OutcomeUnknown, Refused
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.groups.approval import (
+    Ask,
+    answer_changed,
+    evidence_changed,
+    four_eyes,
+    not_an_approver,
+    unapproved,
+)
+from kafka_migration.core.groups.rules import unproved_copy_findings
+from kafka_migration.core.migration.settings import Mode, RunIdentity
 from kafka_migration.orchestration.failing import FailedForGood, log_findings, never_again
 from kafka_migration.orchestration.run import MigrationRun
 

@@ -8,11 +8,11 @@ from typing import Any
 from airflow.providers.apache.kafka.assets.kafka import create_asset
 from airflow.sdk import AssetAlias, Context
 
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.group_offsets import OffsetsPlan
-from kafka_migration.core.ledger import CutOver
-from kafka_migration.core.next_steps import next_steps
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.groups.next_steps import next_steps
+from kafka_migration.core.groups.plan import OffsetsPlan
+from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.orchestration.lineage import CopiedTopics, TellsLineage
 from kafka_migration.orchestration.operators.base import (
     MigrationOperator,

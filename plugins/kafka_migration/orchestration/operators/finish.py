@@ -13,18 +13,18 @@ import kafka_migration
 from kafka_migration.adapters.documents import to_json
 from kafka_migration.adapters.metrics import emit
 from kafka_migration.adapters.old_cluster import read_old_cluster
-from kafka_migration.core.alerts import Ended, ended_alert
-from kafka_migration.core.codes import Code
-from kafka_migration.core.decommission import Patience, Point, decommission_points
-from kafka_migration.core.errors import Finding, FindingsError, OutcomeUnknown, Refused, TransientError
-from kafka_migration.core.evidence import Kind, assemble_run
-from kafka_migration.core.generations import generations_text
-from kafka_migration.core.lateness import late_findings
-from kafka_migration.core.metrics import MetricsOf
-from kafka_migration.core.migration import Mode, Phase, RunIdentity
-from kafka_migration.core.report import render_report
-from kafka_migration.core.run_note import run_note
-from kafka_migration.core.steps import SKIPPED, SUCCESS, expected_skips, unsuccessful
+from kafka_migration.core.evidence.documents import Kind, assemble_run
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, FindingsError, OutcomeUnknown, Refused, TransientError
+from kafka_migration.core.ledger.generations import generations_text
+from kafka_migration.core.migration.settings import Mode, Phase, RunIdentity
+from kafka_migration.core.migration.task_steps import SKIPPED, SUCCESS, expected_skips, unsuccessful
+from kafka_migration.core.mirror.lateness import late_findings
+from kafka_migration.core.report.alerts import Ended, ended_alert
+from kafka_migration.core.report.metrics import MetricsOf
+from kafka_migration.core.report.run_note import run_note
+from kafka_migration.core.report.run_report import render_report
+from kafka_migration.core.rollback.decommission import Patience, Point, decommission_points
 from kafka_migration.orchestration.alerting import link_to, send, tell_of_lost_finish
 from kafka_migration.orchestration.failing import FailedForGood, log_findings
 from kafka_migration.orchestration.last_run import tell_last_run

@@ -11,11 +11,11 @@ from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunLin
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowSkipException
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.migration import Hook, HookName
-from kafka_migration.core.producers_question import ProducersAsk
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.migration.settings import Hook, HookName
+from kafka_migration.core.mirror.producers_question import ProducersAsk
 from kafka_migration.orchestration.asking_producers import ask, known_answer, take_answer, waiting_for_watch
 from kafka_migration.orchestration.failing import never_again
 from kafka_migration.orchestration.operators.base import Summary, reporting, skip_unless_moving

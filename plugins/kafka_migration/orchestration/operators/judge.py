@@ -9,21 +9,23 @@ from typing import Any
 from airflow.sdk import Context
 
 from kafka_migration.adapters.metrics import emit
-from kafka_migration.core.codes import Code
-from kafka_migration.core.coverage import TopicCoverage
-from kafka_migration.core.errors import Finding, ValidationFailed
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.intervals import TopicAnswer
-from kafka_migration.core.judgements import Judgement, comparisons_of
-from kafka_migration.core.judging import TopicVerdict, judge_topics, with_untimed
-from kafka_migration.core.key_judging import GenerationEvents
-from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.metrics import MetricsOf
-from kafka_migration.core.migration import Mode
-from kafka_migration.core.occasion import Interval
-from kafka_migration.core.report import record_count
-from kafka_migration.core.validation import ValidationRequest, ValidationResult, unanswered_windows
-from kafka_migration.core.verdict import Verdict, worst
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, ValidationFailed
+from kafka_migration.core.findings.verdict import Verdict, worst
+from kafka_migration.core.ledger.interval_bounds import TopicAnswer
+from kafka_migration.core.ledger.judgements import Judgement
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.migration.run_window import Interval
+from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.report.metrics import MetricsOf
+from kafka_migration.core.report.run_report import record_count
+from kafka_migration.core.validation.comparisons import comparisons_of
+from kafka_migration.core.validation.contract import ValidationRequest, ValidationResult, unanswered_windows
+from kafka_migration.core.validation.coverage import TopicCoverage
+from kafka_migration.core.validation.coverage_rules import coverage_of
+from kafka_migration.core.validation.judging import TopicVerdict, judge_topics, with_untimed
+from kafka_migration.core.validation.judging_by_key import GenerationEvents
 from kafka_migration.orchestration.documents import understood
 from kafka_migration.orchestration.intervals import Answered, answer_interval
 from kafka_migration.orchestration.lineage import CopiedTopics, TellsLineage
@@ -64,7 +66,7 @@ class JudgeOperator(TellsLineage, MigrationOperator):
             hold_reservation(run)
             run.ledger.append(judgement.to_document())
             ledger = run.ledger.read()
-        answered, covered = self._answer(run, ledger), ledger.coverage()
+        answered, covered = self._answer(run, ledger), coverage_of(ledger)
         verdict = _verdict(run, topics, answered, covered)
         document = _document(run, verdict, topics, answered, covered)
         run.evidence.write(Kind.JUDGE, document)

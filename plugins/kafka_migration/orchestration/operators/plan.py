@@ -7,16 +7,16 @@ from typing import Any
 
 from airflow.sdk import Context
 
-from kafka_migration.core.cluster import TopicDescription
-from kafka_migration.core.drain import gap_findings, gaps_of
-from kafka_migration.core.errors import Finding, Refused
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.intervals import IntervalBounds
-from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.migration import Mode
-from kafka_migration.core.offsets import Offsets, from_document, to_document
-from kafka_migration.core.phases import phase_findings
-from kafka_migration.core.topics import plan_topics, recreated_findings, target_topic_findings
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.kafka.cluster import TopicDescription
+from kafka_migration.core.kafka.offsets import Offsets, from_document, to_document
+from kafka_migration.core.ledger.interval_bounds import IntervalBounds
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.ledger.phases import phase_findings
+from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.mirror.drain import gap_findings, gaps_of
+from kafka_migration.core.mirror.target_topics import plan_topics, recreated_findings, target_topic_findings
 from kafka_migration.orchestration.intervals import resolve_bounds
 from kafka_migration.orchestration.mirroring import MirrorState, mirror_state, state_findings
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary

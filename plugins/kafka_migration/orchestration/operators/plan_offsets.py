@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from airflow.sdk import Context
 
-from kafka_migration.core.errors import Refused
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.group_offsets import OffsetsPlan
-from kafka_migration.core.migration import Mode
-from kafka_migration.core.not_moved import not_moved
-from kafka_migration.core.offsets_report import render_plan
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.groups.not_moved import not_moved
+from kafka_migration.core.groups.plan import OffsetsPlan
+from kafka_migration.core.groups.plan_page import render_plan
+from kafka_migration.core.migration.settings import Mode
 from kafka_migration.orchestration.failing import log_findings
 from kafka_migration.orchestration.group_planning import make_offsets_plan
 from kafka_migration.orchestration.group_reading import read_others

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 from airflow.sdk import Context
 
-from kafka_migration.core.brief import some
-from kafka_migration.core.conf import unknown_findings
-from kafka_migration.core.errors import Finding, Refused
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.phases import phase_findings
-from kafka_migration.core.reverse_migration import reverse_migration
-from kafka_migration.core.way_back import RollbackPlan
-from kafka_migration.core.way_back_report import render_rollback
-from kafka_migration.core.way_back_rules import target_only_findings
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.ledger.phases import phase_findings
+from kafka_migration.core.migration.run_conf import unknown_findings
+from kafka_migration.core.rollback.plan import RollbackPlan
+from kafka_migration.core.rollback.plan_page import render_rollback
+from kafka_migration.core.rollback.reverse_migration import reverse_migration
+from kafka_migration.core.rollback.rules import target_only_findings
+from kafka_migration.core.text.brief import some
 from kafka_migration.orchestration.failing import log_findings
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.orchestration.run import MigrationRun

@@ -12,12 +12,12 @@ from kafka_migration.adapters import settings
 from kafka_migration.adapters.connections import connection_config, findings_of_side
 from kafka_migration.adapters.notifiers import notifier_problem
 from kafka_migration.adapters.spark import spark_client_findings, spark_target
-from kafka_migration.clients.kafka_properties import spark_options
-from kafka_migration.core.errors import Finding, Refused
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.migration import Cluster, Migration
-from kafka_migration.core.occasion import Occasion, RunType
-from kafka_migration.core.spark import SparkTarget, has_login
+from kafka_migration.core.connections.java_properties import spark_options
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.migration.run_window import Occasion, RunType
+from kafka_migration.core.migration.settings import Cluster, Migration
+from kafka_migration.core.validation.spark_target import SparkTarget, has_login
 from kafka_migration.orchestration.alerting import alerts_of
 from kafka_migration.orchestration.occasions import occasion_of
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary

@@ -9,13 +9,13 @@ from typing import Any, NoReturn
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowSkipException, TaskDeferred
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.migration import RunIdentity
-from kafka_migration.core.occasion import reservation_deadline
-from kafka_migration.core.progress import duration
-from kafka_migration.core.watch import TRIGGER_MARGIN
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.migration.run_window import reservation_deadline
+from kafka_migration.core.migration.settings import RunIdentity
+from kafka_migration.core.mirror.watch import TRIGGER_MARGIN
+from kafka_migration.core.text.shown import duration
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, record_reservation
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.triggers.reservation import ReservationTrigger

@@ -9,11 +9,11 @@ from typing import Any
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowSkipException
 
-from kafka_migration.core.errors import Finding, Refused
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.migration import Phase
-from kafka_migration.core.topics import settings_to_restore
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.migration.settings import Phase
+from kafka_migration.core.mirror.target_topics import settings_to_restore
 from kafka_migration.orchestration.failing import log_findings
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, hold_reservation
 from kafka_migration.orchestration.run import MigrationRun

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from airflow.sdk import Context
 
-from kafka_migration.core.commits import Commits
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.group_offsets import GroupPlan
-from kafka_migration.core.ledger import RolledBack
-from kafka_migration.core.offsets_writing import ROLLBACK_ON_SOURCE, ROLLBACK_ON_TARGET, GroupWrite, OffsetsResult
-from kafka_migration.core.shown import shown
-from kafka_migration.core.way_back import RollbackPlan
-from kafka_migration.core.way_back_report import steps_after_rollback
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.groups.plan import GroupPlan
+from kafka_migration.core.groups.writing import ROLLBACK_ON_SOURCE, ROLLBACK_ON_TARGET, GroupWrite, OffsetsResult
+from kafka_migration.core.kafka.commits import Commits
+from kafka_migration.core.ledger.cutovers import RolledBack
+from kafka_migration.core.rollback.plan import RollbackPlan
+from kafka_migration.core.rollback.plan_page import steps_after_rollback
+from kafka_migration.core.text.shown import shown
 from kafka_migration.orchestration.group_writing import move_group, remove_group, require_moved, saved_before
 from kafka_migration.orchestration.operators.base import (
     MigrationOperator,

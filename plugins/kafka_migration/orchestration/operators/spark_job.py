@@ -18,10 +18,10 @@ from kafka_migration.adapters.connections import connection_config
 from kafka_migration.adapters.documents import flush, is_there
 from kafka_migration.adapters.private_folder import private_folder
 from kafka_migration.adapters.spark import spark_client_findings, spark_target
-from kafka_migration.clients.kafka_properties import spark_options
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused, ValidationFailed
-from kafka_migration.core.spark import (
+from kafka_migration.core.connections.java_properties import spark_options
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused, ValidationFailed
+from kafka_migration.core.validation.spark_target import (
     SparkTarget,
     failure_finding,
     has_login,

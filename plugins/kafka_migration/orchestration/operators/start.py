@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from airflow.sdk import Context
 
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.host import HostReply
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.starting import end_when_settled, start_generation, stop_generation

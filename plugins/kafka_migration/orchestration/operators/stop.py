@@ -5,16 +5,16 @@ from __future__ import annotations
 from airflow.sdk import Context
 
 from kafka_migration.adapters.metrics import emit
-from kafka_migration.core.codes import Code
-from kafka_migration.core.drain import gap_findings
-from kafka_migration.core.errors import Finding, MirrorFailed, OutcomeUnknown, Refused, TransientError
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.generations import StopCertificate
-from kafka_migration.core.host import HostReply
-from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.metrics import MetricsOf
-from kafka_migration.core.migration import RunIdentity
-from kafka_migration.core.retention import Forecast
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, MirrorFailed, OutcomeUnknown, Refused, TransientError
+from kafka_migration.core.ledger.generations import StopCertificate
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.migration.settings import RunIdentity
+from kafka_migration.core.mirror.drain import gap_findings
+from kafka_migration.core.mirror.host import HostReply
+from kafka_migration.core.mirror.retention_forecast import Forecast
+from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.orchestration.forecast import forecast_after
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, hold_reservation
 from kafka_migration.orchestration.run import MigrationRun

@@ -5,12 +5,12 @@ from __future__ import annotations
 from airflow.sdk import Context
 
 from kafka_migration.adapters.many import of_each
-from kafka_migration.core.approval import not_final, plan_changes
-from kafka_migration.core.errors import Refused
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.group_offsets import OffsetsPlan
-from kafka_migration.core.offsets_writing import CUTOVER, OffsetsResult
-from kafka_migration.core.shown import shown
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.groups.approval import not_final, plan_changes
+from kafka_migration.core.groups.plan import OffsetsPlan
+from kafka_migration.core.groups.writing import CUTOVER, OffsetsResult
+from kafka_migration.core.text.shown import shown
 from kafka_migration.orchestration.group_planning import make_offsets_plan
 from kafka_migration.orchestration.group_writing import move_group, require_moved, saved_before
 from kafka_migration.orchestration.operators.base import (

@@ -6,9 +6,9 @@ from typing import Any
 
 from airflow.sdk import Context
 
-from kafka_migration.core.cluster import NewTopic
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.topics import settings_to_freeze
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.mirror.target_topics import settings_to_freeze
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.orchestration.run import MigrationRun
 

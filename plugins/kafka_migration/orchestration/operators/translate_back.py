@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from airflow.sdk import Context
 
-from kafka_migration.core.errors import Refused
-from kafka_migration.core.group_rules import unproved_copy_findings
-from kafka_migration.core.migration import Mode
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.groups.rules import unproved_copy_findings
+from kafka_migration.core.migration.settings import Mode
 from kafka_migration.orchestration.operators.base import Summary, reporting
 from kafka_migration.orchestration.operators.translate_offsets import TranslatingOperator
 from kafka_migration.orchestration.run import MigrationRun

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from airflow.sdk import Context
 
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.vector_translation import TranslationRequest, nothing_to_translate
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.translation.contract import TranslationRequest, nothing_to_translate
 from kafka_migration.orchestration.group_reading import translation_request
 from kafka_migration.orchestration.operators.base import Summary, reporting, require_proved_copy, skip_unless_planning
 from kafka_migration.orchestration.operators.spark_job import SparkJobOperator, result_of

@@ -10,19 +10,19 @@ from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowSkipException
 
 from kafka_migration.adapters.documents import is_there
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.generations import Generation
-from kafka_migration.core.lateness import pending_document
-from kafka_migration.core.ledger import Ledger
-from kafka_migration.core.validation import (
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.ledger.generations import Generation
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.mirror.lateness import pending_document
+from kafka_migration.core.validation.contract import (
     BLOCK_RECORDS,
     KEY_DIGEST,
     POSITION_DIGEST,
     ValidationRequest,
-    Window,
     empty_result,
 )
-from kafka_migration.core.windows import delta_key_windows, delta_windows, whole_windows
+from kafka_migration.core.validation.windows import delta_key_windows, delta_windows, whole_windows
 from kafka_migration.orchestration.comparing import compacted_topics, untimed_topics
 from kafka_migration.orchestration.mirroring import every_value
 from kafka_migration.orchestration.operators.base import Summary, reporting

@@ -9,13 +9,13 @@ from typing import Any
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowSkipException
 
-from kafka_migration.core.codes import Code
-from kafka_migration.core.errors import Finding, Refused
-from kafka_migration.core.group_choice import which_groups
-from kafka_migration.core.group_lag import LagPolicy
-from kafka_migration.core.group_offsets import group_subject
-from kafka_migration.core.migration import Mode
-from kafka_migration.core.watch import TRIGGER_MARGIN
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.groups.lag_policy import LagPolicy
+from kafka_migration.core.groups.selection import which_groups
+from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.mirror.watch import TRIGGER_MARGIN
+from kafka_migration.core.text.names import group_subject
 from kafka_migration.orchestration.group_lag import LagOutcome
 from kafka_migration.orchestration.operators.base import Summary, reporting
 from kafka_migration.orchestration.run import MigrationRun

@@ -10,10 +10,10 @@ from airflow.sdk import BaseSensorOperator, Context
 from airflow.sdk.exceptions import AirflowSensorTimeout
 
 from kafka_migration.adapters.clock import SystemClock
-from kafka_migration.core.errors import Finding
-from kafka_migration.core.group_lag import LagPolicy
-from kafka_migration.core.migration import Insecurity
-from kafka_migration.core.watch import TRIGGER_MARGIN
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.groups.lag_policy import LagPolicy
+from kafka_migration.core.migration.settings import Insecurity
+from kafka_migration.core.mirror.watch import TRIGGER_MARGIN
 from kafka_migration.orchestration.failing import FailedForGood, log_findings, never_again
 from kafka_migration.orchestration.group_lag import LagOutcome
 from kafka_migration.orchestration.operators.base import Summary

@@ -7,10 +7,10 @@ from typing import Any
 
 from airflow.sdk import Context
 
-from kafka_migration.core.errors import Finding, MirrorFailed
-from kafka_migration.core.evidence import Kind
-from kafka_migration.core.lateness import behind_finding
-from kafka_migration.core.watch import Outcome, WatchResult
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Finding, MirrorFailed
+from kafka_migration.core.mirror.lateness import behind_finding
+from kafka_migration.core.mirror.watch import Outcome, WatchResult
 from kafka_migration.orchestration.operators.base import Summary, hold_reservation, reporting
 from kafka_migration.orchestration.producers import told_of_producers
 from kafka_migration.orchestration.run import MigrationRun

@@ -11,7 +11,7 @@ from typing import Any
 from airflow.triggers.base import TriggerEvent
 from asgiref.sync import sync_to_async
 
-from kafka_migration.core.evidence import Kind
+from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.orchestration.cutover_guide import Stage
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.triggers.patient import PatientTrigger

@@ -11,10 +11,10 @@ from airflow.triggers.base import TriggerEvent
 from asgiref.sync import sync_to_async
 
 from kafka_migration.adapters.clock import SystemClock
-from kafka_migration.core.errors import FindingsError
-from kafka_migration.core.group_lag import LagPolicy
-from kafka_migration.core.migration import POLL_GRACE_S
-from kafka_migration.core.silence import Party, Silence, SilenceWatch, moment
+from kafka_migration.core.findings.errors import FindingsError
+from kafka_migration.core.groups.lag_policy import LagPolicy
+from kafka_migration.core.migration.settings import POLL_GRACE_S
+from kafka_migration.core.mirror.silence import Party, Silence, SilenceWatch, moment
 from kafka_migration.orchestration.alerting import unreachable_alert
 from kafka_migration.orchestration.group_lag import GroupLagReader, GroupLagWatcher, failed_event
 from kafka_migration.orchestration.run import MigrationRun, cluster_at

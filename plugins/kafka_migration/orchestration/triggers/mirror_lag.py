@@ -14,10 +14,10 @@ from airflow.triggers.base import TriggerEvent
 from asgiref.sync import sync_to_async
 
 from kafka_migration.adapters.metrics import begin_metrics, emit
-from kafka_migration.core.errors import FindingsError, Refused
-from kafka_migration.core.metrics import MetricsOf
-from kafka_migration.core.migration import Mode
-from kafka_migration.core.watch import Outcome, WatchLimits, WatchResult, watch_limits
+from kafka_migration.core.findings.errors import FindingsError, Refused
+from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.mirror.watch import Outcome, WatchLimits, WatchResult, watch_limits
+from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.orchestration.alerting import unreachable_alert
 from kafka_migration.orchestration.cutover_guide import CutoverGuide
 from kafka_migration.orchestration.follow_guide import FollowGuide

@@ -10,8 +10,8 @@ from typing import Any
 from airflow.triggers.base import TriggerEvent
 from asgiref.sync import sync_to_async
 
-from kafka_migration.core.errors import FindingsError, TransientError
-from kafka_migration.core.host import MirrorHost
+from kafka_migration.core.findings.errors import FindingsError, TransientError
+from kafka_migration.core.mirror.host import MirrorHost
 from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
 

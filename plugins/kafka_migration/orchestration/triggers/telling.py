@@ -6,7 +6,7 @@ import asyncio
 
 from asgiref.sync import sync_to_async
 
-from kafka_migration.core.alerts import Alert
+from kafka_migration.core.report.alerts import Alert
 from kafka_migration.orchestration.alerting import send
 from kafka_migration.orchestration.run import MigrationRun
 

@@ -1,1 +1,0 @@
-"""Pure translation of a Kafka connection into Java and Spark client properties."""

@@ -1,0 +1,1 @@
+"""What a run answers for the interval of a backfill."""

@@ -1,0 +1,304 @@
+"""What became of an interval's records: the pure rules over the ledger, the bounds and the source's log starts.
+
+An interval's range of a partition is cut at the windows of the generations that copied it; each part has the verdict
+that its generation's windows were judged with. Where the copy lies on the target follows from the ranks of the range's
+two ends (`core.translation`); offsets that an earlier answer holds save counting the same records again.
+
+The steps between which the source is read: `scopes_of`, `positions_to_translate`, `answer_of`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import groupby, pairwise
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.findings.verdict import Verdict, worst
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.interval_bounds import (
+    Bound,
+    IntervalBounds,
+    OffsetSpan,
+    PartitionAnswer,
+    TopicAnswer,
+)
+from kafka_migration.core.ledger.judgements import Judgement
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.translation.by_partition import OffsetRange, PartitionCopy, Position, Translation
+
+ASK_AGAIN = "Then ask for the interval again with `--reprocess-behavior completed`."
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of an interval's range: by which window it was copied, if it was, and how that was judged, if it was."""
+
+    start: int
+    end: int
+    window: Window | None = None
+    judgement: Judgement | None = None
+
+    def verdict(self, topic: str) -> Verdict:
+        """Return the judgement's verdict on the topic; what was not judged is not verifiable."""
+        return Verdict.NOT_VERIFIABLE if self.judgement is None else self.judgement.topics[topic]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """An interval's range of one partition, how it was copied, and the parts that it is made of."""
+
+    range: OffsetRange
+    copy: PartitionCopy
+    is_begin_known: bool
+    parts: tuple[Part, ...]
+    keeps_partitions: bool
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The worst of the parts; `None` where the interval has no records."""
+        verdicts = [part.verdict(self.range.partition.topic) for part in self.parts]
+        if not self.is_begin_known:
+            verdicts.append(Verdict.NOT_VERIFIABLE)
+        return worst(verdicts) if verdicts else None
+
+    @property
+    def has_ranks(self) -> bool:
+        """Whether the place of the range's records on the target can be told from their ranks.
+
+        In windows with holes a rank is that of the copy only if the copy is equal; where records change partition there
+        is none.
+        """
+        if (
+            not self.keeps_partitions
+            or not self.is_begin_known
+            or not self.parts
+            or any(part.window is None for part in self.parts)
+        ):
+            return False
+        return self.verdict is Verdict.PASS or all(
+            part.window is not None and part.window.has_no_holes for part in self.parts
+        )
+
+    @property
+    def ends(self) -> tuple[Position, Position]:
+        """The two ends of the range."""
+        return Position(self.range.partition, self.range.start), Position(self.range.partition, self.range.end)
+
+
+def scopes_of(
+    ledger: Ledger,
+    bounds: IntervalBounds,
+    copies: Mapping[TopicPartition, PartitionCopy],
+    *,
+    keeps_partitions: bool = True,
+) -> tuple[Scope, ...]:
+    """Return the scope of every partition whose bounds are known, sorted."""
+    return tuple(
+        _scope(ledger, bounds, p, _cut_at_answers(ledger, p, copies[p]), keeps_partitions) for p in bounds.start
+    )
+
+
+def _scope(
+    ledger: Ledger, bounds: IntervalBounds, partition: TopicPartition, copy: PartitionCopy, keeps_partitions: bool
+) -> Scope:
+    begin, end = bounds.start[partition], bounds.end[partition].offset
+    parts = tuple(_judged(ledger, partition.topic, part) for part in _parts(copy, begin.offset, end))
+    is_begin_known = _is_begin_known(ledger, bounds.interval.start, partition, begin)
+    return Scope(OffsetRange(partition, begin.offset, end), copy, is_begin_known, parts, keeps_partitions)
+
+
+def _parts(copy: PartitionCopy, start: int, end: int) -> Iterator[Part]:
+    """Cut a range at the windows of its copy; what lies in no window was not copied."""
+    at = start
+    for window in copy.windows:
+        begin, stop = max(at, window.source_start), min(end, window.source_end)
+        if begin >= stop:
+            continue
+        if at < begin:
+            yield Part(at, begin)
+        yield Part(begin, stop, window)
+        at = stop
+    if at < end:
+        yield Part(at, end)
+
+
+def _judged(ledger: Ledger, topic: str, part: Part) -> Part:
+    if part.window is None:
+        return part
+    return replace(part, judgement=ledger.judgement_on(topic, part.window.generation))
+
+
+def _is_begin_known(ledger: Ledger, time: datetime, partition: TopicPartition, bound: Bound) -> bool:
+    """Tell whether no deleted record can belong to an interval that begins then.
+
+    Its bound lies behind the log start of that moment; or what was deleted had been written before the interval
+    began, because a generation of MirrorMaker had been there by then.
+    """
+    if not bound.is_first_held:
+        return True
+    moments = [moment for g in ledger.generations for moment in (g.start, g.stop) if moment is not None]
+    written = [
+        moment.mirror_positions[partition]
+        for moment in moments
+        if partition in moment.mirror_positions and datetime.fromisoformat(moment.at) <= time
+    ]
+    return max(written, default=0) >= bound.source_log_start
+
+
+def _cut_at_answers(ledger: Ledger, partition: TopicPartition, copy: PartitionCopy) -> PartitionCopy:
+    """Return the copy with its windows cut where earlier answers hold both the source and the target offset."""
+    known: dict[int, int] = {}
+    for answer in ledger.answers.values():
+        topic = answer.topics.get(partition.topic)
+        mine = topic.partitions.get(partition.partition) if topic is not None else None
+        if mine is not None and mine.target is not None:
+            known |= dict(zip(mine.source, mine.target, strict=True))
+    return replace(copy, windows=tuple(piece for window in copy.windows for piece in _cut(window, known)))
+
+
+def _cut(window: Window, known: Mapping[int, int]) -> Iterator[Window]:
+    if window.has_no_holes:
+        yield window
+        return
+    inside = {source: target for source, target in known.items() if window.source_start < source < window.source_end}
+    ends = {window.source_start: window.target_start, **inside, window.source_end: window.target_end}
+    for (source_start, target_start), (source_end, target_end) in pairwise(sorted(ends.items())):
+        yield replace(
+            window,
+            source_start=source_start,
+            source_end=source_end,
+            target_start=target_start,
+            target_end=target_end,
+        )
+
+
+def positions_to_translate(scopes: Iterable[Scope]) -> frozenset[Position]:
+    """Return the ends of the ranges whose place on the target has to be worked out."""
+    return frozenset(p for scope in scopes if scope.has_ranks for p in scope.ends if _is_told_by_rank(scope.copy, p))
+
+
+def _is_told_by_rank(copy: PartitionCopy, position: Position) -> bool:
+    """Tell whether a position lies within a window, and its rank can still be told."""
+    window = copy.window_of(position.offset)
+    if not window.source_start < position.offset < window.source_end:
+        return False
+    return window.has_no_holes or position.offset >= copy.source_log_start
+
+
+def answer_of(scopes: Iterable[Scope], translations: Mapping[Position, Translation]) -> dict[str, TopicAnswer]:
+    """Return the answer per topic; `translations` holds every one of `positions_to_translate`."""
+    return {
+        topic: TopicAnswer(dict(_answers(mine, translations)))
+        for topic, mine in groupby(scopes, lambda scope: scope.range.partition.topic)
+    }
+
+
+def _answers(
+    scopes: Iterable[Scope], translations: Mapping[Position, Translation]
+) -> Iterator[tuple[int, PartitionAnswer]]:
+    for scope in scopes:
+        if scope.verdict is not None:
+            partition, start, end = scope.range
+            target = _target(scope, translations)
+            records = None if target is None else target[1] - target[0]
+            yield partition.partition, PartitionAnswer(scope.verdict, (start, end), target, records)
+
+
+def _target(scope: Scope, translations: Mapping[Position, Translation]) -> OffsetSpan | None:
+    """Return where the range's records lie on the target; `None` where that cannot be told (any more)."""
+    if not scope.has_ranks:
+        return None
+    start, end = (_target_offset(scope.copy, position, translations) for position in scope.ends)
+    return None if start is None or end is None else (start, end)
+
+
+def _target_offset(copy: PartitionCopy, position: Position, translations: Mapping[Position, Translation]) -> int | None:
+    window = copy.window_of(position.offset)
+    if position.offset <= window.source_start:
+        return window.target_start
+    if position.offset >= window.source_end:
+        return window.target_end
+    return translations[position].target_offset if position in translations else None
+
+
+def interval_findings(scopes: Iterable[Scope], run: str, still_because: str = "") -> dict[str, list[Finding]]:
+    """Return per topic why its records of the interval are not proved; what `run` itself judged it tells by itself.
+
+    `still_because` is why the run did not start MirrorMaker. Each code comes once per topic, with its first place.
+    """
+    places: dict[tuple[str, Code], list[str]] = {}
+    for scope in scopes:
+        for code, place in _places(scope, run):
+            places.setdefault((scope.range.partition.topic, code), []).append(place)
+    findings: dict[str, list[Finding]] = {}
+    for (topic, code), found in places.items():
+        more = f"; and {len(found) - 1:,} more such ranges" if len(found) > 1 else ""
+        still = f"; MirrorMaker was not started: {still_because}" if _is_about_still(code, still_because) else ""
+        expected, remedy = _TEXTS[code]
+        finding = Finding(code, f"topic {topic}", f"{found[0]}{more}{still}", expected, remedy)
+        findings.setdefault(topic, []).append(finding)
+    return findings
+
+
+def _is_about_still(code: Code, still_because: str) -> bool:
+    return bool(still_because) and code is Code.INTERVAL_NOT_COPIED
+
+
+def _places(scope: Scope, run: str) -> Iterator[tuple[Code, str]]:
+    (topic, number), start, _ = scope.range
+    if not scope.is_begin_known:
+        yield (
+            Code.INTERVAL_NOT_RETAINED,
+            f"partition {number}: the source had deleted everything before offset {start:,} when the interval's "
+            "beginning was first asked for; it is known from there on",
+        )
+    for part in scope.parts:
+        yield from _part_places(scope, part, topic, run)
+
+
+def _part_places(scope: Scope, part: Part, topic: str, run: str) -> Iterator[tuple[Code, str]]:
+    place = f"partition {scope.range.partition.partition}: offsets [{part.start:,}, {part.end:,})"
+    held = max(part.start, min(part.end, scope.copy.source_log_start))
+    if part.window is None and part.start < held:
+        deleted = f"partition {scope.range.partition.partition}: offsets [{part.start:,}, {held:,})"
+        yield Code.INTERVAL_NOT_RETAINED, f"{deleted} were deleted before they were copied"
+    if part.window is None and held < part.end:
+        yield Code.INTERVAL_NOT_COPIED, f"{place} are not copied"
+    if part.window is not None and part.judgement is None:
+        yield Code.INTERVAL_NOT_VALIDATED, f"{place} are copied and not judged"
+    verdict = part.verdict(topic)
+    if part.judgement is not None and not verdict.is_good and part.judgement.run != run:
+        code = Code.COPY_DIFFERS if verdict is Verdict.FAIL else Code.RECORDS_NOT_VERIFIABLE
+        yield code, f"{place}: {verdict}, judged at {part.judgement.at} by {part.judgement.run}"
+
+
+_TEXTS = {
+    Code.INTERVAL_NOT_RETAINED: (
+        "records that were copied, or at least bounded, before the source deleted them",
+        "What was deleted cannot be proved any more. Nightly runs keep the bounds of their nights; let them run more "
+        "often than the source deletes.",
+    ),
+    Code.INTERVAL_NOT_COPIED: (
+        "every record of the interval copied",
+        "A nightly run copies them; so does a backfill within nightly.until, or at any time with the conf "
+        f'`{{"mirror_outside_window": true}}`. {ASK_AGAIN}',
+    ),
+    Code.INTERVAL_NOT_VALIDATED: (
+        "every record of the interval judged",
+        f"The next run of any mode but `validate` measures what is pending. {ASK_AGAIN}",
+    ),
+    Code.COPY_DIFFERS: (
+        "an equal copy",
+        "The report of that run names the first difference. When it is mended, read the whole copy again with mode "
+        f"`validate`. {ASK_AGAIN}",
+    ),
+    Code.RECORDS_NOT_VERIFIABLE: (
+        "a copy that could be compared",
+        "The report of that run says what could not be read. If it can be now, read the whole copy with mode "
+        f"`validate`. {ASK_AGAIN}",
+    ),
+}

@@ -1,0 +1,315 @@
+"""What must be right about a Kafka connection before any client is made from it.
+
+Pure rules on the settings as Airflow stores them. In this order: the form of each setting, the mechanism, settings that
+contradict each other, protections that are given up.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import NamedTuple
+
+from kafka_migration.core.connections.settings import (
+    HOST_NAME_CHECK,
+    KERBEROS,
+    KERBEROS_FEATURE,
+    MECHANISMS,
+    PROTOCOLS,
+    REFUSED,
+    SETTINGS,
+    VERIFICATION,
+    Form,
+)
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.migration.settings import Insecurity
+
+Config = Mapping[str, object]
+
+_SERVER = re.compile(r"(\[[0-9A-Fa-f:.]+(%\w+)?\]|[A-Za-z0-9._-]+):([0-9]{1,5})")
+_MAX_PORT = 65_535
+_MAX_SHOWN = 80
+_TRUE, _FALSE = {"true", "t", "1"}, {"false", "f", "0"}
+_LOGIN = ("sasl.mechanism", "sasl.mechanisms", "sasl.username", "sasl.password")
+_TLS = ("ssl.ca.pem", "ssl.certificate.pem", "ssl.key.pem", "ssl.key.password")
+
+
+class _Problem(NamedTuple):
+    """What is wrong with a connection; it never shows a value that may be a secret."""
+
+    found: str
+    expected: str
+    remedy: str = "Correct the extra of the Airflow connection."
+    code: Code = Code.CONNECTION_INVALID
+
+
+def connection_findings(
+    connection: str, config: Config, allowed: Collection[Insecurity], has_feature: Callable[[str], bool]
+) -> tuple[Finding, ...]:
+    """Return what forbids to make a client of these settings; nothing if they are right.
+
+    `allowed` are the protections that the migration file says may be given up. `has_feature` tells whether the Kafka
+    client of this Airflow was built with a part of librdkafka.
+    """
+    problems = list(_form_problems(config))
+    if not problems:
+        problems = [
+            *_mechanism_problems(config, has_feature),
+            *_login_problems(config),
+            *_tls_problems(config),
+            *(_insecure(each) for each in insecurities(config) if each not in allowed),
+        ]
+    return tuple(_finding(connection, problem) for problem in problems)
+
+
+def insecure_findings(connection: str, config: Config) -> tuple[Finding, ...]:
+    """Return one finding for each protection that these settings give up, declared or not."""
+    return tuple(_finding(connection, _insecure(each)) for each in insecurities(config))
+
+
+def insecurities(config: Config) -> tuple[Insecurity, ...]:
+    """Return which protections the settings give up."""
+    found = []
+    if protocol_of(config) == "SASL_PLAINTEXT":
+        found.append(Insecurity.SASL_PLAINTEXT)
+    if _text(config, HOST_NAME_CHECK).lower() == "none":
+        found.append(Insecurity.NO_HOST_NAME_CHECK)
+    return tuple(found)
+
+
+def protocol_of(config: Config) -> str:
+    """Return the security protocol as Java writes it; without one it is Kafka's default."""
+    return _text(config, "security.protocol").upper() or "PLAINTEXT"
+
+
+def mechanism_of(config: Config) -> str:
+    """Return the SASL mechanism; empty if none is named."""
+    return _text(config, "sasl.mechanism") or _text(config, "sasl.mechanisms")
+
+
+def _text(config: Config, name: str) -> str:
+    return as_text(config.get(name)) or ""
+
+
+def _finding(connection: str, problem: _Problem) -> Finding:
+    return Finding(problem.code, f"connection {connection}", problem.found, problem.expected, problem.remedy)
+
+
+def _form_problems(config: Config) -> Iterator[_Problem]:
+    unknown = [problem for name in config for problem in _name_problems(name)]
+    yield from unknown
+    for name, value in config.items():
+        if name in SETTINGS:
+            yield from _value_problems(name, value)
+    # What is missing may be there under a name that is not known.
+    if "bootstrap.servers" not in config and not unknown:
+        yield _Problem("no setting bootstrap.servers", 'a text such as "broker1:9092,broker2:9092"')
+
+
+def _name_problems(name: str) -> Iterator[_Problem]:
+    if name in REFUSED:
+        yield _Problem(f"setting {name}: {REFUSED[name]}", "none of this name", "Remove it from the extra.")
+    elif name not in SETTINGS:
+        near = difflib.get_close_matches(name.strip().lower(), sorted(SETTINGS), n=1, cutoff=0.6)
+        hint = f"Did you mean {near[0]}?" if near else "Remove it, or write it in one of the accepted forms."
+        accepted = "a setting that is accepted (docs/installation.md, section Connections)"
+        yield _Problem(f"setting {_shown(name)}: not known", accepted, hint)
+
+
+def _value_problems(name: str, value: object) -> Iterator[_Problem]:
+    text = as_text(value)
+    if text is None:
+        yield _Problem(f"setting {name}: {_kind(value)}", _EXPECTED[SETTINGS[name].form])
+    else:
+        yield from _text_problems(name, SETTINGS[name].form, text)
+
+
+def as_text(value: object) -> str | None:
+    """Return a setting's value as clients get it; `None` if it is no text, number, or true or false."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)) and math.isfinite(value):
+        return str(value)
+    return value if isinstance(value, str) else None
+
+
+_EXPECTED: Mapping[Form, str] = {
+    "text": "a text, a number, or true or false",
+    "number": "a number",
+    "truth": "true or false",
+    "certificates": "a text with certificates in PEM (-----BEGIN CERTIFICATE----- …)",
+    "private key": "a text with a private key in PEM (-----BEGIN PRIVATE KEY----- …)",
+}
+
+
+def _kind(value: object) -> str:
+    """Return what a value is, in the words of JSON; the value itself may be a secret."""
+    if value is None:
+        return "null"
+    if isinstance(value, dict):
+        return "an object"
+    return "a list" if isinstance(value, list) else "a number that is not finite"
+
+
+def _text_problems(name: str, form: Form, value: str) -> Iterator[_Problem]:
+    is_pem = form in {"certificates", "private key"}
+    if bad := _control_character(value, but="\r\n\t" if is_pem else ""):
+        hint = "a text without control characters; a line break at its end often comes from a file"
+        yield _Problem(f"setting {name}: the character U+{ord(bad):04X}", hint)
+    elif not value.strip():
+        yield _Problem(f"setting {name}: an empty text", f"{_EXPECTED[form]}, or no such setting")
+    elif is_pem:
+        yield from _pem_problems(name, form, value)
+    elif form == "number" and not re.fullmatch(r"-?[0-9]{1,18}(\.[0-9]{1,9})?", value):
+        yield _Problem(f"setting {name}: no number", _EXPECTED[form])
+    elif form == "truth" and value.lower() not in _TRUE | _FALSE:
+        yield _Problem(f"setting {name}: neither true nor false", _EXPECTED[form])
+    else:
+        yield from _choice_problems(name, value)
+
+
+def _control_character(value: str, but: str) -> str:
+    """Return the first letter that must not be in a setting; lone surrogates cannot be sent anywhere."""
+    return next((c for c in value if c not in but and unicodedata.category(c) in {"Cc", "Cs"}), "")
+
+
+def _pem_problems(name: str, form: Form, value: str) -> Iterator[_Problem]:
+    label = "CERTIFICATE" if form == "certificates" else "PRIVATE KEY"
+    if re.search(r"-----BEGIN [A-Z0-9 ]*" + label + "-----", value) is None:
+        yield _Problem(f"setting {name}: no PEM block {label}", _EXPECTED[form])
+    elif "\\n" in value or "\n" not in value.strip():
+        hint = "PEM with real line breaks; in JSON each is written as one backslash and an n"
+        yield _Problem(f"setting {name}: PEM without line breaks", hint)
+
+
+def _choice_problems(name: str, value: str) -> Iterator[_Problem]:
+    if name == "bootstrap.servers":
+        yield from _server_problems(value)
+    elif name == "security.protocol" and value.upper() not in PROTOCOLS:
+        yield _Problem(f"setting {name}: {_shown(value)}", f"one of {', '.join(PROTOCOLS)}", _near(value, PROTOCOLS))
+    elif name == HOST_NAME_CHECK and value.lower() not in {"https", "none"}:
+        yield _Problem(f"setting {name}: {_shown(value)}", "https (the default) or none")
+    elif name == VERIFICATION and value.lower() in _FALSE:
+        yield _Problem(
+            f"setting {name}: false",
+            "true; Java's clients, so MirrorMaker and Spark, cannot switch it off",
+            "Give the certificate of the brokers, or of who signed it, in ssl.ca.pem; a self-signed one as well.",
+        )
+
+
+def _server_problems(value: str) -> Iterator[_Problem]:
+    for server in (part.strip() for part in value.split(",")):
+        match = _SERVER.fullmatch(server)
+        if match is None or not 0 < int(match[3]) <= _MAX_PORT:
+            # With an @ it may hold a login.
+            shown = "a value with an @" if "@" in server else _shown(server)
+            yield _Problem(f"setting bootstrap.servers: {shown}", "host:port, separated by commas, each with its port")
+
+
+def _mechanism_problems(config: Config, has_feature: Callable[[str], bool]) -> Iterator[_Problem]:
+    names = {_text(config, name) for name in ("sasl.mechanism", "sasl.mechanisms")} - {""}
+    if len(names) > 1:
+        yield _Problem("sasl.mechanism and sasl.mechanisms, which differ", "one of the two names")
+    elif (mechanism := mechanism_of(config)) == KERBEROS:
+        yield (
+            _without_kerberos()
+            if not has_feature(KERBEROS_FEATURE)
+            else _Problem(
+                f"setting sasl.mechanism: {KERBEROS}",
+                f"one of {', '.join(MECHANISMS)}",
+                "Kerberos is not supported yet.",
+            )
+        )
+    elif mechanism and mechanism not in MECHANISMS:
+        expected = f"one of {', '.join(MECHANISMS)}"
+        yield _Problem(f"setting sasl.mechanism: {_shown(mechanism)}", expected, _near(mechanism, MECHANISMS))
+
+
+def _without_kerberos() -> _Problem:
+    return _Problem(
+        f"setting sasl.mechanism: {KERBEROS}",
+        f"one of {', '.join(MECHANISMS)}: the Kafka client of this Airflow was built without Kerberos",
+        "Use SCRAM or PLAIN over SASL_SSL, or a client certificate.",
+        Code.KAFKA_CLIENT_WITHOUT_KERBEROS,
+    )
+
+
+def _login_problems(config: Config) -> Iterator[_Problem]:
+    protocol, given = protocol_of(config), [name for name in _LOGIN if name in config]
+    if not protocol.startswith("SASL_"):
+        if given:
+            yield _Problem(
+                f"{', '.join(given)}, beside {_protocol_words(config)}: the login would not be used",
+                "security.protocol SASL_SSL",
+                "Set security.protocol to SASL_SSL, or remove the login.",
+            )
+        return
+    mechanism = mechanism_of(config)
+    if not mechanism:
+        yield _Problem(f"security.protocol {protocol}, and no sasl.mechanism", f"one of {', '.join(MECHANISMS)}")
+    elif mechanism in MECHANISMS:
+        yield from _needs_problems(config, mechanism)
+
+
+def _needs_problems(config: Config, mechanism: str) -> Iterator[_Problem]:
+    needs = MECHANISMS[mechanism].needs
+    if missing := [name for name in needs if name not in config]:
+        yield _Problem(f"sasl.mechanism {mechanism}, and no {' and no '.join(missing)}", " and ".join(needs))
+    if unused := [name for name in ("sasl.username", "sasl.password") if name in config and name not in needs]:
+        yield _Problem(f"{', '.join(unused)}, which {mechanism} does not use", "no such setting")
+
+
+def _protocol_words(config: Config) -> str:
+    return f"security.protocol {protocol_of(config)}" if "security.protocol" in config else "no security.protocol"
+
+
+def _tls_problems(config: Config) -> Iterator[_Problem]:
+    given = [name for name in _TLS if name in config]
+    if given and not protocol_of(config).endswith("SSL"):
+        yield _Problem(
+            f"{', '.join(given)}, beside {_protocol_words(config)}: nothing would be encrypted",
+            "security.protocol SSL or SASL_SSL",
+            "Set security.protocol, or remove the TLS settings.",
+        )
+    pair = [name for name in ("ssl.certificate.pem", "ssl.key.pem") if name in config]
+    if len(pair) == 1:
+        yield _Problem(f"{pair[0]} alone", "ssl.certificate.pem and ssl.key.pem, or neither")
+    key, has_password = _text(config, "ssl.key.pem"), "ssl.key.password" in config
+    if "ENCRYPTED" in key and not has_password:
+        yield _Problem("an encrypted ssl.key.pem, and no ssl.key.password", "its password, or a key without one")
+    elif has_password and "ENCRYPTED" not in key:
+        yield _Problem("ssl.key.password, and no encrypted ssl.key.pem", "both, or no password")
+
+
+def _insecure(each: Insecurity) -> _Problem:
+    found, expected = _GIVEN_UP[each]
+    return _Problem(
+        found,
+        expected,
+        f"Correct the connection. Only the migration file can allow it: `insecure: [{each}]` in the section of the "
+        "cluster (docs/installation.md).",
+        Code.CONNECTION_INSECURE,
+    )
+
+
+_GIVEN_UP: Mapping[Insecurity, tuple[str, str]] = {
+    Insecurity.SASL_PLAINTEXT: ("security.protocol SASL_PLAINTEXT: login and records are not encrypted", "SASL_SSL"),
+    Insecurity.NO_HOST_NAME_CHECK: (
+        f"{HOST_NAME_CHECK} none: whoever has a certificate that is trusted can pass for a broker",
+        "https, which is the default",
+    ),
+}
+
+
+def _near(value: str, known: Collection[str]) -> str:
+    near = difflib.get_close_matches(value.strip().upper(), known, n=1, cutoff=0.5)
+    return f"Did you mean {near[0]}?" if near else "Correct the extra of the Airflow connection."
+
+
+def _shown(value: str) -> str:
+    shown = ascii(value)
+    return shown if len(shown) <= _MAX_SHOWN else f"{shown[: _MAX_SHOWN - 1]}…"

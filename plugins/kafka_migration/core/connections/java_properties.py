@@ -1,0 +1,122 @@
+"""Translation of a Kafka connection (librdkafka settings) into Java client and Spark reader properties.
+
+Airflow's `kafka` connection holds librdkafka names. MirrorMaker and Spark's Kafka source are Java clients, so
+the settings that say *where* and *who* are translated; those that tune librdkafka itself are left behind. A
+setting that can be neither translated nor left out is refused, because dropping it could mean an unencrypted
+or unauthenticated connection.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from kafka_migration.core.connections.checks import as_text, mechanism_of, protocol_of
+from kafka_migration.core.connections.settings import HOST_NAME_CHECK, MECHANISMS, SETTINGS, VERIFICATION
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused
+
+# PKCS#8 says the algorithm inside; these older forms say it outside.
+_OLD_KEY = re.compile("-----BEGIN (?:RSA|EC|DSA) PRIVATE KEY-----")
+SECRET_PROPERTIES = frozenset(
+    {"sasl.jaas.config", "ssl.keystore.key", "ssl.key.password", "ssl.keystore.certificate.chain"}
+)
+
+
+def java_properties(connection: str, config: Mapping[str, object]) -> dict[str, str]:
+    """Return the Java client properties of a connection's librdkafka settings.
+
+    TLS material must be given inline (`ssl.ca.pem`, `ssl.certificate.pem`, `ssl.key.pem`): files named in a
+    connection need not exist on the MirrorMaker host or on Spark's executors. Raises `Refused` with one
+    `CONNECTION_INVALID` finding per setting that cannot be translated.
+    """
+    settings = {name: as_text(value) or "" for name, value in config.items()}
+    if findings := java_findings(connection, config):
+        raise Refused(findings)
+    properties = {name: settings[name] for name in sorted(settings) if SETTINGS[name].in_java == "same"}
+    if "security.protocol" in settings:
+        properties["security.protocol"] = protocol_of(settings)
+    if HOST_NAME_CHECK in settings:
+        # Java has no word for it, and takes the empty text.
+        properties[HOST_NAME_CHECK] = settings[HOST_NAME_CHECK].lower().replace("none", "")
+    return {**properties, **_tls(settings), **_sasl(settings)}
+
+
+def java_findings(connection: str, config: Mapping[str, object]) -> tuple[Finding, ...]:
+    """Return one `CONNECTION_INVALID` finding for each setting that Java clients cannot be given."""
+    findings = [_untranslatable(connection, name) for name in sorted(config) if not _translates(name, config[name])]
+    mechanism = mechanism_of(config)
+    if mechanism and (mechanism not in MECHANISMS or not MECHANISMS[mechanism].login_module):
+        findings.append(_untranslatable(connection, "sasl.mechanism", mechanism))
+    if _OLD_KEY.search(as_text(config.get("ssl.key.pem")) or ""):
+        findings.append(_old_key(connection))
+    return tuple(findings)
+
+
+def spark_options(connection: str, config: Mapping[str, object]) -> dict[str, str]:
+    """Return the options of Spark's Kafka reader: the Java properties, each with the prefix `kafka.`."""
+    return {f"kafka.{name}": value for name, value in java_properties(connection, config).items()}
+
+
+def _translates(name: str, value: object) -> bool:
+    if name == VERIFICATION and (as_text(value) or "").lower() not in {"true", "t", "1"}:
+        return False
+    return name in SETTINGS and SETTINGS[name].in_java != "none"
+
+
+def _untranslatable(connection: str, name: str, shown: str = "a value") -> Finding:
+    return Finding(
+        Code.CONNECTION_INVALID,
+        f"connection {connection}",
+        f"setting {name} ({shown})",
+        "settings that also exist for Java clients: bootstrap.servers, security.protocol, SASL PLAIN or SCRAM, "
+        "and TLS material given inline as *.pem",
+        "Write the setting in one of these forms; MirrorMaker and Spark would otherwise connect differently.",
+    )
+
+
+def _tls(settings: Mapping[str, str]) -> dict[str, str]:
+    properties: dict[str, str] = {}
+    if "ssl.ca.pem" in settings:
+        properties |= {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": settings["ssl.ca.pem"]}
+    if "ssl.key.pem" in settings:
+        properties |= {
+            "ssl.keystore.type": "PEM",
+            "ssl.keystore.key": settings["ssl.key.pem"],
+            "ssl.keystore.certificate.chain": settings.get("ssl.certificate.pem", ""),
+        }
+    if "ssl.key.password" in settings:
+        properties["ssl.key.password"] = settings["ssl.key.password"]
+    return properties
+
+
+def _sasl(settings: Mapping[str, str]) -> dict[str, str]:
+    mechanism = mechanism_of(settings)
+    if not mechanism:
+        return {}
+    user, password = (settings.get(f"sasl.{part}", "") for part in ("username", "password"))
+    return {
+        "sasl.mechanism": mechanism,
+        "sasl.jaas.config": jaas_line(MECHANISMS[mechanism].login_module, user, password),
+    }
+
+
+def jaas_line(login_module: str, user: str, password: str) -> str:
+    """Return the line by which a Java client logs in."""
+    return f"{login_module} required username={jaas_quoted(user)} password={jaas_quoted(password)};"
+
+
+def jaas_quoted(text: str) -> str:
+    """Return a text in quotes, as JAAS reads it back."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _old_key(connection: str) -> Finding:
+    return Finding(
+        Code.CONNECTION_INVALID,
+        f"connection {connection}",
+        "setting ssl.key.pem: a key in PKCS#1 or SEC1, which Java does not read",
+        "a key in PKCS#8 (-----BEGIN PRIVATE KEY----- or -----BEGIN ENCRYPTED PRIVATE KEY-----)",
+        "Convert it: openssl pkcs8 -topk8 -in key.pem, with -nocrypt if it has no password.",
+    )

@@ -1,0 +1,176 @@
+"""Evidence: the documents of a run, how they are named, and what `finish` makes of them.
+
+Tasks write append-only documents `NN-<kind>-<try>.json` into the folder of their attempt; only `finish`
+writes `run.json`, from which every report is rendered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from kafka_migration.core.evidence.groups import group_rows, rollback_rows
+from kafka_migration.core.migration.settings import Mode, RunIdentity
+
+RUN_SCHEMA = 1
+
+
+class Kind(StrEnum):
+    """The documents of a run, in the order of its steps; their place numbers the files, so new ones come last."""
+
+    PREFLIGHT = "preflight"
+    RESERVE = "reserve"
+    PLAN = "plan"
+    TOPICS = "topics"
+    START = "start"
+    WATCH = "watch"
+    STOP = "stop"
+    VALIDATION_REQUEST = "validation-request"
+    VALIDATION_RESULT = "validation-result"
+    JUDGE = "judge"
+    OFFSETS_PLAN = "offsets-plan"
+    APPROVE = "approve"
+    OFFSETS_BEFORE = "offsets-before"
+    OFFSETS_RESULT = "offsets-result"
+    CUTOVER = "cutover"
+    FINISH = "finish"
+    REFUSAL = "refusal"
+    WAIT = "wait"
+    PENDING = "pending"
+    RESTART = "restart"
+    TRANSLATION_REQUEST = "translation-request"
+    TRANSLATION_RESULT = "translation-result"
+    ROLLBACK_PLAN = "rollback-plan"
+    ROLLED_BACK = "rolled-back"
+    SETTINGS = "settings"
+    HOOK = "hook"
+    ALERT = "alert"
+    PRODUCERS = "producers"
+
+
+_ORDER = {kind: number for number, kind in enumerate(Kind, start=1)}
+_DOCUMENT_NAME = re.compile(r"^(?P<order>\d{2})-(?P<kind>[a-z-]+)-(?P<number>\d+)\.json$")
+# No name of a run's folder begins with a dot, and none is longer than file systems allow.
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^[.]+")
+_LONGEST_NAME = 200
+
+
+def run_folder_name(run: RunIdentity) -> str:
+    """Return the folder name of a run: its id with every unsafe character replaced by `_`, and a digest.
+
+    The digest is of DAG and run id: whoever triggers a run may choose its id, and none may lead to another run's
+    folder, nor out of the migration's.
+    """
+    digest = hashlib.sha256(f"{run.dag_id}/{run.run_id}".encode()).hexdigest()
+    return f"{_UNSAFE.sub('_', run.run_id)[:_LONGEST_NAME]}-{digest[:16]}"
+
+
+def document_name(kind: Kind, number: int) -> str:
+    """Return `NN-<kind>-<number>.json`; the number counts the documents of that kind in the attempt."""
+    return f"{_ORDER[kind]:02}-{kind}-{number}.json"
+
+
+def parse_document_name(name: str) -> tuple[Kind, int] | None:
+    """Return kind and number, or `None` for a file that is no task document."""
+    match = _DOCUMENT_NAME.match(name)
+    if match is None or match["kind"] not in set(Kind):
+        return None
+    return Kind(match["kind"]), int(match["number"])
+
+
+def assemble_run(
+    *,
+    migration: str,
+    digest: str,
+    dag_id: str,
+    run_id: str,
+    attempt: int,
+    mode: str,
+    note: str,
+    package_version: str,
+    finished_at: str,
+    outcome: str,
+    tasks: Mapping[str, str | None],
+    documents: Mapping[Kind, Mapping[str, Any]],
+    refusals: Sequence[Mapping[str, Any]],
+    warnings: Sequence[Mapping[str, str]] = (),
+    reason: str = "",
+    generations: str = "",
+    decommission: Sequence[Mapping[str, Any]] = (),
+    hooks: Sequence[Mapping[str, Any]] = (),
+    triggered_by: str | None = None,
+    started_at: str | None = None,
+) -> dict[str, Any]:
+    """Assemble `run.json` from the newest document of each kind and all refusals of the attempt.
+
+    `warnings` are added to those of the documents; `reason` says why a run had nothing to do; `generations` are those
+    that it was to read again; `decommission` says whether the source may be switched off, question by question;
+    `hooks` what of a user's own was called; `triggered_by` is who triggered the run, and `started_at`
+    when it began, where Airflow knows.
+    """
+    judged = documents.get(Kind.JUDGE, {})
+    written, has_begun = documents.get(Kind.OFFSETS_RESULT), Kind.OFFSETS_BEFORE in documents
+    planned, rollback = (documents.get(kind, {}).get("plan") for kind in (Kind.OFFSETS_PLAN, Kind.ROLLBACK_PLAN))
+    return {
+        "schema": RUN_SCHEMA,
+        "migration": migration,
+        "migration_digest": digest,
+        "dag_id": dag_id,
+        "run_id": run_id,
+        "attempt": attempt,
+        "mode": mode,
+        "generations": generations,
+        "note": note,
+        "package_version": package_version,
+        "finished_at": finished_at,
+        "outcome": outcome,
+        "reason": reason,
+        "interval": _interval(mode, documents),
+        "verdict": judged.get("verdict"),
+        "records": judged.get("records", {}),
+        "topics": judged.get("topics", []),
+        "groups": [
+            *group_rows(planned, written, has_begun=has_begun),
+            *rollback_rows(rollback, written, has_begun=has_begun),
+        ],
+        "findings": [f for refusal in refusals for f in refusal["findings"]],
+        "warnings": [*(w for document in documents.values() for w in document.get("warnings", [])), *warnings],
+        "decommission": list(decommission),
+        "hooks": list(hooks),
+        "triggered_by": triggered_by,
+        "started_at": started_at,
+        "judged_at": judged.get("at"),
+        "tasks": dict(tasks),
+        "steps": {str(kind): dict(document) for kind, document in documents.items() if kind in _STEP_KINDS},
+    }
+
+
+def _interval(mode: str, documents: Mapping[Kind, Mapping[str, Any]]) -> Mapping[str, str] | None:
+    """Return start and end of the interval that the run answers for; `None` in every other mode."""
+    interval: Mapping[str, str] | None = documents.get(Kind.PREFLIGHT, {}).get("occasion", {}).get("interval")
+    return interval if mode == Mode.INTERVAL else None
+
+
+_STEP_KINDS = {
+    Kind.PREFLIGHT,
+    Kind.WAIT,
+    Kind.PLAN,
+    Kind.TOPICS,
+    Kind.START,
+    Kind.WATCH,
+    Kind.RESTART,
+    Kind.STOP,
+    Kind.PENDING,
+    Kind.OFFSETS_PLAN,
+    Kind.APPROVE,
+    Kind.OFFSETS_BEFORE,
+    Kind.OFFSETS_RESULT,
+    Kind.CUTOVER,
+    Kind.ROLLBACK_PLAN,
+    Kind.ROLLED_BACK,
+    Kind.SETTINGS,
+    Kind.PRODUCERS,
+}

@@ -1,0 +1,1 @@
+"""Moving consumer groups: the plan, its approval, the writing."""

@@ -1,0 +1,70 @@
+"""What a person does after the cutover, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.migration.settings import ROLLBACK_DAG_PREFIX
+from kafka_migration.core.text.names import group_subject, plain_name
+
+
+def next_steps(
+    *,
+    migration: str,
+    source: str,
+    target: str,
+    moved: Collection[str],
+    left_behind: Mapping[str, tuple[Finding, ...]],
+    not_chosen: Collection[str],
+    topics: Collection[str],
+    remaining: Collection[str],
+    folder: str,
+) -> tuple[str, ...]:
+    """Return the steps in their order.
+
+    `source` and `target` are the Airflow connections, `topics` the target's names of what was cut over, `remaining`
+    what later cutovers move, `not_chosen` groups that read these topics and that nobody named, `folder` the evidence's.
+    """
+    steps = (
+        [f"Start the consumers of {', '.join(map(plain_name, moved))} with the bootstrap servers of `{target}`."]
+        if moved
+        else []
+    )
+    steps.append(f"Start the producers of {', '.join(topics)} with the bootstrap servers of `{target}`.")
+    way = _NEXT_CUTOVER if remaining else _BY_HAND
+    steps += [_left_behind(group, findings, target, way) for group, findings in sorted(left_behind.items())]
+    steps += [_not_chosen(group, way) for group in sorted(not_chosen)]
+    steps.append(
+        f"To go back: until a consumer commits or a producer writes on `{target}`, start everything on `{source}` "
+        f"again; nothing was changed there. After that, stop producers and consumers on `{target}` and trigger "
+        f"`{ROLLBACK_DAG_PREFIX}{migration}`: mode fail_back sets the groups on `{source}` to where they have read on "
+        f"`{target}`; mode restore sets the groups on `{target}` back to their offsets before the cutover, which are "
+        f"in offsets-before-target.csv below {folder}."
+    )
+    schedules = (
+        f"the rest ({', '.join(remaining)}) goes on being mirrored until its own cutover."
+        if remaining
+        else "pause schedules of this migration."
+    )
+    steps.append(
+        f"Leave `{source}` as it is until the consumers have caught up and mode validate has passed once more; "
+        f"{schedules}"
+    )
+    return tuple(steps)
+
+
+_NEXT_CUTOVER = "the next cutover moves it."
+_BY_HAND = "set them by hand with `kafka-consumer-groups --reset-offsets`, or let it read from the start."
+
+
+def _left_behind(group: str, findings: tuple[Finding, ...], target: str, way: str) -> str:
+    reasons = ", ".join(sorted({str(finding.code) for finding in findings}))
+    return (
+        f"{group_subject(group)} was left behind ({reasons}): it has no offsets of this run on `{target}`. When its "
+        f"cause is gone, {way}"
+    )
+
+
+def _not_chosen(group: str, way: str) -> str:
+    return f"{group_subject(group)} reads these topics and was not named for this run. If it is to go on, {way}"

@@ -1,0 +1,61 @@
+"""What stays where it is when a plan is carried out: every group, topic and partition of it, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.groups.plan import OffsetsPlan
+from kafka_migration.core.groups.selection import OtherGroups
+from kafka_migration.core.kafka.offsets import TopicPartition
+
+
+@dataclass(frozen=True, slots=True)
+class NotMoved:
+    """Partitions of one topic on which a group is not moved; no topic where it is not known which it reads."""
+
+    group: str
+    topic: str
+    partitions: tuple[int, ...]
+    reason: str
+
+    def to_document(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        return {**asdict(self), "partitions": list(self.partitions)}
+
+
+_BEGINS_BY_ITSELF = f"{Code.OFFSET_NEVER_COMMITTED}: it begins there as its auto.offset.reset says, as on the source"
+
+
+def not_moved(plan: OffsetsPlan) -> Iterator[NotMoved]:
+    """Yield everything that the plan leaves where it is."""
+    for group in plan.left_out:
+        yield from _of_topics(group.group, group.left, ", ".join(group.refusal_codes))
+    for group in plan.planned:
+        yield from _of_topics(group.group, group.unset, _BEGINS_BY_ITSELF, or_none=False)
+    yield from _others(plan.others)
+
+
+def _others(others: OtherGroups) -> Iterator[NotMoved]:
+    for group, topics in others.not_chosen.items():
+        for topic in topics:
+            yield NotMoved(group, topic, (), "not named by cutover.groups, or not chosen for this run")
+    for group, kind in others.unsupported.items():
+        yield NotMoved(group, "", (), f"a group of kind {kind}: its place is not told by committed offsets")
+    for group, reason in others.unreadable.items():
+        yield NotMoved(group, "", (), f"whether it reads these topics cannot be told: {reason}")
+
+
+def _of_topics(
+    group: str, partitions: Iterable[TopicPartition], reason: str, *, or_none: bool = True
+) -> Iterator[NotMoved]:
+    """Yield one row per topic; without any topic, one for the group as a whole."""
+    topics: dict[str, list[int]] = {}
+    for topic, number in sorted(partitions):
+        topics.setdefault(topic, []).append(number)
+    if not topics and or_none:
+        yield NotMoved(group, "", (), reason)
+    for topic, numbers in topics.items():
+        yield NotMoved(group, topic, tuple(numbers), reason)

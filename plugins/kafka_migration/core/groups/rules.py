@@ -1,0 +1,327 @@
+"""Which consumer groups may move, and to which offsets: the rules of the plan, over what both clusters said."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.groups.plan import CommittedGroup, GroupPlan, PlannedOffset, Proof
+from kafka_migration.core.groups.rules_by_topic import Vectors
+from kafka_migration.core.groups.writing import active_finding
+from kafka_migration.core.kafka.cluster import CommittedOffset
+from kafka_migration.core.kafka.commits import Commits
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.text.names import group_subject
+from kafka_migration.core.translation.by_partition import (
+    PartitionCopy,
+    Position,
+    Prints,
+    Translation,
+    within,
+)
+from kafka_migration.core.validation.coverage import TopicCoverage
+from kafka_migration.core.validation.coverage_rules import coverage_of
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """Everything that was read and computed about the committed positions.
+
+    `target_probes` names per position where its next record must be on the target; a position is missing where
+    there is nothing to look for. `copies` are those of all partitions, `vectors` is about the topics that are not
+    translated partition by partition.
+    """
+
+    copies: Mapping[TopicPartition, PartitionCopy]
+    translations: Mapping[Position, Translation]
+    source_prints: Prints
+    target_probes: Mapping[Position, Position]
+    target_prints: Prints
+    vectors: Vectors = field(default_factory=Vectors)
+
+    def by_partition(self, group: CommittedGroup) -> Commits:
+        """Return what the group committed where each partition is translated by itself."""
+        commits = sorted(group.source_commits.items())
+        return {p: commit for p, commit in commits if p.topic not in self.vectors.topics}
+
+    def unset(self, group: CommittedGroup) -> tuple[TopicPartition, ...]:
+        """Return the partitions of the group's topics that stay unset, because it never committed on them."""
+        commits = self.by_partition(group)
+        topics = {partition.topic for partition in commits}
+        alone = (p for p in sorted(self.copies) if p.topic in topics and p not in commits)
+        return (*alone, *self.vectors.unset(group))
+
+
+NOTHING_BLOCKED: Mapping[str, Finding] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """Groups of which a person said, by their names, that they may be moved all the same.
+
+    :param may_be_active: though they have members on the source
+    :param may_rewind: though they stand further on the target than the plan puts them
+    """
+
+    may_be_active: Collection[str] = ()
+    may_rewind: Collection[str] = ()
+
+
+def plan_groups(
+    groups: Iterable[CommittedGroup],
+    translated: Translated,
+    *,
+    is_final: bool,
+    accepted: Accepted = Accepted(),
+    blocked: Mapping[str, Finding] = NOTHING_BLOCKED,
+) -> tuple[GroupPlan, ...]:
+    """Return the plan of every group that the migration concerns, sorted by name.
+
+    In a rehearsal (`is_final` false) a group may still read on the source, also further than the copy reaches.
+
+    :param blocked: topics over which no group can be moved, with the reason
+    """
+    concerned = sorted((group for group in groups if group.is_concerned), key=lambda group: group.group)
+    return tuple(_plan_group(group, translated, is_final, accepted, blocked) for group in concerned)
+
+
+def _plan_group(
+    group: CommittedGroup,
+    translated: Translated,
+    is_final: bool,
+    accepted: Accepted,
+    blocked: Mapping[str, Finding],
+) -> GroupPlan:
+    ahead = _ahead_findings(group, translated.copies)
+    refusals = (
+        *_active_findings(group, is_final and group.group not in accepted.may_be_active),
+        *(() if group.source_commits else [_no_commit_finding(group)]),
+        *_later_findings(group),
+        *_beyond_end_findings(group, translated.copies),
+        *(ahead if is_final else ()),
+        *_unproved_findings(group, translated),
+        *_stale_findings(group, translated.unset(group)),
+        *(blocked[topic] for topic in sorted({p.topic for p in group.source_commits} & blocked.keys())),
+        *_lost_findings(group),
+        *translated.vectors.findings(group),
+    )
+    if refusals:
+        return _left_out(group, refusals)
+    plan = _plan_of(group, translated, () if is_final else ahead)
+    rewinds = () if group.group in accepted.may_rewind else tuple(_rewind_findings(group, plan))
+    return _left_out(group, rewinds) if rewinds else plan
+
+
+def _left_out(group: CommittedGroup, refusals: tuple[Finding, ...]) -> GroupPlan:
+    left = tuple(sorted(group.source_commits))
+    return GroupPlan(group.group, refusals=refusals, is_active_on_source=group.source.is_active, left=left)
+
+
+def _plan_of(group: CommittedGroup, translated: Translated, warnings: Iterable[Finding]) -> GroupPlan:
+    commits = translated.by_partition(group)
+    unset = translated.unset(group)
+    return GroupPlan(
+        group.group,
+        tuple(_planned(group, p, commit, translated) for p, commit in commits.items()),
+        translated.vectors.planned(group),
+        unset,
+        (*(_unset_finding(group, p) for p in unset), *warnings),
+        is_active_on_source=group.source.is_active,
+    )
+
+
+def _planned(
+    group: CommittedGroup, partition: TopicPartition, commit: CommittedOffset, translated: Translated
+) -> PlannedOffset:
+    position = Position(partition, commit.offset)
+    before = group.target_commits.get(partition)
+    translation = translated.translations.get(position)
+    if translation is None:
+        copy = translated.copies[partition]
+        offset, again, proof = copy.target_end, commit.offset - copy.mirror_position, Proof.NONE
+    else:
+        offset, again = translation.target_offset, translation.delivered_again
+        proof = Proof.END if _source_record(position, translated) is None else Proof.RECORD
+    return PlannedOffset(
+        partition, commit.offset, before.offset if before else None, offset, again, proof, commit.metadata
+    )
+
+
+def _source_record(position: Position, translated: Translated) -> str | None:
+    """Return the digest of the next unread record on the source; `None` where all is read."""
+    if position not in translated.target_probes:
+        return None
+    probe = Position(position.partition, translated.translations[position].source_probe)
+    found = within(translated.source_prints[probe], translated.copies[position.partition].mirror_position)
+    return found.digest if found else None
+
+
+def _target_record(position: Position, translated: Translated) -> str | None:
+    """Return the digest of the record that should be the same on the target; `None` where the copy has ended."""
+    probe = translated.target_probes.get(position)
+    if probe is None:
+        return None
+    found = within(translated.target_prints[probe], translated.copies[position.partition].target_end)
+    return found.digest if found else None
+
+
+def _active_findings(group: CommittedGroup, must_have_stopped: bool) -> Iterable[Finding]:
+    again = "Then reject this plan, and trigger a new cutover."
+    if group.target.is_active:
+        why = "Stop these consumers: Kafka takes offsets only for an empty group."
+        yield active_finding(group.target, "target", f"{why} {again}")
+    if must_have_stopped and group.source.is_active:
+        why = "Stop these consumers: what they read now would be read again. If that does no harm, name the group in "
+        yield active_finding(group.source, "source", f"{why}cutover.may_be_active. {again}")
+
+
+def _stale_findings(group: CommittedGroup, unset: Iterable[TopicPartition]) -> Iterable[Finding]:
+    for partition in unset:
+        stale = group.target_commits.get(partition)
+        if stale is not None:
+            yield Finding(
+                Code.STALE_TARGET_OFFSET,
+                f"{group_subject(group.group)}, {partition}",
+                f"target offset {stale.offset:,}, and none on the source",
+                "no offset on either side: on the target it would go on there, and skip what lies before",
+                "Find out who committed it. Delete it on the target (`kafka-consumer-groups --delete-offsets`), or let "
+                "the group commit on the source, then plan again.",
+            )
+
+
+def _lost_findings(group: CommittedGroup) -> Iterable[Finding]:
+    for topic in group.lost_topics:
+        yield Finding(
+            Code.GROUP_OFFSETS_LOST,
+            f"{group_subject(group.group)}, topic {topic}",
+            "no committed offset on the source",
+            "the offsets that it had there when an earlier cutover left it behind",
+            "They have expired, or the topic was deleted. That cutover's offsets-before-source.csv holds them: set the "
+            "group's offsets on the target by hand.",
+        )
+
+
+def _later_findings(group: CommittedGroup) -> Iterable[Finding]:
+    if group.later_topics and group.source_commits:
+        yield Finding(
+            Code.GROUP_IN_LATER_CUTOVER,
+            group_subject(group.group),
+            f"commits on {', '.join(group.later_topics)}, which stay on the source",
+            "a group whose topics are all cut over, now or before",
+            "Its consumers would have to read from both clusters. Cut these topics over together, or leave the group "
+            "to the cutover that moves the last of them: what it has not read is kept for it.",
+        )
+
+
+def _rewind_findings(group: CommittedGroup, plan: GroupPlan) -> Iterable[Finding]:
+    for partition, commit in plan.proposed.items():
+        present = group.target_commits.get(partition)
+        if present is not None and commit.offset < present.offset:
+            yield Finding(
+                Code.OFFSETS_REWOUND,
+                f"{group_subject(group.group)}, {partition}",
+                f"target offset {present.offset:,}, committed there before",
+                f"at most {commit.offset:,}, where the plan puts it",
+                "The group has read on the target, and would read that again. If that is meant, name the group in "
+                "cutover.may_rewind; if not, find out who committed for it.",
+            )
+
+
+def _no_commit_finding(group: CommittedGroup) -> Finding:
+    return Finding(
+        Code.OFFSET_NEVER_COMMITTED,
+        group_subject(group.group),
+        "no committed offset on any topic",
+        "at least one offset to translate",
+        "Nothing has to be moved: on the target it begins where its auto.offset.reset says, as on the source.",
+    )
+
+
+def _unset_finding(group: CommittedGroup, partition: TopicPartition) -> Finding:
+    return Finding(
+        Code.OFFSET_NEVER_COMMITTED,
+        f"{group_subject(group.group)}, {partition}",
+        "no committed offset",
+        "an offset to translate",
+        "It stays unset: there the group begins where its auto.offset.reset says, as on the source.",
+    )
+
+
+def _beyond_end_findings(group: CommittedGroup, copies: Mapping[TopicPartition, PartitionCopy]) -> Iterable[Finding]:
+    for partition, commit in sorted(group.source_commits.items()):
+        end = copies[partition].source_end
+        if commit.offset > end:
+            yield Finding(
+                Code.OFFSET_BEYOND_END,
+                f"{group_subject(group.group)}, {partition}",
+                f"committed offset {commit.offset:,}",
+                f"at most {end:,}, the end of the source partition",
+                "The topic was probably deleted and created anew after the commit. Set the group's offset on the "
+                "source to where it shall go on, then plan again.",
+            )
+
+
+def _ahead_findings(group: CommittedGroup, copies: Mapping[TopicPartition, PartitionCopy]) -> tuple[Finding, ...]:
+    return tuple(
+        Finding(
+            Code.OFFSET_AHEAD_OF_COPY,
+            f"{group_subject(group.group)}, {partition}",
+            f"committed offset {commit.offset:,}",
+            f"at most {copies[partition].mirror_position:,}, up to where the source was copied",
+            "In a rehearsal this is normal: the group read on after the copy had stopped. A cutover copies up to the "
+            "end first; if it says this, something wrote to the source after its producers were to stop.",
+        )
+        for partition, commit in sorted(group.source_commits.items())
+        if copies[partition].mirror_position < commit.offset <= copies[partition].source_end
+    )
+
+
+def _unproved_findings(group: CommittedGroup, translated: Translated) -> Iterable[Finding]:
+    for partition, commit in translated.by_partition(group).items():
+        position = Position(partition, commit.offset)
+        probe = translated.target_probes.get(position)
+        source, target = _source_record(position, translated), _target_record(position, translated)
+        if probe is None or source == target:
+            continue
+        source_probe = translated.translations[position].source_probe
+        yield Finding(
+            Code.OFFSET_UNPROVED,
+            f"{group_subject(group.group)}, {partition}",
+            f"{_record(source)} from source offset {source_probe:,} on, {_record(target)} from target offset "
+            f"{probe.offset:,} on",
+            "the same record on both sides",
+            "Records were deleted or compacted on one side since they were copied, or the target was written to. "
+            "Validate the whole copy (mode validate), and move this group by hand if that passes.",
+        )
+
+
+def _record(digest: str | None) -> str:
+    return "the end" if digest is None else f"record {digest[:12]}"
+
+
+def unproved_copy_findings(ledger: Ledger, topics: Iterable[str]) -> tuple[Finding, ...]:
+    """Name every topic of which something was copied that is not, as a whole, known to be good.
+
+    A rank is only as good as the windows before it, whichever run copied them.
+    """
+    covered = coverage_of(ledger)
+    return tuple(
+        _unproved_copy(covered[topic]) for topic in topics if topic in covered and not covered[topic].is_proved
+    )
+
+
+def _unproved_copy(covered: TopicCoverage) -> Finding:
+    reason = next(covered.reasons(), "nothing was validated")
+    return Finding(
+        Code.COPY_DIFFERS if covered.verdict is Verdict.FAIL else Code.RECORDS_NOT_VERIFIABLE,
+        f"topic {covered.topic}",
+        f"verdict {covered.standing} on the whole topic ({reason})",
+        "verdict PASS on everything that was ever copied of the topic",
+        "Offsets can only be translated over a copy that is proved. Run mode validate over the topic; if the verdict "
+        "stays, copy the topic anew, or leave it out of the run.",
+    )

@@ -1,0 +1,186 @@
+"""Where a group goes on in topics whose copy chose partitions anew: the plan for it, or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.groups.plan import CommittedGroup, PlannedTopic, Proof
+from kafka_migration.core.kafka.commits import Commits
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.text.names import group_subject
+from kafka_migration.core.translation.by_topic import RepartitionedTopic, by_partition
+from kafka_migration.core.translation.contract import (
+    PartitionOffsets,
+    TopicToTranslate,
+    TopicTranslations,
+    Vector,
+    VectorTranslation,
+    ends_asked,
+    translations_from_document,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """The topics whose copy chose partitions anew, what Spark found of groups' vectors, and what the target deleted."""
+
+    topics: Mapping[str, RepartitionedTopic] = field(default_factory=dict)
+    translations: TopicTranslations = field(default_factory=dict)
+    target_log_start: Offsets = field(default_factory=dict)
+
+    def answered(self, request: Mapping[str, Any], result: Mapping[str, Any]) -> Vectors:
+        """Return this with what the result of a request says of the topics that were not copied on since."""
+        if result["id"] != request["id"]:
+            return self
+        asked, found = ends_asked(request), translations_from_document(result)
+        ends = {name: (topic.mirror_positions, topic.target_ends) for name, topic in self.topics.items()}
+        return replace(self, translations={t: vectors for t, vectors in found.items() if asked.get(t) == ends.get(t)})
+
+    def commits_of(self, group: CommittedGroup) -> Iterator[tuple[RepartitionedTopic, Commits]]:
+        """Yield the topics that the group reads, each with its commits."""
+        for name, topic in sorted(self.topics.items()):
+            commits = {p: commit for p, commit in sorted(group.source_commits.items()) if p.topic == name}
+            if commits:
+                yield topic, commits
+
+    def translation(self, topic: RepartitionedTopic, commits: Commits) -> VectorTranslation | None:
+        """Return where these commits go on; `None` if the Spark job was not asked about them."""
+        vector = _vector(topic, commits)
+        by_ledger = None if topic.is_held(vector) else topic.by_ledger(vector)
+        return self._found(topic).get(vector, by_ledger)
+
+    def _found(self, topic: RepartitionedTopic) -> Mapping[Vector, VectorTranslation]:
+        return self.translations.get(topic.topic, {})
+
+    def planned(self, group: CommittedGroup) -> tuple[PlannedTopic, ...]:
+        """Return the plan for a group of which nothing was found against it."""
+        return tuple(self._planned(group, topic, commits) for topic, commits in self.commits_of(group))
+
+    def _planned(self, group: CommittedGroup, topic: RepartitionedTopic, commits: Commits) -> PlannedTopic:
+        translation = self.translation(topic, commits)
+        if translation is None:
+            raise ValueError(f"{group.group}: nothing was found against it, and {topic.topic} is not translated")
+        ahead = sum(max(commit.offset - topic.mirror_positions[p.partition], 0) for p, commit in commits.items())
+        before = {p: commit.offset for p, commit in sorted(group.target_commits.items()) if p.topic == topic.topic}
+        return PlannedTopic(
+            topic.topic,
+            commits,
+            before,
+            self._target_offsets(topic, commits, translation),
+            translation.unread,
+            translation.delivered_again + ahead,
+            _proof(translation, ahead, is_by_ledger=_vector(topic, commits) not in self._found(topic)),
+            translation.is_minimal,
+        )
+
+    @staticmethod
+    def _target_offsets(topic: RepartitionedTopic, commits: Commits, translation: VectorTranslation) -> Offsets:
+        offsets = by_partition(topic.topic, translation.goes_on_at)
+        return {p: at for p, at in offsets.items() if p in commits} if topic.how.keeps_partitions else offsets
+
+    def unset(self, group: CommittedGroup) -> tuple[TopicPartition, ...]:
+        """Return the partitions that stay unset on the target, because the group never committed on them."""
+        return tuple(
+            TopicPartition(topic.topic, number)
+            for topic, commits in self.commits_of(group)
+            if topic.how.keeps_partitions
+            for number in sorted(topic.mirror_positions)
+            if TopicPartition(topic.topic, number) not in commits
+        )
+
+    def findings(self, group: CommittedGroup) -> Iterator[Finding]:
+        """Say why a group cannot be moved."""
+        for topic, commits in self.commits_of(group):
+            lacking = topic.lacking(_by_number(commits))
+            yield from (_uncommitted_finding(group, TopicPartition(topic.topic, p)) for p in lacking)
+            if not lacking:
+                yield from self._translation_findings(group, topic, commits)
+
+    def _translation_findings(
+        self, group: CommittedGroup, topic: RepartitionedTopic, commits: Commits
+    ) -> Iterator[Finding]:
+        translation = self.translation(topic, commits)
+        if translation is None:
+            yield _moved_finding(group, topic, commits)
+        else:
+            for partition, offset in sorted(translation.missing.items()):
+                yield _missing_finding(group, TopicPartition(topic.topic, partition), offset)
+            for place, at in self._target_offsets(topic, commits, translation).items():
+                start = self.target_log_start.get(place, 0)
+                if at < min(start, topic.target_ends[place.partition]):
+                    yield _deleted_finding(group, place, at, start)
+
+
+def topics_to_translate(groups: Iterable[CommittedGroup], vectors: Vectors) -> tuple[TopicToTranslate, ...]:
+    """Return what the Spark job is asked about the groups."""
+    asked: dict[str, list[Vector]] = {}
+    for group in groups:
+        for topic, commits in vectors.commits_of(group):
+            if not topic.lacking(_by_number(commits)):
+                asked.setdefault(topic.topic, []).append(_vector(topic, commits))
+    found = (vectors.topics[name].to_translate(mine) for name, mine in sorted(asked.items()))
+    return tuple(topic for topic in found if topic is not None)
+
+
+def _vector(topic: RepartitionedTopic, commits: Commits) -> Vector:
+    return topic.vector(_by_number(commits))
+
+
+def _by_number(commits: Commits) -> PartitionOffsets:
+    return {partition.partition: commit.offset for partition, commit in commits.items()}
+
+
+def _proof(translation: VectorTranslation, ahead: int, *, is_by_ledger: bool) -> Proof:
+    if ahead:
+        return Proof.NONE
+    if is_by_ledger:
+        return Proof.LEDGER
+    return Proof.COPIES if translation.unread else Proof.END
+
+
+def _uncommitted_finding(group: CommittedGroup, partition: TopicPartition) -> Finding:
+    return Finding(
+        Code.OFFSET_NEVER_COMMITTED,
+        f"{group_subject(group.group)}, {partition}",
+        "no committed offset, while the group has others of the topic",
+        "one for every partition that holds records: on the target these are mixed with those of all others",
+        "Set it on the source, or say in cutover.uncommitted of the migration file where such a group begins: earliest "
+        "or latest, as its auto.offset.reset.",
+    )
+
+
+def _moved_finding(group: CommittedGroup, topic: RepartitionedTopic, commits: Commits) -> Finding:
+    offsets = ", ".join(f"{p.partition}: {commit.offset:,}" for p, commit in commits.items())
+    return Finding(
+        Code.OFFSET_UNPROVED,
+        f"{group_subject(group.group)}, topic {topic.topic}",
+        f"committed offsets that translate_offsets did not see ({offsets})",
+        "the offsets as they were when translate_offsets began",
+        "The group has read on since. Stop its consumers, then clear translate_offsets with downstream.",
+    )
+
+
+def _deleted_finding(group: CommittedGroup, partition: TopicPartition, offset: int, log_start: int) -> Finding:
+    return Finding(
+        Code.OFFSET_UNPROVED,
+        f"{group_subject(group.group)}, {partition} of the target",
+        f"the log starts at {log_start:,}",
+        f"at most {offset:,}, where the group would go on",
+        "The target has deleted records that the group has not read. Stop its retention on the topic; what the source "
+        "still holds must be copied anew, or the group be moved by hand.",
+    )
+
+
+def _missing_finding(group: CommittedGroup, partition: TopicPartition, offset: int) -> Finding:
+    return Finding(
+        Code.OFFSET_UNPROVED,
+        f"{group_subject(group.group)}, {partition}",
+        f"no copy of the unread record at source offset {offset:,}, in its order, nor maybe of others before it",
+        "a copy of every unread record in the part of the target that was copied",
+        "Records were deleted or compacted on the target since they were copied. Validate the whole copy (mode "
+        "validate), and move this group by hand if that passes.",
+    )

@@ -1,0 +1,67 @@
+"""Which groups a run is about, and the others that read its topics, so that none is dropped without a word."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kafka_migration.core.kafka.cluster import GroupKind, GroupListing
+from kafka_migration.core.migration.patterns import matches
+
+
+def which_groups(
+    listings: Iterable[GroupListing], patterns: Collection[str], chosen: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Return the names of the groups that can be moved and whose whole name matches one of the regular expressions.
+
+    Sorted. `chosen` limits them to these names; none chosen means all.
+    """
+    return tuple(sorted(each.group for each in listings if each.is_movable and _is_named(each.group, patterns, chosen)))
+
+
+def _is_named(group: str, patterns: Iterable[str], chosen: Collection[str]) -> bool:
+    return (not chosen or group in chosen) and matches(group, patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class OtherGroups:
+    """Groups that a plan does not move because it is not about them.
+
+    :param not_chosen: groups that committed on the migration's topics and that nobody named: neither the migration file
+        (`cutover.groups`) nor the run; with these topics
+    :param unsupported: groups that are named, and whose place is not told by committed offsets; with their kind
+    :param unreadable: groups of which it cannot be told whether they read these topics; with the reason
+    """
+
+    not_chosen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unsupported: Mapping[str, GroupKind] = field(default_factory=dict)
+    unreadable: Mapping[str, str] = field(default_factory=dict)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the groups as plain JSON values."""
+        return {
+            "not_chosen": {group: list(topics) for group, topics in self.not_chosen.items()},
+            "unsupported": dict(self.unsupported),
+            "unreadable": dict(self.unreadable),
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> OtherGroups:
+        """Read back what `to_document` wrote."""
+        not_chosen = {group: tuple(topics) for group, topics in document["not_chosen"].items()}
+        return cls(not_chosen, dict(document["unsupported"]), dict(document["unreadable"]))
+
+
+NO_OTHERS: Mapping[str, Any] = OtherGroups().to_document()
+
+
+def unsupported_groups(
+    listings: Iterable[GroupListing], patterns: Collection[str], chosen: Collection[str] = ()
+) -> dict[str, GroupKind]:
+    """Return the groups that are named and cannot be moved, with their kind."""
+    return {
+        each.group: each.kind
+        for each in sorted(listings, key=lambda each: each.group)
+        if not each.is_movable and _is_named(each.group, patterns, chosen)
+    }

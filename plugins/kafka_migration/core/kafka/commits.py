@@ -1,0 +1,61 @@
+"""Committed offsets of several groups, as documents and as the lines that Kafka's own tool reads."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from kafka_migration.core.kafka.cluster import CommittedOffset
+from kafka_migration.core.kafka.offsets import TopicPartition
+
+Commits = Mapping[TopicPartition, CommittedOffset]
+"""Committed offsets of one group; a missing partition was never committed."""
+GroupsCommits = Mapping[str, Commits]
+"""Committed offsets of several groups, by name."""
+
+
+def commits_on(commits: Commits, topics: Collection[str]) -> dict[TopicPartition, CommittedOffset]:
+    """Return what of a group's commits is on these topics."""
+    return {partition: commit for partition, commit in commits.items() if partition.topic in topics}
+
+
+def commits_document(groups: GroupsCommits) -> dict[str, Any]:
+    """Return `{group: {topic: {"0": [offset, metadata]}}}`."""
+    document: dict[str, Any] = {}
+    for group, commits in sorted(groups.items()):
+        topics: dict[str, Any] = document.setdefault(group, {})
+        for partition, commit in sorted(commits.items()):
+            topics.setdefault(partition.topic, {})[str(partition.partition)] = [commit.offset, commit.metadata]
+    return document
+
+
+def commits_from_document(document: Mapping[str, Any]) -> dict[str, dict[TopicPartition, CommittedOffset]]:
+    """Read back what `commits_document` wrote."""
+    return {
+        group: {
+            TopicPartition(topic, int(partition)): CommittedOffset(offset, metadata)
+            for topic, partitions in topics.items()
+            for partition, (offset, metadata) in partitions.items()
+        }
+        for group, topics in document.items()
+    }
+
+
+def reset_offsets_csv(groups: GroupsCommits, names: Mapping[str, str] | None = None) -> str:
+    """Return lines `"group",topic,partition,offset`, what `kafka-consumer-groups --reset-offsets --from-file` reads.
+
+    `names` are what topics are called on that cluster, if not as here.
+    """
+    real = names or {}
+    lines = [
+        f"{_quoted(group)},{real.get(partition.topic, partition.topic)},{partition.partition},{commit.offset}\n"
+        for group in sorted(groups)
+        for partition, commit in sorted(groups[group].items())
+    ]
+    return "".join(lines)
+
+
+def _quoted(group: str) -> str:
+    # The tool reads CSV without an escape character: a quote within quotes is doubled.
+    doubled = group.replace('"', '""')
+    return f'"{doubled}"'

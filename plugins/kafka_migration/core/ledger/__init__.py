@@ -1,0 +1,1 @@
+"""The append-only record of all runs of a migration, added up."""

@@ -1,0 +1,100 @@
+"""The chain of the ledger: each entry carries its number and the digest of the entry before it.
+
+So an entry that was deleted, changed or added beside another is found when the ledger is read. Only the newest entries
+have no successor that vouches for them: for those Airflow keeps a `Head`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+
+SCHEMA = 1
+_ENTRY_NAME = re.compile(r"^(?P<number>\d{6})\.json$")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The newest entry of a ledger: its number, 0 before the first, and the SHA-256 of its bytes."""
+
+    number: int = 0
+    digest: str = ""
+
+    def after(self, data: bytes) -> Head:
+        """Return the head once an entry with these bytes follows."""
+        return Head(self.number + 1, hashlib.sha256(data).hexdigest())
+
+    def to_text(self) -> str:
+        """Return the head as JSON text."""
+        return json.dumps({"number": self.number, "digest": self.digest})
+
+    @classmethod
+    def from_text(cls, text: str) -> Head:
+        """Read back what `to_text` wrote. Raises `ValueError` for any other text."""
+        try:
+            document = json.loads(text)
+            return cls(int(document["number"]), str(document["digest"]))
+        except (LookupError, TypeError, RecursionError) as error:
+            raise ValueError(f"not the head of a ledger: {text[:200]!r}") from error
+
+
+def linked(entry: Mapping[str, Any], head: Head) -> dict[str, Any]:
+    """Return the entry as it is stored after `head`."""
+    return {"schema": SCHEMA, "number": head.number + 1, "previous": head.digest, **entry}
+
+
+def number_of(name: str) -> int | None:
+    """Return the number of the entry with a file name, such as 12 for `000012.json`; `None` for any other file."""
+    match = _ENTRY_NAME.match(name)
+    return int(match["number"]) if match else None
+
+
+def listing_findings(names: Iterable[str], folder: str) -> tuple[Finding, ...]:
+    """Name the entries that are missing, and files without an entry's name, among the JSON files of a ledger."""
+    numbers = {name: number_of(name) for name in names}
+    known = {number for number in numbers.values() if number is not None}
+    return (
+        *(broken(folder, f"{name}, which is not the name of an entry") for name, n in numbers.items() if n is None),
+        *(broken(folder, f"no entry {n}") for n in range(1, max(known, default=0)) if n not in known),
+    )
+
+
+def link_findings(entry: Mapping[str, Any], head: Head, path: str) -> tuple[Finding, ...]:
+    """Compare an entry with the head of those before it."""
+    number = head.number + 1
+    if entry.get("schema") != SCHEMA:
+        return (broken(path, f"schema {entry.get('schema')!r:.40}", f"schema {SCHEMA}"),)
+    if entry.get("number") != number:
+        return (broken(path, f"number {entry.get('number')!r:.40} in the entry", f"number {number}"),)
+    if entry.get("previous") != head.digest:
+        found = f"another digest of entry {head.number} than that entry has: one of the two was changed"
+        return (broken(path, found, "the SHA-256 of the entry before it"),)
+    return ()
+
+
+def anchor_findings(anchored: Head, known: Mapping[int, str], folder: str) -> tuple[Finding, ...]:
+    """Compare the head that Airflow keeps with the entries; the ledger may have grown since, but not shrunk."""
+    if not anchored.number or known.get(anchored.number) == anchored.digest:
+        return ()
+    newest = max(known, default=0)
+    if anchored.number > newest:
+        return (broken(folder, f"entries up to {newest}", f"at least the {anchored.number} that Airflow recorded"),)
+    return (broken(folder, f"another entry {anchored.number} than Airflow recorded", "the entry that was written"),)
+
+
+def broken(subject: str, found: str, expected: str = "entries 1, 2, 3 … once each, as they were written") -> Finding:
+    """Say what is wrong with a ledger, or with one entry."""
+    return Finding(
+        Code.LEDGER_BROKEN,
+        subject,
+        found,
+        expected,
+        "Nothing was started. Find out who wrote to this folder, and restore it as a whole from a backup.",
+    )

@@ -1,0 +1,257 @@
+"""Generations: one start of MirrorMaker's JVM each, bounded by what was true before and after it.
+
+Before each start, with the old process dead, the ledger takes per partition P = the next source offset to
+copy and E = the target end; after the stop likewise. The window of a generation is then, for a
+same-partition copy, source [P, P') against target [E, E'). What a later start must find as it was is in
+`core.continuity`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeVar
+
+from kafka_migration.core.kafka.offsets import (
+    Offsets,
+    Ranges,
+    TopicPartition,
+    from_document,
+    ranges_from_document,
+    ranges_to_document,
+    to_document,
+)
+
+NO_GENERATIONS = range(0)
+_GENERATIONS = re.compile(r"(?P<first>[1-9][0-9]{0,8})(?:-(?P<last>[1-9][0-9]{0,8}))?", re.ASCII)
+
+
+def parse_generations(text: str) -> range:
+    """Return the generations of a text such as `3` or `3-5`, both ends included; `ValueError` for any other."""
+    found = _GENERATIONS.fullmatch(text)
+    if found is None or int(found["last"] or found["first"]) < int(found["first"]):
+        raise ValueError(text)
+    return range(int(found["first"]), int(found["last"] or found["first"]) + 1)
+
+
+def generations_text(generations: range) -> str:
+    """Return the text of a range of generations, as `parse_generations` reads it; empty for none."""
+    if len(generations) < 2:
+        return "".join(map(str, generations))
+    return f"{generations[0]}-{generations[-1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationStart:
+    """What was true right before a start; `source_topic_ids` are there where brokers give them."""
+
+    generation: int
+    run: str
+    at: str
+    mirror_positions: Offsets
+    target_end_offsets: Offsets
+    source_topic_ids: Mapping[str, str] = field(default_factory=dict)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the ledger entry."""
+        return {
+            "kind": "generation-started",
+            "generation": self.generation,
+            "run": self.run,
+            "at": self.at,
+            "mirror_positions": to_document(self.mirror_positions),
+            "target_end_offsets": to_document(self.target_end_offsets),
+            "source_topic_ids": dict(self.source_topic_ids),
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> GenerationStart:
+        """Read the ledger entry back."""
+        return cls(
+            document["generation"],
+            document["run"],
+            document["at"],
+            from_document(document["mirror_positions"]),
+            from_document(document["target_end_offsets"]),
+            document.get("source_topic_ids", {}),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What a stop certificate keeps for the next start to compare, beside positions and target ends.
+
+    `partitions` are those that it is about; certificates of before version 0.2 remember nothing. `stored_positions` are
+    MirrorMaker's own; they may lie below the certified position, which also knows what was proved. `rewind` are
+    positions that must be stored before the next start, because its own cannot be trusted. `fingerprints` are the
+    source records at the last copied offsets, `source_topic_ids` the ids of the topics, where brokers give them.
+    """
+
+    partitions: frozenset[TopicPartition] = frozenset()
+    stored_positions: Offsets = field(default_factory=dict)
+    rewind: Offsets = field(default_factory=dict)
+    fingerprints: Mapping[TopicPartition, Fingerprint] = field(default_factory=dict)
+    source_topic_ids: Mapping[str, str] = field(default_factory=dict)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        return {
+            "stored_positions": to_document(self.stored_positions),
+            "rewind": to_document(self.rewind),
+            "fingerprints": {
+                "offsets": to_document({p: f.offset for p, f in self.fingerprints.items()}),
+                "digests": {str(p): f.digest for p, f in sorted(self.fingerprints.items())},
+            },
+            "source_topic_ids": dict(self.source_topic_ids),
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any], partitions: Iterable[TopicPartition]) -> Remembered:
+        """Read back what `to_document` wrote, of a certificate about these partitions."""
+        offsets, digests = (document["fingerprints"][part] for part in ("offsets", "digests"))
+        return cls(
+            frozenset(partitions),
+            from_document(document["stored_positions"]),
+            from_document(document["rewind"]),
+            {p: Fingerprint(offset, digests[str(p)]) for p, offset in from_document(offsets).items()},
+            document["source_topic_ids"],
+        )
+
+    def updated_by(self, later: Remembered, partitions: Collection[TopicPartition]) -> Remembered:
+        """Return what is remembered after a later stop that was about these partitions."""
+        return Remembered(
+            self.partitions.difference(partitions) | later.partitions,
+            {**_without(self.stored_positions, partitions), **later.stored_positions},
+            {**_without(self.rewind, partitions), **later.rewind},
+            {**_without(self.fingerprints, partitions), **later.fingerprints},
+            # The first id of a topic stays: one that was created anew while it was copied is another topic.
+            {**later.source_topic_ids, **self.source_topic_ids},
+        )
+
+
+class Fingerprint(NamedTuple):
+    """The source record at an offset: the SHA-256 (hex) of key, value, headers and timestamp."""
+
+    offset: int
+    digest: str
+
+
+Value = TypeVar("Value")
+
+
+def _without(
+    values: Mapping[TopicPartition, Value], partitions: Collection[TopicPartition]
+) -> dict[TopicPartition, Value]:
+    return {p: value for p, value in values.items() if p not in partitions}
+
+
+@dataclass(frozen=True, slots=True)
+class StopCertificate:
+    """What was true right after a stop, and how the process ended.
+
+    `graceful` is told by MirrorMaker's last log line, not by the exit code (143 after SIGTERM). `gaps` are source
+    offsets that were deleted before they were copied. `ahead_records` are records that the target certainly has beyond
+    the position, which the next start will send again; more may be, where the source's offsets have holes. `gone` are
+    topics that were not there any more, by their side.
+    """
+
+    generation: int
+    run: str
+    at: str
+    graceful: bool
+    exit_code: int | None
+    reason: str
+    mirror_positions: Offsets
+    target_end_offsets: Offsets
+    remembered: Remembered = Remembered()
+    gaps: Ranges = field(default_factory=dict)
+    ahead_records: Offsets = field(default_factory=dict)
+    gone: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the ledger entry."""
+        return {
+            "kind": "generation-stopped",
+            "generation": self.generation,
+            "run": self.run,
+            "at": self.at,
+            "graceful": self.graceful,
+            "exit_code": self.exit_code,
+            "reason": self.reason,
+            "mirror_positions": to_document(self.mirror_positions),
+            "target_end_offsets": to_document(self.target_end_offsets),
+            "remembered": self.remembered.to_document() if self.remembered.partitions else None,
+            "gaps": ranges_to_document(self.gaps),
+            "ahead_records": to_document(self.ahead_records),
+            "gone": {side: list(topics) for side, topics in self.gone.items()},
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> StopCertificate:
+        """Read the ledger entry back."""
+        positions, remembered = from_document(document["mirror_positions"]), document.get("remembered")
+        return cls(
+            document["generation"],
+            document["run"],
+            document["at"],
+            document["graceful"],
+            document["exit_code"],
+            document["reason"],
+            positions,
+            from_document(document["target_end_offsets"]),
+            Remembered.from_document(remembered, positions) if remembered else Remembered(),
+            ranges_from_document(document.get("gaps", {})),
+            from_document(document.get("ahead_records", {})),
+            {side: tuple(topics) for side, topics in document.get("gone", {}).items()},
+        )
+
+    def after(self, earlier: StopCertificate) -> StopCertificate:
+        """Return what is known after this stop and an earlier one, which may have been of other topics."""
+        return replace(
+            self,
+            mirror_positions={**earlier.mirror_positions, **self.mirror_positions},
+            target_end_offsets={**earlier.target_end_offsets, **self.target_end_offsets},
+            remembered=earlier.remembered.updated_by(self.remembered, self.mirror_positions.keys()),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """A start and, once it ended, its stop certificate."""
+
+    start: GenerationStart
+    stop: StopCertificate | None = None
+
+    @property
+    def number(self) -> int:
+        """The generation's number, counted from 1."""
+        return self.start.generation
+
+    @property
+    def topics(self) -> frozenset[str]:
+        """The topics that its stop certificate names; none before the stop."""
+        return frozenset(p.topic for p in self.stop.mirror_positions) if self.stop else frozenset()
+
+    @property
+    def grown_topics(self) -> frozenset[str]:
+        """The topics whose target got partitions while MirrorMaker ran."""
+        known = self.start.target_end_offsets
+        before = {p.topic for p in known}
+        ends = self.stop.target_end_offsets if self.stop else {}
+        return frozenset(p.topic for p in ends if p not in known and p.topic in before)
+
+    def limited_to(self, topics: Collection[str]) -> Generation:
+        """Return the generation with the partitions of these topics only."""
+        return Generation(_only(self.start, topics), self.stop and _only(self.stop, topics))
+
+
+Moment = TypeVar("Moment", GenerationStart, StopCertificate)
+
+
+def _only(moment: Moment, topics: Collection[str]) -> Moment:
+    positions, ends = (
+        {p: offset for p, offset in offsets.items() if p.topic in topics}
+        for offsets in (moment.mirror_positions, moment.target_end_offsets)
+    )
+    return replace(moment, mirror_positions=positions, target_end_offsets=ends)

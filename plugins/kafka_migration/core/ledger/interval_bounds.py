@@ -1,0 +1,234 @@
+"""Intervals: which source offsets belong to a span of time, and what became of their records.
+
+The bound b(t) of a partition is the first offset whose record has a timestamp at or after t, or the partition's end
+where no record had one when that was asked. A bound is asked once and kept; the offsets of an interval are
+[b(start), b(end)). Because b(end) of one interval is b(start) of the next, every record lies in exactly one of them,
+however late it came and whatever its timestamp says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from kafka_migration.core.findings.verdict import Verdict, worst
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document, to_document
+from kafka_migration.core.migration.run_window import Interval
+
+
+class Bound(NamedTuple):
+    """The bound of a partition, with the log start that the source had when it was asked."""
+
+    offset: int
+    source_log_start: int
+
+    @property
+    def is_first_held(self) -> bool:
+        """Whether records that were deleted before may have been as late as the bound's time."""
+        return 0 < self.source_log_start >= self.offset
+
+
+Bounds = Mapping[datetime, Mapping[TopicPartition, Bound]]
+"""The bounds that are known, per time and partition."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundsResolved:
+    """What the source answered when it was asked for the bounds of some times, all at one moment."""
+
+    run: str
+    at: str
+    bounds: Mapping[datetime, Offsets]
+    source_log_start: Offsets
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the ledger entry."""
+        return {
+            "kind": "bounds-resolved",
+            "run": self.run,
+            "at": self.at,
+            "bounds": {_text(time): to_document(offsets) for time, offsets in sorted(self.bounds.items())},
+            "source_log_start": to_document(self.source_log_start),
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> BoundsResolved:
+        """Read the ledger entry back."""
+        return cls(
+            document["run"],
+            document["at"],
+            {datetime.fromisoformat(time): from_document(offsets) for time, offsets in document["bounds"].items()},
+            from_document(document["source_log_start"]),
+        )
+
+    def added_to(self, known: Bounds) -> Bounds:
+        """Return all bounds; what was known before stays as it was."""
+        added = {
+            time: {partition: Bound(offset, self.source_log_start[partition]) for partition, offset in offsets.items()}
+            for time, offsets in self.bounds.items()
+        }
+        return {**known, **{time: {**bounds, **known.get(time, {})} for time, bounds in added.items()}}
+
+
+def lacking_bounds(
+    known: Bounds, times: Iterable[datetime], partitions: Collection[TopicPartition]
+) -> dict[datetime, tuple[TopicPartition, ...]]:
+    """Return per time the partitions whose bound nobody has asked for yet; times without any are left out."""
+    lacking = {time: tuple(p for p in partitions if p not in known.get(time, {})) for time in times}
+    return {time: partitions for time, partitions in lacking.items() if partitions}
+
+
+def between_known(known: Bounds, time: datetime, offsets: Offsets) -> dict[TopicPartition, int]:
+    """Return offsets found for a time, moved so that they lie between the bounds of earlier and of later times.
+
+    The log changes between two questions: records come late, or are deleted. What was answered stays.
+    """
+    moved = dict(offsets)
+    for other, bounds in known.items():
+        nearer = max if other < time else min
+        moved |= {p: nearer(moved[p], bound.offset) for p, bound in bounds.items() if p in moved and other != time}
+    return moved
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalBounds:
+    """An interval with its source offsets [start, end) per partition."""
+
+    interval: Interval
+    start: Mapping[TopicPartition, Bound]
+    end: Mapping[TopicPartition, Bound]
+
+    @classmethod
+    def of(cls, bounds: Bounds, interval: Interval, topics: Collection[str]) -> IntervalBounds:
+        """Return what is known of an interval, for the partitions of these topics whose two bounds are known."""
+        start, end = bounds.get(interval.start, {}), bounds.get(interval.end, {})
+        partitions = [p for p in sorted(start.keys() & end.keys()) if p.topic in topics]
+        return cls(interval, {p: start[p] for p in partitions}, {p: end[p] for p in partitions})
+
+    def goals(self, mirror_positions: Offsets, source_end_offsets: Offsets) -> dict[TopicPartition, int]:
+        """Return how far a run must copy that is to have all records of the interval, and no more than needed."""
+        return {
+            partition: max(position, self._last_needed(partition, source_end_offsets[partition]))
+            for partition, position in mirror_positions.items()
+        }
+
+    def _last_needed(self, partition: TopicPartition, source_end_offset: int) -> int:
+        end = self.end[partition].offset
+        return min(end, source_end_offset) if self.start[partition].offset < end else 0
+
+    def to_document(self) -> dict[str, Any]:
+        """Return start, end and the offsets of both as plain JSON values."""
+        sides = {"start": self.start, "end": self.end}
+        offsets = {side: to_document({p: b.offset for p, b in bounds.items()}) for side, bounds in sides.items()}
+        return {"start": _text(self.interval.start), "end": _text(self.interval.end), "bounds": offsets}
+
+
+OffsetSpan = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionAnswer:
+    """What became of an interval's records in one partition.
+
+    `source` and `target` are the offsets [start, end) on either side. `target` and `records` are `None` where they are
+    not known: not everything is copied, or it can no longer be counted.
+    """
+
+    verdict: Verdict
+    source: OffsetSpan
+    target: OffsetSpan | None
+    records: int | None
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the answer as plain JSON values."""
+        return {
+            "verdict": str(self.verdict),
+            "source": list(self.source),
+            "target": self.target and list(self.target),
+            "records": self.records,
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> PartitionAnswer:
+        """Read back what `to_document` wrote."""
+        source, target = document["source"], document["target"]
+        return cls(
+            Verdict(document["verdict"]),
+            (source[0], source[1]),
+            target and (target[0], target[1]),
+            document["records"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TopicAnswer:
+    """What became of an interval's records in one topic; partitions without such records are left out."""
+
+    partitions: Mapping[int, PartitionAnswer]
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The worst of the partitions; `None` where the interval has no records."""
+        return worst(p.verdict for p in self.partitions.values()) if self.partitions else None
+
+    @property
+    def records(self) -> int | None:
+        """The number of records; `None` as soon as that of one partition is not known."""
+        counts = [p.records for p in self.partitions.values()]
+        return None if None in counts else sum(count for count in counts if count is not None)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the answer as plain JSON values."""
+        return {
+            "verdict": None if self.verdict is None else str(self.verdict),
+            "records": self.records,
+            "partitions": {str(number): answer.to_document() for number, answer in sorted(self.partitions.items())},
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> TopicAnswer:
+        """Read back what `to_document` wrote."""
+        partitions = document["partitions"]
+        return cls({int(number): PartitionAnswer.from_document(answer) for number, answer in partitions.items()})
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalAnswer:
+    """What a run answered for an interval."""
+
+    run: str
+    at: str
+    interval: Interval
+    topics: Mapping[str, TopicAnswer]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of the topics; an interval without records is as it should be."""
+        return worst([Verdict.PASS, *(topic.verdict for topic in self.topics.values() if topic.verdict is not None)])
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the ledger entry."""
+        return {
+            "kind": "interval-answered",
+            "run": self.run,
+            "at": self.at,
+            "start": _text(self.interval.start),
+            "end": _text(self.interval.end),
+            "topics": {topic: answer.to_document() for topic, answer in sorted(self.topics.items())},
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> IntervalAnswer:
+        """Read the ledger entry back."""
+        return cls(
+            document["run"],
+            document["at"],
+            Interval(datetime.fromisoformat(document["start"]), datetime.fromisoformat(document["end"])),
+            {topic: TopicAnswer.from_document(answer) for topic, answer in document["topics"].items()},
+        )
+
+
+def _text(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat()

@@ -1,0 +1,257 @@
+"""The ledger of a migration: its runs added up. Entries are append-only; reading folds them into one value."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Any
+
+from kafka_migration.core.evidence.kept import LeftBehind, left_behind
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.kafka.offsets import Offsets
+from kafka_migration.core.ledger.cutovers import CreatedTopic, CutOver, RolledBack
+from kafka_migration.core.ledger.entry_shapes import require_shape
+from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate
+from kafka_migration.core.ledger.interval_bounds import Bounds, BoundsResolved, IntervalAnswer
+from kafka_migration.core.ledger.judgements import Judgement
+from kafka_migration.core.migration.run_window import Interval
+from kafka_migration.core.migration.settings import Mode, Phase, RunIdentity
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What all runs of a migration did, in order; of cutovers what was not taken back.
+
+    `reserved_by` is the run that reserved the migration last, as it signs itself; empty before any.
+    """
+
+    phase: Phase = Phase.NEW
+    generations: tuple[Generation, ...] = ()
+    judgements: tuple[Judgement, ...] = ()
+    topics: Mapping[str, CreatedTopic] = field(default_factory=dict)
+    cutovers: tuple[CutOver, ...] = ()
+    rollbacks: tuple[RolledBack, ...] = ()
+    bounds: Bounds = field(default_factory=dict)
+    answers: Mapping[Interval, IntervalAnswer] = field(default_factory=dict)
+    reserved_by: str = ""
+
+    def moved_topics(self, *, but_by: RunIdentity | None = None) -> frozenset[str]:
+        """Return the topics that cutovers moved to the target; not those that only this run did."""
+        return frozenset(topic for each in self.cutovers if not _is_of(each.run, but_by) for topic in each.topics)
+
+    def left_behind(self, *, but_by: RunIdentity) -> dict[str, set[str]]:
+        """Return the groups that other runs left behind as they cut over, with the topics on which each had commits."""
+        left: dict[str, set[str]] = {}
+        for each in self.cutovers:
+            if not _is_of(each.run, but_by):
+                for group, topics in each.left.items():
+                    left.setdefault(group, set()).update(topics)
+        return left
+
+    def cutover_of(self, run: RunIdentity) -> CutOver | None:
+        """Return the cutover that a run did; `None` before."""
+        return next((each for each in self.cutovers if _is_of(each.run, run)), None)
+
+    def keeper_of(self, run: RunIdentity) -> LeftBehind | None:
+        """Return by what the evidence of a run that cut over is checked; `None` where the ledger knows of nothing."""
+        cutover = self.cutover_of(run)
+        return left_behind(cutover.evidence) if cutover else None
+
+    def rollback_of(self, run: RunIdentity) -> RolledBack | None:
+        """Return the rollback that a run did; `None` before."""
+        return next((each for each in self.rollbacks if _is_of(each.run, run)), None)
+
+    @property
+    def last_generation(self) -> Generation | None:
+        """The newest generation, running or stopped."""
+        return self.generations[-1] if self.generations else None
+
+    @property
+    def last_stop(self) -> StopCertificate | None:
+        """The newest stop certificate; each partition with the newest that names it."""
+        stops = [g.stop for g in self.generations if g.stop is not None]
+        if not stops:
+            return None
+        return reduce(lambda earlier, later: later.after(earlier), stops)
+
+    @property
+    def rewind(self) -> Offsets:
+        """The positions to store before the next start, because MirrorMaker's own were not trusted at the last stop.
+
+        An open generation was started after that was done.
+        """
+        last = None if self.open_generation else self.last_stop
+        return last.remembered.rewind if last else {}
+
+    @property
+    def copied_topics(self) -> frozenset[str]:
+        """The topics that a generation was started for, whatever became of it."""
+        return frozenset(p.topic for g in self.generations for p in g.start.mirror_positions)
+
+    @property
+    def open_generation(self) -> Generation | None:
+        """A generation that was started and has no stop certificate yet."""
+        last = self.last_generation
+        return last if last is not None and last.stop is None else None
+
+    @property
+    def pending_generations(self) -> tuple[Generation, ...]:
+        """Stopped generations whose windows no run at all has judged."""
+        return self._not_judged_by(self.judgements)
+
+    def pending_for(self, run: str) -> tuple[Generation, ...]:
+        """Stopped generations that no *other* run has judged: a cleared run measures its own windows again."""
+        return self._not_judged_by(j for j in self.judgements if not _is_same_run(j.run, run))
+
+    def to_measure(self, mode: Mode, run: str) -> tuple[Generation, ...]:
+        """Return the generations whose windows a run of this mode measures.
+
+        Mode `interval` leaves alone what an earlier attempt of the run found good: asked again, it answers from here.
+        """
+        if not mode.mirrors:
+            return tuple(g for g in self.generations if g.stop is not None)
+        if mode is not Mode.INTERVAL:
+            return self.pending_for(run)
+        return self._not_judged_by(
+            j for j in self.judgements if not _is_same_run(j.run, run) or (j.run != run and j.is_good)
+        )
+
+    def _not_judged_by(self, judgements: Iterable[Judgement]) -> tuple[Generation, ...]:
+        judged = {(n, topic) for j in judgements for n in j.generations for topic in j.topics}
+        rest = (g.limited_to([t for t in g.topics if (g.number, t) not in judged]) for g in self.generations)
+        return tuple(g for g in rest if g.topics)
+
+    def judgement_on(self, topic: str, generation: int) -> Judgement | None:
+        """Return the judgement that decides on what a generation copied of a topic; `None` before any.
+
+        That is the newest. One that could not see everything, because the source has deleted records since, takes
+        nothing back.
+        """
+        judgements = [j for j in self.judgements if generation in j.generations and topic in j.topics]
+        seeing = [j for j in judgements if j.topics[topic] is not Verdict.NOT_VERIFIABLE]
+        return next(reversed(seeing or judgements), None)
+
+
+def _is_same_run(one: str, other: str) -> bool:
+    return _is_of(one, RunIdentity.from_holder(other))
+
+
+def _is_of(holder: str, run: RunIdentity | None) -> bool:
+    return run is not None and RunIdentity.from_holder(holder).is_same_run(run)
+
+
+def fold(entries: Iterable[Mapping[str, Any]]) -> Ledger:
+    """Fold ledger entries, oldest first, into the ledger."""
+    return reduce(with_entry, entries, Ledger())
+
+
+def with_entry(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    """Return the ledger with one more entry.
+
+    Raises `KeyError`, `TypeError` or `ValueError` for an entry that this version does not know.
+    """
+    require_shape(entry)
+    return _FOLDS[entry["kind"]](ledger, entry)
+
+
+def _fold_created(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    created = {
+        topic: CreatedTopic(topic, facts["topic_id"], facts["frozen_configs"])
+        for topic, facts in entry["topics"].items()
+    }
+    return replace(ledger, topics={**ledger.topics, **created})
+
+
+def _fold_restored(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    return _with_frozen(ledger, entry["topics"], is_frozen=False)
+
+
+def _fold_frozen(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    frozen = _with_frozen(ledger, entry["topics"], is_frozen=True)
+    # Who freezes them is about to mirror into them again.
+    return replace(frozen, phase=Phase.SYNCING) if ledger.phase is Phase.ROLLED_BACK else frozen
+
+
+def _with_frozen(ledger: Ledger, topics: Collection[str], *, is_frozen: bool) -> Ledger:
+    changed = {name: replace(topic, is_frozen=is_frozen) for name, topic in ledger.topics.items() if name in topics}
+    return replace(ledger, topics={**ledger.topics, **changed})
+
+
+def _fold_started(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    generation = Generation(GenerationStart.from_document(entry))
+    if any(g.number == generation.number for g in ledger.generations):
+        # Said again by a restart that was cut short; what was true before the process lived is the first.
+        return ledger
+    phase = Phase.SYNCING if ledger.phase in {Phase.NEW, Phase.ROLLED_BACK} else ledger.phase
+    return replace(ledger, phase=phase, generations=(*ledger.generations, generation))
+
+
+def _fold_stopped(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    stop = StopCertificate.from_document(entry)
+    generations = tuple(
+        replace(g, stop=stop) if g.number == stop.generation and g.stop is None else g for g in ledger.generations
+    )
+    return replace(ledger, generations=generations)
+
+
+def _fold_judged(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    """Add a judgement; it takes the place of what the same run said of these generations before it was cleared."""
+    judgement = Judgement.from_document(entry)
+    others = (j for j in ledger.judgements if not _is_said_again(j, judgement))
+    return replace(ledger, judgements=(*others, judgement))
+
+
+def _is_said_again(earlier: Judgement, later: Judgement) -> bool:
+    return (
+        _is_same_run(earlier.run, later.run)
+        and set(earlier.generations) <= set(later.generations)
+        and earlier.topics.keys() <= later.topics.keys()
+    )
+
+
+def _fold_cut_over(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    cut_over = CutOver.from_document(entry)
+    phase = Phase.CUTTING_OVER if cut_over.remaining else Phase.CUT_OVER
+    return replace(ledger, phase=phase, cutovers=(*ledger.cutovers, cut_over))
+
+
+def _fold_rolled_back(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    """Take the topics out of the cutovers, so that they are as if they had not been cut over."""
+    rolled_back = RolledBack.from_document(entry)
+    left = (replace(each, topics=_without(each.topics, rolled_back.topics)) for each in ledger.cutovers)
+    cutovers = tuple(each for each in left if each.topics)
+    phase = Phase.CUTTING_OVER if cutovers else Phase.ROLLED_BACK
+    return replace(ledger, phase=phase, cutovers=cutovers, rollbacks=(*ledger.rollbacks, rolled_back))
+
+
+def _without(topics: Iterable[str], others: Collection[str]) -> tuple[str, ...]:
+    return tuple(topic for topic in topics if topic not in others)
+
+
+def _fold_bounds(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    return replace(ledger, bounds=BoundsResolved.from_document(entry).added_to(ledger.bounds))
+
+
+def _fold_answered(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    answer = IntervalAnswer.from_document(entry)
+    return replace(ledger, answers={**ledger.answers, answer.interval: answer})
+
+
+def _fold_reserved(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+    return replace(ledger, reserved_by=entry["run"])
+
+
+_FOLDS = {
+    "reserved": _fold_reserved,
+    "topics-created": _fold_created,
+    "settings-restored": _fold_restored,
+    "settings-frozen": _fold_frozen,
+    "generation-started": _fold_started,
+    "generation-stopped": _fold_stopped,
+    "judged": _fold_judged,
+    "cut-over": _fold_cut_over,
+    "rolled-back": _fold_rolled_back,
+    "bounds-resolved": _fold_bounds,
+    "interval-answered": _fold_answered,
+}

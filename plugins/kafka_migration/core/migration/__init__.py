@@ -1,0 +1,1 @@
+"""What the migration file says, and what a run was asked for."""

@@ -1,0 +1,62 @@
+"""Two migrations must not write one topic, nor copy in a circle: each would find the other's records.
+
+Clusters are told apart by their Airflow connections: two connections to one cluster are taken for two clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.migration.settings import Migration
+
+
+def overlap_findings(migration: Migration, others: Iterable[Migration]) -> tuple[Finding, ...]:
+    """Return the findings of each other migration that this one meets on a topic, at most one of a kind per other."""
+    met = ((other, shared_topics(migration, other), looping_topics(migration, other)) for other in others)
+    return tuple(
+        finding
+        for other, shared, looping in met
+        for finding in (*_overlaps(migration, other, shared), *_loops(migration, other, looping))
+    )
+
+
+def shared_topics(migration: Migration, other: Migration) -> tuple[str, ...]:
+    """Return the topics of `migration` that `other` copies between the same clusters, or whose copies it writes to."""
+    if migration.target.connection != other.target.connection:
+        return ()
+    written = {other.target_topic(topic) for topic in other.topics}
+    copied = other.topics if migration.source.connection == other.source.connection else ()
+    return tuple(sorted(t for t in migration.topics if t in copied or migration.target_topic(t) in written))
+
+
+def looping_topics(migration: Migration, other: Migration) -> tuple[str, ...]:
+    """Return the topics that one of two migrations in opposite directions writes and the other one copies."""
+    ends = (migration.source.connection, migration.target.connection)
+    if ends != (other.target.connection, other.source.connection):
+        return ()
+    mine, theirs = ({m.target_topic(topic) for topic in m.topics} for m in (migration, other))
+    return tuple(sorted((mine & set(other.topics)) | (theirs & set(migration.topics))))
+
+
+def _overlaps(migration: Migration, other: Migration, topics: tuple[str, ...]) -> Iterable[Finding]:
+    if topics:
+        yield Finding(
+            Code.MIGRATIONS_OVERLAP,
+            f"{migration.name}.yaml: topics",
+            f"{', '.join(topics)}, which {other.name}.yaml names too, or writes to the same topic of the same target",
+            "each topic in one migration file, and each topic of the target written by one",
+            "Take the topic out of one of the two files. The one that has copied it already must keep it.",
+        )
+
+
+def _loops(migration: Migration, other: Migration, topics: tuple[str, ...]) -> Iterable[Finding]:
+    if topics:
+        yield Finding(
+            Code.REPLICATION_LOOP,
+            f"{migration.name}.yaml: topics",
+            f"{', '.join(topics)}, written by one and copied back by the other of this file and {other.name}.yaml",
+            "no topic that one direction writes among the topics of the other",
+            "Take the topic out of one of the two files, or give both topic_names.naming prefixed.",
+        )

@@ -1,0 +1,54 @@
+"""What is wrong with a field of a run's conf, and which fields which modes use."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterator, Mapping
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.text.brief import brief, given
+
+_REMEDY = "Correct the field and trigger the run again; nothing was started."
+
+MAX_UNKNOWN = 20
+_EVERY_MODE = frozenset(Mode)
+USED_BY: Mapping[str, frozenset[Mode]] = {
+    "mode": _EVERY_MODE,
+    "note": _EVERY_MODE,
+    "topics": frozenset(mode for mode in Mode if mode.is_offered),
+    "groups": frozenset(mode for mode in Mode if mode.plans_groups),
+    "generations": frozenset({Mode.VALIDATE}),
+    "follow_until": frozenset({Mode.FOLLOW}),
+    "leave_records_of": frozenset(mode for mode in Mode if mode.rolls_back),
+    "mirror_outside_window": frozenset({Mode.INTERVAL}),
+}
+"""The modes that use a field; given in any other mode it would be ignored, so it is refused."""
+
+
+def conf_finding(field: str, found: str, expected: str, remedy: str = _REMEDY) -> Finding:
+    """Return the finding about one field that was given on the form or in `conf`."""
+    subject = f"run conf field {brief(field, 100)}"
+    return Finding(Code.RUN_CONF_INVALID, subject, brief(found), brief(expected, 1000), remedy)
+
+
+def unknown_findings(field: str, names: Collection[str], expected: str) -> Iterator[Finding]:
+    """Yield a finding per name that the run does not know, and one for all beyond the first ones."""
+    for name in itertools.islice(names, MAX_UNKNOWN):
+        yield conf_finding(field, given(name), expected)
+    if len(names) > MAX_UNKNOWN:
+        yield conf_finding(field, f"{len(names) - MAX_UNKNOWN:,} more unknown names", expected)
+
+
+def unused_findings(mode: Mode, given: Mapping[str, str]) -> Collection[Finding]:
+    """Refuse fields that the mode does not use; `given` are those that were given, with their values as text."""
+    return [
+        conf_finding(field, f"{value} in mode {mode}", f"mode {_modes(field)}, or no such field")
+        for field, value in given.items()
+        if mode not in USED_BY[field]
+    ]
+
+
+def _modes(field: str) -> str:
+    return " or ".join(str(mode) for mode in Mode if mode in USED_BY[field])

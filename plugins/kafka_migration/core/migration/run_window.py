@@ -1,0 +1,154 @@
+"""The occasion of a run: who asked for it, for which interval, and until when it may act.
+
+A scheduled run belongs to a tick of its cron expression, and may act from there to the end of the window
+(`nightly.until`). A backfill run answers for the records of an interval; what it must mirror for that, it mirrors in
+the window of the present day only, unless its conf says otherwise. A run by hand has no limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from enum import StrEnum
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from kafka_migration.core.migration.settings import NightlySettings
+
+# Without `nightly.until`, how long after its tick a scheduled run may still begin.
+BEGIN_WITHIN = timedelta(hours=2)
+# `first_at` leaves out the moment it is given; this much earlier it counts.
+_JUST_BEFORE = timedelta(microseconds=1)
+
+
+class RunType(StrEnum):
+    """Airflow's types of runs, as far as ours have them."""
+
+    MANUAL = "manual"
+    SCHEDULED = "scheduled"
+    BACKFILL = "backfill"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A span of time, `[start, end)`, both in UTC."""
+
+    start: datetime
+    end: datetime
+
+    def __str__(self) -> str:
+        return f"[{self.start.isoformat()}, {self.end.isoformat()})"
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """What a run is for and until when it may act; `None` is without limit.
+
+    `idle_because` says why the run is to do nothing at all, `still_because` why it is not to start MirrorMaker;
+    empty when it may.
+    """
+
+    run_type: RunType = RunType.MANUAL
+    interval: Interval | None = None
+    mirror_until: datetime | None = None
+    validate_until: datetime | None = None
+    idle_because: str = ""
+    still_because: str = ""
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the occasion as plain JSON values."""
+        return {
+            "run_type": str(self.run_type),
+            "interval": self.interval and {"start": _text(self.interval.start), "end": _text(self.interval.end)},
+            "mirror_until": _text(self.mirror_until),
+            "validate_until": _text(self.validate_until),
+            "idle_because": self.idle_because,
+            "still_because": self.still_because,
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Occasion:
+        """Read back what `to_document` wrote."""
+        interval = document["interval"]
+        return cls(
+            RunType(document["run_type"]),
+            interval and Interval(*(datetime.fromisoformat(interval[end]) for end in ("start", "end"))),
+            _moment(document["mirror_until"]),
+            _moment(document["validate_until"]),
+            document["idle_because"],
+            document["still_because"],
+        )
+
+    def still_at(self, now: datetime) -> str:
+        """Return why MirrorMaker is not to be started now; empty when it may be."""
+        if self.mirror_until is not None and now >= self.mirror_until:
+            return f"the window for mirroring ended at {_text(self.mirror_until)}"
+        return self.still_because
+
+
+def scheduled_occasion(settings: NightlySettings, interval: Interval, now: datetime) -> Occasion:
+    """Return the occasion of a scheduled run; its tick is the end of its interval."""
+    tick = interval.end
+    mirror_until = first_at(settings.until, settings.timezone, tick)
+    begin_until = mirror_until or tick + BEGIN_WITHIN
+    idle_because = "" if tick <= now < begin_until else f"not in window: [{_text(tick)}, {_text(begin_until)})"
+    return Occasion(
+        RunType.SCHEDULED,
+        interval,
+        mirror_until,
+        first_at(settings.validate_until, settings.timezone, mirror_until - _JUST_BEFORE if mirror_until else tick),
+        idle_because=idle_because,
+    )
+
+
+def backfill_occasion(
+    settings: NightlySettings, interval: Interval, last_tick: datetime, now: datetime, *, mirror_outside_window: bool
+) -> Occasion:
+    """Return the occasion of a backfill run; `last_tick` is the newest tick of the schedule up to now."""
+    window_end = first_at(settings.until, settings.timezone, last_tick)
+    if window_end is None or mirror_outside_window:
+        return Occasion(RunType.BACKFILL, interval)
+    if now < window_end:
+        return Occasion(RunType.BACKFILL, interval, mirror_until=window_end)
+    reason = f"not in window: [{_text(last_tick)}, {_text(window_end)})"
+    return Occasion(RunType.BACKFILL, interval, still_because=reason)
+
+
+def reservation_deadline(settings: NightlySettings | None, occasion: Occasion, since: datetime) -> datetime | None:
+    """Return until when a run may wait for a reservation that it first asked for at `since`; `None`: not at all.
+
+    A person who triggers a run gets an answer at once. A scheduled run waits if the file says so, and not beyond its
+    window, in which it could do nothing any more.
+    """
+    is_scheduled = occasion.run_type is RunType.SCHEDULED
+    if settings is None or occasion.run_type is RunType.MANUAL:
+        return None
+    if is_scheduled and settings.when_reserved == "leave":
+        return None
+    limit = since + timedelta(seconds=settings.wait_limit_s)
+    return min(limit, occasion.mirror_until) if is_scheduled and occasion.mirror_until else limit
+
+
+def first_at(local: time | None, timezone: str, after: datetime) -> datetime | None:
+    """Return the first moment after `after`, in UTC, at which clocks of the time zone show `local`.
+
+    A time that the clocks leave out when summer begins counts as if they had not; one that comes twice is the first.
+    """
+    if local is None:
+        return None
+    zone = ZoneInfo(timezone)
+    day = after.astimezone(zone).date()
+    candidates = (
+        datetime.combine(day + timedelta(days=days), local, tzinfo=zone).astimezone(ZoneInfo("UTC"))
+        for days in (0, 1, 2)
+    )
+    return next(moment for moment in candidates if moment > after)
+
+
+def _text(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat(timespec="seconds")
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)

@@ -1,0 +1,1 @@
+"""MirrorMaker: its engine and host, watching it, and when it may be stopped."""

@@ -1,0 +1,116 @@
+"""The drain test: is everything below the frozen goal copied, proved per partition?
+
+The order of the tests is the rule (facts gathered on Kafka 3.9.1): a gap fails first, also where nothing
+is left to copy; then the stored position; then an empty log; at last a probe, because a position behind
+the goal may be followed by transaction markers or compaction holes only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.cluster import Probe
+from kafka_migration.core.kafka.lag import Known, Lag, Unknown
+from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition
+
+
+class Drain(StrEnum):
+    """What is known about one partition."""
+
+    DRAINED = "drained"
+    COPYING = "copying"
+    GAP = "gap"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionReading:
+    """One poll of one partition; `None` means that the value could not be read.
+
+    `expected_next` is the highest offset up to which copying is proved: MirrorMaker's stored position, the
+    goal proved by an earlier run, or the position at this generation's start.
+    """
+
+    goal: int
+    source_log_start: int | None
+    expected_next: int | None
+    probe: Probe | None = None
+
+
+def drain_of(reading: PartitionReading) -> Drain:
+    """Judge one reading, in the order that the module's text gives."""
+    if reading.source_log_start is None or reading.expected_next is None:
+        return Drain.UNKNOWN
+    if reading.expected_next < reading.source_log_start:
+        return Drain.GAP
+    if reading.expected_next >= reading.goal or reading.source_log_start == reading.goal:
+        return Drain.DRAINED
+    if reading.probe is not None and reading.probe.proves(reading.goal):
+        return Drain.DRAINED
+    return Drain.COPYING
+
+
+def lag_of(reading: PartitionReading) -> Lag:
+    """Return the offsets still to copy: 0 only where drained is proved."""
+    drain = drain_of(reading)
+    if drain is Drain.DRAINED:
+        return Known(0)
+    if reading.expected_next is None or reading.source_log_start is None:
+        return Unknown("position or log start could not be read")
+    return Known(max(0, reading.goal - reading.expected_next))
+
+
+def gap_findings(gaps: Ranges, code: Code = Code.GAP) -> tuple[Finding, ...]:
+    """Name every range that the source deleted before it was copied."""
+    return tuple(
+        Finding(
+            code,
+            str(partition),
+            f"source log start {log_start:,}",
+            f"at most {position:,}, the next offset to copy",
+            f"The source deleted offsets {position:,}–{log_start - 1:,} before they were copied. Raise the source's "
+            "retention now, and delete nothing: the target holds records that the source no longer has. What is left "
+            "can be copied by a migration file with another name into topics with other names (mirror.topic_names).",
+        )
+        for partition, (position, log_start) in sorted(gaps.items())
+    )
+
+
+def gaps_of(expected_next: Offsets, source_log_start: Offsets) -> dict[TopicPartition, tuple[int, int]]:
+    """Return every range [expected_next, log start) that the source deleted before it was copied."""
+    return {
+        partition: (position, source_log_start[partition])
+        for partition, position in sorted(expected_next.items())
+        if partition in source_log_start and position < source_log_start[partition]
+    }
+
+
+def beyond_end_findings(mirror_positions: Offsets, source_end_offsets: Offsets) -> tuple[Finding, ...]:
+    """Name every position that lies beyond the source's end: the source topic is not the one that was copied."""
+    return tuple(
+        Finding(
+            Code.POSITION_BEYOND_END,
+            str(partition),
+            f"position {position:,}",
+            f"at most {source_end_offsets[partition]:,}, the end of the source partition",
+            "The source topic was probably deleted and created anew. Delete nothing: the target may hold the only "
+            "copy of the old records. Copy the new topic by a migration file with another name into a topic with "
+            "another name (mirror.topic_names).",
+        )
+        for partition, position in sorted(mirror_positions.items())
+        if position > source_end_offsets.get(partition, position)
+    )
+
+
+def expected_next(
+    partitions: Mapping[TopicPartition, int], stored: Offsets, proved: Offsets
+) -> dict[TopicPartition, int]:
+    """Return per partition the highest of: position at the start, MirrorMaker's stored position, proved end."""
+    return {
+        partition: max(start, stored.get(partition, start), proved.get(partition, start))
+        for partition, start in partitions.items()
+    }

@@ -1,0 +1,208 @@
+"""The fence: have the producers stopped?
+
+Nobody can be asked, so the source itself has to show it: every partition's high watermark stands still for a
+while, and its last stable offset equals it. An open transaction is no stand-still, because its records are
+written already and become visible only when it ends.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+
+# How many partitions a text names before it only counts them.
+NAMED_PARTITIONS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class SourceEnds:
+    """One look at the ends of all partitions that must stand still; what could not be read is missing.
+
+    The high watermarks are read first, so that a last stable offset below one of them is a transaction and not a
+    record that came in between.
+    """
+
+    at_s: float
+    partitions: frozenset[TopicPartition]
+    high_watermarks: Offsets
+    last_stable_offsets: Offsets
+
+    @property
+    def known(self) -> dict[TopicPartition, int]:
+        """The end of every partition that was read wholly.
+
+        The last stable offset is the later look: where it is the higher one, records came in between.
+        """
+        return {
+            p: max(self.high_watermarks[p], self.last_stable_offsets[p])
+            for p in self.partitions
+            if p in self.high_watermarks and p in self.last_stable_offsets
+        }
+
+    @property
+    def unreadable(self) -> tuple[TopicPartition, ...]:
+        """The partitions of which at least one of the two ends is not known."""
+        return tuple(sorted(self.partitions - set(self.known)))
+
+    @property
+    def open_transactions(self) -> dict[TopicPartition, tuple[int, int]]:
+        """Last stable offset and end of every partition on which a transaction is open."""
+        return {
+            p: (self.last_stable_offsets[p], end) for p, end in self.known.items() if self.last_stable_offsets[p] < end
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """How a partition's end moved over the last `seconds`."""
+
+    before: int
+    after: int
+    seconds: float
+
+    def __str__(self) -> str:
+        rate = f", {(self.after - self.before) / self.seconds:,.1f}/s" if self.seconds > 0 else ""
+        return f"{self.before:,} → {self.after:,} ({self.after - self.before:+,}{rate})"
+
+
+@dataclass(frozen=True, slots=True)
+class FenceStatus:
+    """What is known after a look: `ends` once the fence is proved, else why not; `findings` once it is too late."""
+
+    ends: Offsets | None
+    quiet_s: float
+    still_s: float
+    moving: Mapping[TopicPartition, Movement]
+    open_transactions: Mapping[TopicPartition, tuple[int, int]]
+    unreadable: tuple[TopicPartition, ...]
+    findings: tuple[Finding, ...] = ()
+
+    def __str__(self) -> str:
+        if self.moving:
+            first = min(self.moving)
+            movement = self.moving[first]
+            return f"{first} still moves ({movement.after - movement.before:+,}){_others(self.moving)}"
+        if self.open_transactions:
+            return f"open transaction on {min(self.open_transactions)}{_others(self.open_transactions)}"
+        if self.unreadable:
+            return f"{self.unreadable[0]} cannot be read{_others(self.unreadable)}"
+        return f"still for {self.still_s:.0f} of {self.quiet_s:.0f} s"
+
+
+@dataclass(slots=True)
+class _Track:
+    """One partition: the end it has, since when, and whether it was seen to move at all."""
+
+    end: int
+    since_s: float
+    was_seen_moving: bool = False
+
+
+@dataclass(slots=True)
+class FenceWatch:
+    """The bookkeeping between looks.
+
+    All times are monotonic seconds of one process. `announced_s` is when the producers were told to stop; a
+    restarted watcher gives the same moment on its own clock and looks for the stand-still anew.
+    """
+
+    quiet_s: float
+    wait_s: float
+    announced_s: float
+    _tracks: dict[TopicPartition, _Track] = field(default_factory=dict)
+    _looks: deque[tuple[float, Offsets]] = field(default_factory=deque)
+
+    def take(self, ends: SourceEnds) -> FenceStatus:
+        """Take one look in; tell whether the fence is proved, or what keeps it from being."""
+        known = ends.known
+        self._follow(known, ends.at_s)
+        still_s = min((ends.at_s - track.since_s for track in self._tracks.values()), default=0.0)
+        moving = self._moving(ends.at_s)
+        open_transactions, unreadable = ends.open_transactions, ends.unreadable
+        is_proved = bool(known) and not unreadable and not open_transactions and still_s >= self.quiet_s
+        status = FenceStatus(known if is_proved else None, self.quiet_s, still_s, moving, open_transactions, unreadable)
+        if is_proved or ends.at_s - self.announced_s < self.wait_s:
+            return status
+        return _with_findings(status, self.wait_s)
+
+    def _follow(self, known: Offsets, now_s: float) -> None:
+        """Note what moved. A partition that cannot be read is forgotten: not known is not still."""
+        for partition in set(self._tracks) - set(known):
+            del self._tracks[partition]
+        for partition, end in known.items():
+            track = self._tracks.get(partition)
+            if track is None:
+                self._tracks[partition] = _Track(end, now_s)
+            elif track.end != end:
+                self._tracks[partition] = _Track(end, now_s, was_seen_moving=True)
+        self._looks.append((now_s, known))
+        while len(self._looks) > 2 and now_s - self._looks[1][0] >= self.quiet_s:
+            self._looks.popleft()
+
+    def _moving(self, now_s: float) -> dict[TopicPartition, Movement]:
+        return {
+            partition: self._movement(partition, track.end, now_s)
+            for partition, track in sorted(self._tracks.items())
+            if track.was_seen_moving and now_s - track.since_s < self.quiet_s
+        }
+
+    def _movement(self, partition: TopicPartition, end: int, now_s: float) -> Movement:
+        at_s, before = next((at_s, ends[partition]) for at_s, ends in self._looks if partition in ends)
+        return Movement(before, end, now_s - at_s)
+
+
+def _with_findings(status: FenceStatus, wait_s: float) -> FenceStatus:
+    """Add one finding per topic and reason.
+
+    There is none where the partitions stand still and only the time to prove it has not passed yet, as after a
+    restart of the watcher shortly before the end: then the proof is awaited, for `quiet_s` at most.
+    """
+    reasons: dict[TopicPartition, str] = {p: f"{p} cannot be read" for p in status.unreadable}
+    reasons |= {p: f"{p} {movement}" for p, movement in status.moving.items()}
+    transactions = {
+        p: f"{p} last stable offset {stable:,}, end {end:,}" for p, (stable, end) in status.open_transactions.items()
+    }
+    findings = (
+        *(_moving_finding(topic, found, status.quiet_s, wait_s) for topic, found in _by_topic(reasons)),
+        *(_transaction_finding(topic, found, wait_s) for topic, found in _by_topic(transactions)),
+    )
+    return replace(status, findings=findings)
+
+
+def _by_topic(texts: Mapping[TopicPartition, str]) -> Iterable[tuple[str, str]]:
+    for topic in sorted({partition.topic for partition in texts}):
+        mine = [texts[partition] for partition in sorted(texts) if partition.topic == topic]
+        more = f" and {len(mine) - NAMED_PARTITIONS:,} more" if len(mine) > NAMED_PARTITIONS else ""
+        yield topic, "; ".join(mine[:NAMED_PARTITIONS]) + more
+
+
+def _moving_finding(topic: str, found: str, quiet_s: float, wait_s: float) -> Finding:
+    return Finding(
+        Code.FENCE_MOVING,
+        f"topic {topic}",
+        found,
+        f"ends that stand still for {quiet_s:,.0f} s (cutover.fence_quiet) within {wait_s:,.0f} s after the "
+        "producers were told to stop (cutover.fence_wait)",
+        "Find the producers that still write to the topic and stop them, then trigger the cutover again. No group was "
+        "touched; producers and consumers may go on at the source until then.",
+    )
+
+
+def _transaction_finding(topic: str, found: str, wait_s: float) -> Finding:
+    return Finding(
+        Code.FENCE_OPEN_TRANSACTION,
+        f"topic {topic}",
+        found,
+        f"last stable offset = end on every partition within {wait_s:,.0f} s (cutover.fence_wait)",
+        "Let its producer end the transaction, or find it with `kafka-transactions.sh find-hanging` and abort it, then "
+        "trigger the cutover again. No group was touched.",
+    )
+
+
+def _others(partitions: Mapping[TopicPartition, object] | tuple[TopicPartition, ...]) -> str:
+    return f" and {len(partitions) - 1:,} more" if len(partitions) > 1 else ""

@@ -1,0 +1,214 @@
+"""The text that goes to `mirrorctl` on the MirrorMaker host, and the text that comes back.
+
+A request is a command line of validated words, which process lists show, and a text on stdin, which they do
+not: assignments of single-quoted shell variables, never exported, in plain ASCII with backslash escapes for
+everything else, the last of them mirrorctl itself. A shell runs this text; a mirrorctl that is installed as a
+forced command reads the same lines without running any, and leaves its own text aside. As one quoted word
+mirrorctl is run whole or not at all, however the connection ends.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, MigrationError, MirrorFailed, Refused, TransientError
+from kafka_migration.core.mirror.host import HostProbe, HostReply, MirrorLaunch
+
+ACTING_VERBS = frozenset({"reserve", "release", "start", "stop", "clean"})
+# What a sentence may quote of a host, and a finding of its log.
+LONGEST_REASON = 1_000
+LONGEST_LOG = 16_384
+REPLY_LINE = re.compile(r"^@@mirrorctl (\{.*\})@@\r?$", re.MULTILINE)
+
+_MIGRATION = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+_WORD = re.compile(r"[a-z]+|0|[1-9][0-9]{0,8}")
+_FILE_NAME = re.compile(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*")
+# All variables that are not numbered, and the end of the request: mirrorctl's SCALARS.
+_ALWAYS_UNSET = ("HOME", "HOLDER", "TAKE_OVER_FROM", "MAIN_CLASS", "KAFKA_HOME", "JAVA_HOME", "PRIVATE_ARGUMENTS")
+_COUNTS = ("FILES", "JAVA_OPTIONS", "ARGUMENTS", "ALARMS")
+
+# Per byte its encoded form: octal, where it is not plain or has a meaning.
+_ENCODED = [chr(byte) if 32 <= byte < 127 and chr(byte) not in "'\\" else f"\\0{byte:03o}" for byte in range(256)]
+_ENCODED[ord("\n")] = "\\n"
+
+
+class UnreadableReply(ValueError):
+    """The host's output holds no reply of mirrorctl, or more than one, or a broken one."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostRequest:
+    """One call: its verb, the words after the migration on the command line, and variables for stdin."""
+
+    verb: str
+    migration: str
+    words: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def acts(self) -> bool:
+        """Whether the call changes something that a lost reply would leave unknown."""
+        return self.verb in ACTING_VERBS
+
+
+def launch_variables(launch: MirrorLaunch) -> dict[str, str]:
+    """Return the variables that carry a launch.
+
+    Raises `ValueError` for a file name that leaves the generation's directory.
+    """
+    return {
+        **_program_variables(launch),
+        **_list_variables("JAVA_OPTION", launch.java_options),
+        **_list_variables("ALARM", launch.alarms),
+        "PRIVATE_ARGUMENTS": "1" if launch.private_arguments else "",
+    }
+
+
+def probe_variables(probe: HostProbe) -> dict[str, str]:
+    """Return the variables that carry a probe; raises as `launch_variables`."""
+    return _program_variables(probe)
+
+
+def _program_variables(program: MirrorLaunch | HostProbe) -> dict[str, str]:
+    for file_name in program.files:
+        if not _FILE_NAME.fullmatch(file_name) or {".", ".."} & set(file_name.split("/")):
+            raise ValueError(f"{file_name!r} is no file name below the generation's directory")
+    return {
+        "MAIN_CLASS": program.main_class,
+        "KAFKA_HOME": program.kafka_home or "",
+        "JAVA_HOME": program.java_home or "",
+        **_list_variables("ARGUMENT", program.arguments),
+        **_list_variables("FILE_NAME", tuple(program.files), count="FILES"),
+        **_list_variables("FILE_TEXT", tuple(program.files.values()), count="FILES"),
+    }
+
+
+def _list_variables(name: str, values: tuple[str, ...], count: str = "") -> dict[str, str]:
+    numbered = {f"{name}_{number}": value for number, value in enumerate(values, 1)}
+    return {count or f"{name}S": str(len(values)), **numbered}
+
+
+def render_request(request: HostRequest, script: str) -> tuple[str, str]:
+    """Return (command, stdin) of a request; `script` is the text of mirrorctl.
+
+    Raises `ValueError` for a migration or word that must not stand on a command line, and for a text with a
+    zero byte, which no shell variable can hold.
+    """
+    if not _MIGRATION.fullmatch(request.migration):
+        raise ValueError(f"{request.migration!r} is no name of a migration")
+    if not all(_WORD.fullmatch(word) for word in (request.verb, *request.words)):
+        raise ValueError(f"{request.verb} {request.words} must be plain words and whole numbers")
+    command = " ".join(["sh", "-s", "--", request.verb, request.migration, *request.words])
+    # What the host's environment might bring under these names is exported: unset first.
+    names = sorted({*_ALWAYS_UNSET, *_COUNTS, *request.variables, "ENCODED", "SELF"})
+    lines = [f"unset {' '.join(f'MIRRORCTL_{name}' for name in names)}"]
+    lines += [f"MIRRORCTL_{name}='{encode(value)}'" for name, value in request.variables.items()]
+    lines += ["MIRRORCTL_ENCODED='1'", f"MIRRORCTL_SELF={shell_quote(script)}", 'eval "$MIRRORCTL_SELF"']
+    return command, "\n".join(lines) + "\n"
+
+
+def encode(text: str) -> str:
+    """Return the text in printable ASCII without single quotes, as the shell's `printf %b` decodes it.
+
+    Raises `ValueError` for a text with a zero byte.
+    """
+    if "\0" in text:
+        raise ValueError("a text for the MirrorMaker host holds a zero byte")
+    return "".join(_ENCODED[byte] for byte in text.encode())
+
+
+def shell_quote(text: str) -> str:
+    """Return the text as one single-quoted word of a POSIX shell."""
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def parse_reply(stdout: str) -> HostReply:
+    """Return the one reply in the host's output, whatever login messages stand around it.
+
+    Raises `UnreadableReply` when there is none, more than one, or one that is not whole.
+    """
+    found = REPLY_LINE.findall(stdout)
+    if len(found) != 1:
+        raise UnreadableReply(f"{len(found)} replies of mirrorctl in {len(stdout):,} characters of output")
+    try:
+        return HostReply.from_document(json.loads(found[0]))
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise UnreadableReply(f"broken reply of mirrorctl: {str(error)[:LONGEST_REASON]}") from None
+
+
+def checked(reply: HostReply) -> HostReply:
+    """Return a reply that is ok.
+
+    Raises `TransientError` for one that found the migration locked (nothing was done) or whose probe took too
+    long, `MirrorFailed` for a process that did not live or does not die, else `Refused`.
+    """
+    if reply.ok:
+        return reply
+    if reply.code in {Code.HOST_LOCKED, Code.PROBE_TIMED_OUT}:
+        message = reply.message[:LONGEST_REASON]
+        raise TransientError(f"{reply.code}: migration {reply.migration[:63]} on the MirrorMaker host: {message}")
+    raise _error(reply)
+
+
+def _error(reply: HostReply) -> MigrationError:
+    code = _CODES.get(reply.code, Code.HOST_REFUSED)
+    expected, remedy = _EXPECTED.get(code, _EXPECTED[Code.HOST_REFUSED])
+    message = reply.message[:LONGEST_REASON]
+    found = message if reply.code in _CODES else f"{reply.code[:LONGEST_REASON]}: {message}"
+    if code in {Code.MIRROR_DEAD, Code.MIRROR_NOT_STOPPED} and reply.log.strip():
+        found += f"; its log ends:\n{reply.log[-LONGEST_LOG:]}\n"
+    finding = Finding(code, f"migration {reply.migration[:63]} on the MirrorMaker host", found, expected, remedy)
+    return (MirrorFailed if code in {Code.MIRROR_DEAD, Code.MIRROR_NOT_STOPPED} else Refused)([finding])
+
+
+_CODES = {str(code): code for code in Code}
+# Per code what should have been there, and what to do.
+_EXPECTED: Mapping[Code, tuple[str, str]] = {
+    Code.RESERVED_BY: (
+        "a free migration",
+        "Wait until that run has ended, or end it; its `finish` task frees the reservation.",
+    ),
+    Code.NOT_RESERVED: (
+        "this run's reservation",
+        "Another run has taken the migration over, or the host lost its records; trigger a new run.",
+    ),
+    Code.ALREADY_RUNNING: (
+        "no living MirrorMaker of this migration",
+        "Clear or mark failed the run that started it, so that its `stop_mirror` ends it; then run again.",
+    ),
+    Code.GENERATION_STOPPED: (
+        "a generation that was never told to stop",
+        "This start came too late and did nothing; trigger a new run.",
+    ),
+    Code.GENERATION_UNEXPECTED: (
+        "the generation that follows the host's last one",
+        "Make sure that the connection names the host, the user and the base folder of the earlier runs. If the host "
+        "was replaced on purpose and no MirrorMaker runs on the old one, put the old one's folder "
+        "`~/.kafka-migration/<migration>` in place.",
+    ),
+    Code.HOST_TOOL_MISSING: ("a Linux host with POSIX tools and setsid", "Install the tool on the host."),
+    Code.JAVA_MISSING: (
+        "a Java runtime",
+        "Install Java, or name its folder in `mirror.java_home` or in the host's JAVA_HOME.",
+    ),
+    Code.MM_BINARY_NOT_FOUND: (
+        "a Kafka distribution with libs/*.jar",
+        "Name its folder in `mirror.kafka_home` or in the host's KAFKA_HOME.",
+    ),
+    Code.MIRROR_DEAD: (
+        "a living process after the start",
+        "Mend the cause that the log names and trigger the run again; nothing is running.",
+    ),
+    Code.MIRROR_NOT_STOPPED: (
+        "no process after TERM, grace time and KILL",
+        "Log in to the host and look at the process; do not start another run before it is gone.",
+    ),
+    Code.HOST_REFUSED: (
+        "a request that mirrorctl can carry out",
+        "Mend on the host what the message names (folder, rights, disk space), then run again.",
+    ),
+}

@@ -1,0 +1,78 @@
+"""The question of a cutover: have you stopped your producers?
+
+The answer informs people and may end the cutover. It proves nothing: the fence does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.text.markdown import shown
+from kafka_migration.core.text.shown import duration
+
+STOPPED = "They have stopped"
+ABORT = "Abort the cutover"
+OPTIONS = (STOPPED, ABORT)
+SUBJECT = "Have you stopped the producers of {migration}?"
+
+
+@dataclass(frozen=True, slots=True)
+class ProducersAsk:
+    """What is asked: since when and until when the source may come to rest, and what was answered by whom.
+
+    `chosen` is `None` while there is no answer, and where none was needed any more.
+    """
+
+    announced_at: str
+    until: str
+    chosen: str | None = None
+    answered_at: str | None = None
+    by: str | None = None
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the question as an evidence document."""
+        return {
+            "announced_at": self.announced_at,
+            "until": self.until,
+            "chosen": self.chosen,
+            "answered_at": self.answered_at,
+            "by": self.by,
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> ProducersAsk:
+        """Read the document back."""
+        return cls(**{name: document[name] for name in ("announced_at", "until", "chosen", "answered_at", "by")})
+
+
+def question_body(ask: ProducersAsk, topics: Collection[str], quiet_s: float, wait_s: float, source: str) -> str:
+    """Return the text of the question, as Markdown."""
+    return (
+        f"The copy is near the end of the source. **Stop everything that writes to these topics on {shown(source)}.** "
+        "Consumers may read on.\n\n"
+        f"- Topics: {', '.join(map(shown, topics))}\n"
+        f"- Deadline: {ask.until} ({duration(wait_s)} after {ask.announced_at}, `cutover.fence_wait`). If this run was "
+        "cleared since, the log of `watch_lag` has the new times.\n"
+        f"- The run proves it by itself: every partition must stand still for {duration(quiet_s)}, without an open "
+        "transaction. It goes on once that is proved, with or without an answer. After the deadline it fails, and no "
+        "group is moved.\n\n"
+        f"**{STOPPED}** is kept in the evidence and the report; it replaces no proof.\n\n"
+        f"**{ABORT}** stops MirrorMaker and ends the run as failed. No group is moved, what was copied stays, and the "
+        "producers may start again on the source."
+    )
+
+
+def aborted(ask: ProducersAsk) -> Finding:
+    """Say that a person ended the cutover, and what that means."""
+    return Finding(
+        Code.CUTOVER_ABORTED,
+        "the question about the producers",
+        f"the answer {ABORT!r} of {ask.by} at {ask.answered_at}",
+        f"{STOPPED!r}, or a source that stands still",
+        "No group was touched, and what was copied stays. Start the producers on the source again if they were "
+        "stopped, and trigger a new cutover later.",
+    )

@@ -1,0 +1,101 @@
+"""The progress line of the task log: copied/total, per cent, lag, rate, time left; first why nothing is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kafka_migration.core.kafka.lag import Lag, Unknown
+from kafka_migration.core.text.shown import duration, shown
+
+MIN_SAMPLES = 3
+# MirrorMaker stores its positions every five seconds: a rate over less than some of these would jump.
+RATE_WINDOW_S = 60.0
+MAX_LINE = 160
+MIN_SHARE = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """How many offsets were copied at a moment (monotonic seconds)."""
+
+    at_s: float
+    copied: int
+
+
+@dataclass(slots=True)
+class ProgressMeter:
+    """Remembers the samples of the last minute; answers rate and time left from them.
+
+    The time before the first record, in which the JVM starts, is no time of copying.
+    """
+
+    total: int
+    samples: list[Sample] = field(default_factory=list)
+    _begun_s: float | None = None
+
+    def add(self, at_s: float, copied: int) -> None:
+        """Take one more sample; forget those that are older than the window, and those of the wait for the first."""
+        if not copied:
+            self.samples, self._begun_s = [], at_s
+        self.samples.append(Sample(at_s, copied))
+        while len(self.samples) > MIN_SAMPLES and self.samples[1].at_s <= at_s - RATE_WINDOW_S:
+            self.samples.pop(0)
+
+    @property
+    def copied(self) -> int:
+        """Offsets copied at the last sample."""
+        return self.samples[-1].copied if self.samples else 0
+
+    @property
+    def rate(self) -> float | None:
+        """Offsets per second over the window; `None` before there are enough samples."""
+        if len(self.samples) < MIN_SAMPLES:
+            return None
+        first, last = self.samples[0], self.samples[-1]
+        elapsed_s = last.at_s - first.at_s
+        return (last.copied - first.copied) / elapsed_s if elapsed_s > 0 else None
+
+    def average_rate(self, since_s: float) -> float | None:
+        """Offsets per second up to the last sample, since copying began, or since a moment if that was not seen.
+
+        `None` when nothing was copied.
+        """
+        begun_s = since_s if self._begun_s is None else self._begun_s
+        if not self.copied or self.samples[-1].at_s <= begun_s:
+            return None
+        return self.copied / (self.samples[-1].at_s - begun_s)
+
+    @property
+    def eta_s(self) -> float | None:
+        """Seconds left at the present rate; `None` before 1 % or without movement."""
+        rate = self.rate
+        if rate is None or rate <= 0 or self.copied < self.total * MIN_SHARE:
+            return None
+        return max(0, self.total - self.copied) / rate
+
+
+def progress_line(meter: ProgressMeter, lag: Lag, elapsed_s: float, state: str) -> str:
+    """Write one line of at most 160 characters in the shape of gh-ost's status line, for example.
+
+    `Copy: 120,000/200,000 60.0%; Lag: 80,000; Rate: 9,500/s; Elapsed: 12s; State: mirroring; ETA: 8s`
+
+    Where the lag is not known the reason, which the state tells, comes first.
+    """
+    share = 100.0 if not meter.total else 100 * min(1.0, meter.copied / meter.total)
+    copied, elapsed = f"Copy: {meter.copied:,}/{meter.total:,} {share:.1f}%", f"Elapsed: {duration(elapsed_s)}"
+    if isinstance(lag, Unknown):
+        return fitted("State: ", state, f"; {copied}; Lag: unknown; {elapsed}")
+    eta = "unknown" if meter.eta_s is None else duration(meter.eta_s)
+    rate = "unknown" if meter.rate is None else f"{meter.rate:,.0f}/s"
+    return fitted(f"{copied}; Lag: {lag}; Rate: {rate}; {elapsed}; State: ", state, f"; ETA: {eta}")
+
+
+def fitted(before: str, text: str, after: str = "") -> str:
+    """Join the three to one line of at most 160 characters; the text between gives way."""
+    return f"{before}{shortened(text, MAX_LINE - len(before) - len(after))}{after}"
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return the text on one line, cut with an ellipsis where it is longer than the limit."""
+    words = shown(" ".join(text.split()))
+    return words if len(words) <= limit else f"{words[: max(0, limit - 1)]}…"

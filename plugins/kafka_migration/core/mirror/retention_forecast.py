@@ -1,0 +1,107 @@
+"""When the next run must start at the latest: before the source deletes what is not copied yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+
+# What lies further away is no limit; Kafka's largest retention.ms is no time span that Python could hold.
+HORIZON = timedelta(days=36_500)
+# Below this a rate says nothing: a run may follow the last one at once.
+MIN_RATE_SPAN = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRetention:
+    """How long and how much a source topic keeps, per partition; `None`: without a limit."""
+
+    time_limit: timedelta | None
+    has_size_limit: bool
+
+    @classmethod
+    def of(cls, cleanup_policy: str, retention_ms: str, retention_bytes: str) -> TopicRetention:
+        """Read the effective settings of a topic; one that is only compacted deletes no record for its age."""
+        if "delete" not in cleanup_policy:
+            return cls(None, has_size_limit=False)
+        limit_ms = int(retention_ms)
+        is_limited = 0 <= limit_ms < HORIZON // timedelta(milliseconds=1)
+        time_limit = timedelta(milliseconds=limit_ms) if is_limited else None
+        return cls(time_limit, has_size_limit=int(retention_bytes) >= 0)
+
+
+@dataclass(frozen=True, slots=True)
+class CopyProgress:
+    """Where the copy stood at two moments, and what the source holds now.
+
+    `uncopied_since` is the time of the first record that is not copied, per partition that has one.
+    """
+
+    now: datetime
+    positions: Offsets
+    source_log_start: Offsets
+    uncopied_since: Mapping[TopicPartition, datetime]
+    before: datetime | None
+    positions_before: Offsets
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The next run must start before `at`, because of one partition."""
+
+    at: datetime
+    partition: TopicPartition
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"the next run must start before {self.at.astimezone(UTC).isoformat(timespec='minutes')}: "
+            f"{self.partition}, {self.reason}"
+        )
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the forecast as plain JSON values."""
+        return {"at": self.at.isoformat(timespec="seconds"), "partition": str(self.partition), "reason": self.reason}
+
+
+def next_start_before(progress: CopyProgress, retention: Mapping[str, TopicRetention]) -> Forecast | None:
+    """Return the earliest moment at which the source may delete an uncopied record; `None`: it keeps everything.
+
+    By time a record may go when it is as old as the topic's retention; a partition that is copied to its end counts
+    from now. By size it goes when the log start, moving as fast as records came since the last run, reaches the
+    position; that is known only where the source has begun to delete.
+    """
+    forecasts = [f for p in sorted(progress.positions) for f in _forecasts(progress, p, retention.get(p.topic))]
+    return min(forecasts, key=lambda forecast: (forecast.at, forecast.partition), default=None)
+
+
+def _forecasts(
+    progress: CopyProgress, partition: TopicPartition, retention: TopicRetention | None
+) -> Iterable[Forecast]:
+    if retention is None:
+        return
+    if retention.time_limit is not None:
+        since = progress.uncopied_since.get(partition, progress.now)
+        at = max(progress.now, since + retention.time_limit)
+        yield Forecast(at, partition, f"retention.ms {retention.time_limit // timedelta(milliseconds=1):,}")
+    rate, log_start = _rate_per_s(progress, partition), progress.source_log_start.get(partition)
+    if retention.has_size_limit and rate and log_start:
+        held = progress.positions[partition] - log_start
+        seconds = min(max(0, held) / rate, HORIZON.total_seconds())
+        yield Forecast(
+            progress.now + timedelta(seconds=seconds),
+            partition,
+            f"retention.bytes: {held:,} offsets before the position, {rate:,.1f} come per second",
+        )
+
+
+def _rate_per_s(progress: CopyProgress, partition: TopicPartition) -> float | None:
+    """Return how many offsets a second were copied since the last stop; `None` where that is not known."""
+    if progress.before is None or partition not in progress.positions_before:
+        return None
+    span = progress.now - progress.before
+    grown = progress.positions[partition] - progress.positions_before[partition]
+    return grown / span.total_seconds() if span >= MIN_RATE_SPAN and grown > 0 else None

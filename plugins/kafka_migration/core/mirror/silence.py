@@ -1,0 +1,142 @@
+"""Who does not answer while MirrorMaker runs: since when, when a person is told of it, and when the run gives up."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, OutcomeUnknown
+from kafka_migration.core.text.shown import duration
+
+
+class Party(StrEnum):
+    """Whom a poll asks."""
+
+    HOST = "MirrorMaker host"
+    SOURCE = "source cluster"
+    TARGET = "target cluster"
+    EVIDENCE = "evidence store"
+    CLUSTER = "cluster"
+
+
+def party_of(error: Exception, asked: Party | None = None) -> Party | None:
+    """Return who did not answer, by the error; `asked` is who was asked if the error does not name anybody else.
+
+    A cluster's errors begin with its side, as `target (new_kafka, kafka:9092)`, those of the host with a code.
+    """
+    if isinstance(error, OSError):
+        return Party.EVIDENCE
+    text = str(error)
+    if isinstance(error, OutcomeUnknown) or text.startswith(("SSH_", "HOST_")):
+        return Party.HOST
+    sides = {"source (": Party.SOURCE, "target (": Party.TARGET}
+    return next((party for start, party in sides.items() if text.startswith(start)), asked)
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """One that does not answer, since when, and what came of the last try."""
+
+    party: Party
+    since: datetime
+    reason: str
+    is_told: bool = False
+
+    def __str__(self) -> str:
+        return f"no answer of the {self.party} since {moment(self.since)}: {self.reason}"
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the silence as plain JSON values."""
+        return {
+            "party": str(self.party),
+            "since": self.since.isoformat(timespec="seconds"),
+            "reason": self.reason,
+            "is_told": self.is_told,
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Silence:
+        """Read back what `to_document` wrote."""
+        since = datetime.fromisoformat(document["since"])
+        return cls(Party(document["party"]), since, str(document["reason"]), bool(document["is_told"]))
+
+
+@dataclass(slots=True)
+class SilenceWatch:
+    """Who is silent now. One that a poll did not ask stays as it was.
+
+    After `told_after_s` a person is told, once per silence; after `limit_s` the watch gives up. `setting` is what the
+    limit is called, `act` what is done when the cause is gone.
+    """
+
+    told_after_s: float
+    limit_s: float
+    silences: dict[Party, Silence] = field(default_factory=dict)
+    setting: str = "watch.unreachable_after"
+    act: str = "What was copied stays. Then trigger the run again."
+
+    def take(self, heard: Collection[Party], silent: Mapping[Party, str], since: datetime) -> tuple[Silence, ...]:
+        """Take one poll in, begun at a moment; return the silences that it ended."""
+        ended = tuple(self.silences.pop(p) for p in heard if p in self.silences and p not in silent)
+        for party, reason in silent.items():
+            known = self.silences.get(party)
+            is_told = known is not None and known.is_told
+            self.silences[party] = Silence(party, known.since if known else since, reason, is_told)
+        return ended
+
+    def take_untold(self, now: datetime) -> tuple[Silence, ...]:
+        """Return the silences that have lasted so long that a person must be told of them now."""
+        untold = [s for s in self._lasting(now, self.told_after_s) if not s.is_told]
+        for each in untold:
+            self.silences[each.party] = Silence(each.party, each.since, each.reason, is_told=True)
+        return tuple(untold)
+
+    def too_long(self, now: datetime) -> tuple[Finding, ...]:
+        """Return what the watch fails with; nothing while no silence has reached its limit."""
+        return self.causes() if self._lasting(now, self.limit_s) else ()
+
+    def causes(self) -> tuple[Finding, ...]:
+        """Return a finding on each that is silent now: what else went wrong may come of it."""
+        return tuple(self._finding(silence) for silence in self.silences.values())
+
+    def gives_up_at(self, silence: Silence) -> datetime:
+        """Return when the watch ends unless an answer comes."""
+        return silence.since + timedelta(seconds=self.limit_s)
+
+    def _lasting(self, now: datetime, seconds: float) -> list[Silence]:
+        return [s for s in self.silences.values() if (now - s.since).total_seconds() >= seconds]
+
+    def _finding(self, silence: Silence) -> Finding:
+        return Finding(
+            Code.UNREACHABLE,
+            str(silence.party),
+            f"no answer since {moment(silence.since)} ({silence.reason})",
+            f"an answer within {duration(self.limit_s)} ({self.setting})",
+            f"{_REMEDIES[silence.party]} {self.act}",
+        )
+
+
+_OF_A_CLUSTER = "Find out whether its brokers run, and whether Airflow's workers and triggerer reach this address."
+_REMEDIES = {
+    Party.HOST: "Find out whether the host runs, and whether Airflow reaches it by SSH. Without Airflow the host "
+    "itself stops MirrorMaker at the end of its lease (mirror.lease).",
+    Party.SOURCE: _OF_A_CLUSTER,
+    Party.TARGET: _OF_A_CLUSTER,
+    Party.CLUSTER: _OF_A_CLUSTER,
+    Party.EVIDENCE: "Find out whether Airflow's triggerer can read and write the evidence root.",
+}
+
+
+def silences_of(documents: Iterable[Mapping[str, Any]]) -> dict[Party, Silence]:
+    """Return silences as they were kept; for a watch that goes on after a restart of the triggerer."""
+    known = (Silence.from_document(document) for document in documents)
+    return {silence.party: silence for silence in known}
+
+
+def moment(at: datetime) -> str:
+    """Return a moment as it is told."""
+    return at.isoformat(timespec="seconds")

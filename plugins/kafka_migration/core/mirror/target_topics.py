@@ -1,0 +1,175 @@
+"""Which topics and partitions the target lacks, and what stands in the way of copying into what it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.cluster import NewTopic, TopicDescription
+from kafka_migration.core.kafka.offsets import Offsets
+from kafka_migration.core.ledger.cutovers import CreatedTopic
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.migration.settings import Migration
+
+# Broker-side state of a reassignment, not a property of the topic.
+NOT_COPIED = {"leader.replication.throttled.replicas", "follower.replication.throttled.replicas"}
+# Record timestamps are kept, so the target would delete old records as soon as they arrive.
+FROZEN_WHILE_SYNCING = {"retention.ms": "-1", "retention.bytes": "-1"}
+
+
+@dataclass(frozen=True, slots=True)
+class TopicPlan:
+    """What `create_topics` will do: topics to create, and present topics to grow to a partition count."""
+
+    create: tuple[NewTopic, ...]
+    grow: Mapping[str, int]
+
+    def frozen_configs(self, source: Mapping[str, TopicDescription]) -> dict[str, dict[str, str | None]]:
+        """Return per new topic the settings that are frozen, with the source's value (`None`: its default)."""
+        return {
+            topic.topic: {name: source[topic.topic].configs.get(name) for name in FROZEN_WHILE_SYNCING}
+            for topic in self.create
+        }
+
+
+def plan_topics(
+    migration: Migration,
+    source: Mapping[str, TopicDescription],
+    target: Mapping[str, TopicDescription],
+    ledger: Ledger,
+) -> TopicPlan:
+    """Return what has to be created; only topics that exist on the source are planned."""
+    create = tuple(
+        _copy_of(source[topic], migration.target_replication_factor)
+        for topic in migration.topics
+        if topic in source and topic not in target
+    )
+    grow = {
+        topic: source[topic].partitions
+        for topic in migration.topics
+        if topic in source
+        and topic in target
+        and topic in ledger.topics
+        and target[topic].partitions < source[topic].partitions
+    }
+    return TopicPlan(create, grow)
+
+
+def settings_to_restore(
+    ledger: Ledger, topics: Iterable[str], target: Mapping[str, TopicDescription]
+) -> dict[str, Mapping[str, str | None]]:
+    """Return the frozen settings of these topics with their real values (`None`: the default), where they are ours."""
+    created = (ledger.topics[topic] for topic in sorted(topics) if topic in ledger.topics and topic in target)
+    return {
+        each.topic: each.frozen_configs
+        for each in created
+        if each.is_frozen and not target[each.topic].is_another_than(each.topic_id)
+    }
+
+
+def settings_to_freeze(ledger: Ledger, topics: Iterable[str]) -> dict[str, Mapping[str, str | None]]:
+    """Return the settings to freeze again, by topic: of those of ours that a cutover which was taken back restored."""
+    return {
+        topic: FROZEN_WHILE_SYNCING for topic in topics if topic in ledger.topics and not ledger.topics[topic].is_frozen
+    }
+
+
+def _copy_of(description: TopicDescription, replication_factor: int) -> NewTopic:
+    configs = {name: value for name, value in description.configs.items() if name not in NOT_COPIED}
+    return NewTopic(description.topic, description.partitions, replication_factor, {**configs, **FROZEN_WHILE_SYNCING})
+
+
+def missing_topic_findings(migration: Migration, source: Mapping[str, TopicDescription]) -> Iterable[Finding]:
+    """Name every topic of the migration that the source does not have."""
+    for topic in migration.topics:
+        if topic not in source:
+            yield Finding(
+                Code.SOURCE_TOPIC_MISSING,
+                f"topic {topic}",
+                "no such topic on the source",
+                "an existing topic that the connection's user may describe",
+                "Correct the name in the migration file, remove it, or grant Describe on the topic.",
+            )
+
+
+def missing_target_findings(
+    migration: Migration, target: Mapping[str, TopicDescription], topics: Iterable[str] | None = None
+) -> tuple[Finding, ...]:
+    """Name every topic (`None`: of the migration) that the target does not have.
+
+    MirrorMaker 1 would wait for it for ever, and copy nothing.
+    """
+    return tuple(
+        Finding(
+            Code.TARGET_TOPIC_MISSING,
+            f"topic {migration.target_topic(topic)}",
+            "no such topic on the target",
+            "the topic, as create_topics made it",
+            "Somebody deleted it since. Trigger a new run, which creates it again.",
+        )
+        for topic in (migration.topics if topics is None else topics)
+        if topic not in target
+    )
+
+
+def target_topic_findings(
+    migration: Migration,
+    source: Mapping[str, TopicDescription],
+    target: Mapping[str, TopicDescription],
+    target_end_offsets: Offsets,
+    ledger: Ledger,
+) -> Iterable[Finding]:
+    """Name every target topic that cannot take a same-partition copy of its source."""
+    for topic in migration.topics:
+        if topic not in source or topic not in target:
+            continue
+        ours = ledger.topics.get(topic)
+        if migration.keeps_partitions:
+            yield from _partition_findings(source[topic], target[topic], ours)
+        if ours is None and topic not in ledger.copied_topics:
+            yield from _content_findings(target[topic], target_end_offsets)
+
+
+def _partition_findings(
+    source: TopicDescription, target: TopicDescription, ours: CreatedTopic | None
+) -> Iterable[Finding]:
+    can_grow = ours is not None and target.partitions < source.partitions
+    if target.partitions != source.partitions and not can_grow:
+        yield Finding(
+            Code.TOPIC_PARTITIONS_DIFFER,
+            f"topic {source.topic}",
+            f"{target.partitions} partitions on the target",
+            f"{source.partitions}, as on the source",
+            "Keyed records would land on other partitions after the cutover. Recreate the topic on the target "
+            "(or let this package create it), or leave it out of the migration.",
+        )
+
+
+def _content_findings(target: TopicDescription, target_end_offsets: Offsets) -> Iterable[Finding]:
+    written = [p for p in target.topic_partitions if target_end_offsets.get(p, 0) > 0]
+    if written:
+        yield Finding(
+            Code.TARGET_TOPIC_NOT_EMPTY,
+            f"topic {target.topic}",
+            f"end offset {target_end_offsets[written[0]]:,} on partition {written[0].partition} of the target",
+            "an empty topic, or one whose records this migration's ledger knows",
+            "Find out whose records these are, and who writes them. Once nobody needs them, delete the topic on the "
+            "target, or copy into topics with other names (mirror.topic_names).",
+        )
+
+
+def recreated_findings(target: Mapping[str, TopicDescription], ledger: Ledger) -> tuple[Finding, ...]:
+    """Name every target topic whose id is not the one that the ledger recorded at its creation."""
+    return tuple(
+        Finding(
+            Code.TARGET_TOPIC_RECREATED,
+            f"topic {topic}",
+            f"topic id {target[topic].topic_id}",
+            f"{created.topic_id}, recorded when the topic was created",
+            "The topic was deleted and created anew since. Find out by whom; its content is not what was copied.",
+        )
+        for topic, created in sorted(ledger.topics.items())
+        if topic in target and target[topic].is_another_than(created.topic_id)
+    )

@@ -1,0 +1,93 @@
+"""The course of a watch whose goals move with the source.
+
+Following has one stage: the goals are the source's ends of this moment, and reaching them ends nothing.
+
+A cutover approaches the live end, proves the fence, and drains to the fenced ends:
+
+approaching   goals are the source's ends of this moment; near once the whole lag is small enough
+near          the producers were told to stop; MirrorMaker goes on while the fence is proved
+fenced        goals are the fenced ends; reaching them ends the watch
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_migration.core.kafka.cluster import IsolationLevel
+from kafka_migration.core.kafka.lag import Known, Lag
+from kafka_migration.core.kafka.offsets import Offsets
+from kafka_migration.core.mirror.fence import FenceStatus, FenceWatch, SourceEnds
+from kafka_migration.core.mirror.watch import Aim
+
+
+@dataclass(slots=True)
+class FollowCourse:
+    """The goals of a watch that follows the source; they begin with the plan's and never lose a partition."""
+
+    goals: Offsets
+    isolation: IsolationLevel
+    stage: str = "following"
+
+    def aim(self, ends: SourceEnds) -> Aim:
+        """Take one look at the source in; return what to measure the copy against."""
+        self.goals = _live_goals(self.goals, ends, self.isolation)
+        return Aim(self.goals, is_final=False, stage=self.stage, unread=ends.unreadable)
+
+
+@dataclass(slots=True)
+class CutoverCourse:
+    """Which stage the watch is in. `goals` begin with the plan's and never lose a partition.
+
+    `fence` is there from the announcement on, `fenced_ends` while the fence is proved and holds. A restarted
+    watcher gives both as they were recorded; ends that moved in between show at the first look.
+    """
+
+    goals: Offsets
+    near_offsets: int
+    isolation: IsolationLevel
+    fence: FenceWatch | None = None
+    fenced_ends: Offsets | None = None
+
+    @property
+    def stage(self) -> str:
+        """The stage's name, as the progress line tells it."""
+        if self.fence is None:
+            return "approaching"
+        return "near" if self.fenced_ends is None else "fenced"
+
+    def aim(self, ends: SourceEnds) -> Aim:
+        """Take one look at the source in; return what to measure the copy against."""
+        self.goals = _live_goals(self.goals, ends, self.isolation)
+        if self.fence is None:
+            doing = f"near is a lag of {self.near_offsets:,}"
+            return Aim(self.goals, is_final=False, stage=self.stage, doing=doing, unread=ends.unreadable)
+        status = self.fence.take(ends)
+        self._judge_fence(ends, status)
+        if self.fenced_ends is not None:
+            return Aim(self.fenced_ends, stage=self.stage, unread=ends.unreadable)
+        doing = f"fencing: {status}"
+        return Aim(
+            self.goals, is_final=False, stage=self.stage, doing=doing, unread=ends.unreadable, findings=status.findings
+        )
+
+    def is_near(self, lag: Lag) -> bool:
+        """Whether it is time to tell the producers to stop: once, and never on a lag that is not known."""
+        return self.fence is None and isinstance(lag, Known) and lag.offsets <= self.near_offsets
+
+    def _judge_fence(self, ends: SourceEnds, status: FenceStatus) -> None:
+        """Keep a proved fence only while nothing contradicts it; what cannot be read contradicts nothing."""
+        if self.fenced_ends is not None and self._is_broken(self.fenced_ends, ends):
+            self.fenced_ends = None
+        if self.fenced_ends is None:
+            self.fenced_ends = status.ends
+
+    @staticmethod
+    def _is_broken(fenced_ends: Offsets, ends: SourceEnds) -> bool:
+        known = ends.known
+        return bool(ends.open_transactions) or any(fenced_ends.get(p) != end for p, end in known.items())
+
+
+def _live_goals(goals: Offsets, ends: SourceEnds, isolation: IsolationLevel) -> Offsets:
+    """Return the ends that MirrorMaker's consumer can see now; one that could not be read stays what it was."""
+    live = ends.last_stable_offsets if isolation == "read_committed" else ends.high_watermarks
+    return {**goals, **{p: live[p] for p in ends.partitions if p in live}}

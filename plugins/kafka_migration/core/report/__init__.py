@@ -1,0 +1,1 @@
+"""What people read about a run: its report, its alerts, its metrics, what to do next."""

@@ -1,0 +1,168 @@
+"""Alerts: what a person must be told about a run that they are not looking at, and in which words."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, MirrorFailed, OffsetsNotMoved, ValidationFailed
+from kafka_migration.core.migration.alert_settings import AlertKind
+
+# More would hide the first one, which is the one to act on.
+MAX_FINDINGS = 10
+
+
+HEADLINES = {
+    AlertKind.REFUSED: "the run was refused",
+    AlertKind.STALLED: "mirroring failed",
+    AlertKind.FAILED: "the copy is not proved",
+    AlertKind.BEHIND: "the run did not get everything done in time",
+    AlertKind.NOT_STOPPED: "MIRRORMAKER MAY STILL RUN",
+    AlertKind.ERROR: "the run failed",
+    AlertKind.PRODUCERS: "stop your producers now",
+    AlertKind.APPROVAL: "an approval is wanted",
+    AlertKind.TOO_LONG: "the run takes too long",
+    AlertKind.UNREACHABLE: "no answer while MirrorMaker runs",
+}
+ENDED = frozenset(AlertKind) - {AlertKind.PRODUCERS, AlertKind.APPROVAL, AlertKind.TOO_LONG, AlertKind.UNREACHABLE}
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """One message: its kind, the run that it is about, the codes that it names, and what it says line by line.
+
+    `link` leads to the run in Airflow; `next_act` is the first thing to do. What may happen several times in one run
+    has `once`, which tells one time from another.
+    """
+
+    kind: AlertKind
+    migration: str
+    run: str
+    link: str
+    next_act: str
+    codes: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    once: str = ""
+
+    @property
+    def subject(self) -> str:
+        """One line for a subject: migration, what happened, the first code."""
+        code = f" ({self.codes[0]})" if self.codes else ""
+        return f"[kafka-migration] {self.migration}: {HEADLINES[self.kind]}{code}"
+
+    @property
+    def text(self) -> str:
+        """The whole message as plain text."""
+        lines = (self.subject, "", *self.lines, f"What to do: {self.next_act}", f"Run: {self.run}", self.link)
+        return "\n".join(lines)
+
+    @property
+    def html(self) -> str:
+        """The whole message as HTML; names of topics and groups are no markup."""
+        return f"<pre>{html.escape(self.text)}</pre>"
+
+    def to_document(self) -> dict[str, Any]:
+        """Return what templates may use, as plain JSON values."""
+        return {
+            "kind": str(self.kind),
+            "migration": self.migration,
+            "run": self.run,
+            "link": self.link,
+            "codes": list(self.codes),
+            "next_act": self.next_act,
+            "subject": self.subject,
+            "text": self.text,
+            "html": self.html,
+        }
+
+
+def run_link(base_url: str, dag_id: str, run_id: str, task_id: str = "") -> str:
+    """Return the address of a run in Airflow's UI, or that of the question that one of its tasks asks people."""
+    path = f"/dags/{quote(dag_id, safe='')}/runs/{quote(run_id, safe='')}"
+    question = f"/tasks/{quote(task_id, safe='')}/required_actions" if task_id else ""
+    return f"{base_url.rstrip('/')}{path}{question}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a run ended: its outcome, the refusals (`{"error", "findings"}`) and what was late, and the bad tasks.
+
+    `release_problem` says why the reservation was not freed. `may_run` tells that MirrorMaker was started, and that
+    neither a certificate nor its host says that it has stopped.
+    """
+
+    outcome: str
+    refusals: Sequence[Mapping[str, Any]] = ()
+    late: Sequence[Finding] = ()
+    bad_tasks: Mapping[str, str] = field(default_factory=dict)
+    release_problem: str = ""
+    may_run: bool = False
+    verdict: str = ""
+    evidence: str = ""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings, the refusals' first."""
+        refused = (Finding.from_document(f) for refusal in self.refusals for f in refusal["findings"])
+        return (*refused, *self.late)
+
+    @property
+    def kind(self) -> AlertKind | None:
+        """Why a person must be told of this end; `None`: there is nothing to tell."""
+        if self.may_run:
+            return AlertKind.NOT_STOPPED
+        if self.refusals:
+            return _kind_of({refusal.get("error", "") for refusal in self.refusals}, {f.code for f in self.findings})
+        if self.bad_tasks or self.release_problem:
+            return AlertKind.ERROR
+        return AlertKind.BEHIND if self.late else None
+
+
+# A cutover that was told to end, or whose producers would not stand still, is not MirrorMaker's fault.
+_NOT_MIRRORMAKER = {Code.FENCE_MOVING, Code.FENCE_OPEN_TRANSACTION, Code.STOP_REQUESTED, Code.CUTOVER_ABORTED}
+
+
+def _kind_of(errors: set[str], codes: set[Code]) -> AlertKind:
+    if ValidationFailed.__name__ in errors:
+        return AlertKind.FAILED
+    if codes <= {Code.BEHIND, Code.VALIDATION_PENDING}:
+        return AlertKind.BEHIND
+    if MirrorFailed.__name__ in errors and not _NOT_MIRRORMAKER.issuperset(codes):
+        return AlertKind.STALLED
+    return AlertKind.REFUSED if errors - {OffsetsNotMoved.__name__} else AlertKind.ERROR
+
+
+def ended_alert(migration: str, run: str, link: str, ended: Ended) -> Alert | None:
+    """Return the alert of a run that has ended, if a person must be told of it."""
+    kind = ended.kind
+    if kind is None:
+        return None
+    findings = ended.findings
+    more = len(findings) - MAX_FINDINGS
+    tasks = () if findings else tuple(f"Task {task}: {state}" for task, state in ended.bad_tasks.items())
+    lines = (
+        *(str(finding) for finding in findings[:MAX_FINDINGS]),
+        *((f"… and {more} more in the report",) if more > 0 else ()),
+        *tasks,
+        *((f"The reservation was not freed: {ended.release_problem}",) if ended.release_problem else ()),
+        f"MirrorMaker: {_MAY_RUN if ended.may_run else 'none of this run is running'}",
+        f"Verdict of this run: {ended.verdict or 'none'}",
+        f"Evidence: {ended.evidence}",
+    )
+    codes = tuple(dict.fromkeys(str(finding.code) for finding in findings))
+    return Alert(kind, migration, run, link, _next_act(kind, findings, ended), codes, lines)
+
+
+_MAY_RUN = "not known to have stopped; its host stops it when its lease is over"
+
+
+def _next_act(kind: AlertKind, findings: Sequence[Finding], ended: Ended) -> str:
+    if kind is AlertKind.NOT_STOPPED:
+        return "clear the task stop_mirror of the run, or look on the MirrorMaker host (runbook, MirrorMaker runs on)."
+    if findings:
+        return findings[0].remedy
+    return f"read the log of the task {next(iter(ended.bad_tasks), 'finish')}."

@@ -1,0 +1,81 @@
+"""Metrics: what is measured of a migration, under which names. Nothing decides by them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from kafka_migration.core.kafka.lag import Known, Lag
+from kafka_migration.core.mirror.progress import ProgressMeter
+
+PREFIX = "kafka_migration"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One value: a gauge that is set, or a counter that goes up by it; `tags` tell the migration, and what else.
+
+    Where tags do not exist (plain StatsD) their values follow the name, as in Airflow's own metrics.
+    """
+
+    name: str
+    tags: Mapping[str, str]
+    value: float = 1
+    kind: Literal["gauge", "counter"] = "gauge"
+
+    @property
+    def full_name(self) -> str:
+        """The name, tags apart."""
+        return f"{PREFIX}.{self.name}"
+
+    @property
+    def name_with_tags(self) -> str:
+        """The name followed by the values of the tags; a value's dots would make levels of it."""
+        return ".".join((self.full_name, *(value.replace(".", "__") for value in self.tags.values())))
+
+
+@dataclass(frozen=True, slots=True)
+class MetricsOf:
+    """The metrics of one migration."""
+
+    migration: str
+
+    @property
+    def _tags(self) -> dict[str, str]:
+        return {"migration": self.migration}
+
+    def lag(self, lag: Lag, meter: ProgressMeter) -> Iterator[Metric]:
+        """Yield lag (offsets), rate (offsets a second) and time left (seconds), as far as each is known.
+
+        A lag that is not known is no number: `lag_unknown` is 1 then.
+        """
+        yield Metric("lag_unknown", self._tags, 0 if isinstance(lag, Known) else 1)
+        if isinstance(lag, Known):
+            yield Metric("lag", self._tags, lag.offsets)
+        if meter.rate is not None:
+            # After a death the copy may begin further back; StatsD would take a minus for a decrease.
+            yield Metric("rate", self._tags, max(0.0, meter.rate))
+        if meter.eta_s is not None and isinstance(lag, Known):
+            yield Metric("eta", self._tags, meter.eta_s)
+
+    def headroom(self, start_before: datetime, now: datetime) -> Iterator[Metric]:
+        """Yield how many seconds are left until the source may delete uncopied records, and that moment's Unix time."""
+        yield Metric("gap_headroom", self._tags, max(0.0, (start_before - now).total_seconds()))
+        yield Metric("next_start_before", self._tags, start_before.timestamp())
+
+    def verdict(self, verdict: str) -> Metric:
+        """Return the count of one verdict."""
+        return self._count("verdict", verdict)
+
+    def run(self, outcome: str) -> Metric:
+        """Return the count of one run's end."""
+        return self._count("run", outcome.replace(" ", "_"))
+
+    def alert(self, kind: str) -> Metric:
+        """Return the count of one alert."""
+        return self._count("alert", kind)
+
+    def _count(self, name: str, what: str) -> Metric:
+        return Metric(name, {name: what.lower(), **self._tags}, kind="counter")

@@ -1,0 +1,46 @@
+"""Who did what in a run, as lines of its report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kafka_migration.core.text.markdown import escaped
+
+
+def people(run: Mapping[str, Any]) -> str:
+    """Return the section about people; empty where nobody was asked and nobody is known."""
+    lines = [f"- {line}" for line in _lines(run)]
+    return "## Who\n\n" + "\n".join(lines) if lines else ""
+
+
+def _lines(run: Mapping[str, Any]) -> Iterator[str]:
+    steps = run["steps"]
+    if run.get("triggered_by"):
+        yield f"Triggered by: {_name(run['triggered_by'])}"
+    if "producers" in steps:
+        yield f"Producers: {_producers(steps['producers'])}"
+    if "approve" in steps:
+        yield f"Approval: {_approval(steps['approve'])}"
+
+
+def _producers(asked: Mapping[str, Any]) -> str:
+    if asked["chosen"] is None:
+        return f"asked at {asked['announced_at']} to stop them; nobody answered, the fence decided"
+    return f"{_name(asked['by'])} answered “{asked['chosen']}” at {asked['answered_at']}"
+
+
+def _approval(asked: Mapping[str, Any]) -> str:
+    if asked["answered_at"] is None:
+        return f"asked at {asked['asked_at']}; no answer so far"
+    if asked["chosen"] is None:
+        return f"asked at {asked['asked_at']}; nobody answered in time"
+    by = asked["responded_by"]
+    return (
+        f"{_name(by['name'] or by['id'] or 'a user that Airflow does not name')} chose “{escaped(asked['chosen'])}” at "
+        f"{asked['answered_at']} (asked at {asked['asked_at']}, plan `{asked['digest'][:12]}`)"
+    )
+
+
+def _name(text: str) -> str:
+    return escaped(str(text), is_file=True)

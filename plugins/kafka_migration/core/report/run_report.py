@@ -1,0 +1,242 @@
+"""Rendering of `run.json` as Markdown: verdict first, then why, then the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kafka_migration.core.migration.settings import Mode
+from kafka_migration.core.report.course import course
+from kafka_migration.core.report.offsets import offsets_of_groups
+from kafka_migration.core.report.people import people
+from kafka_migration.core.report.readiness import readiness
+from kafka_migration.core.report.what_next import next_acts
+from kafka_migration.core.text.markdown import escaped, shown, table
+from kafka_migration.core.validation.difference_words import kcat_command
+
+
+def render_report(run: Mapping[str, Any]) -> str:
+    """Return the Markdown report of an assembled run."""
+    parts = (
+        _headline,
+        _findings,
+        _ready,
+        _next_steps,
+        people,
+        course,
+        _topics,
+        _differences,
+        _groups,
+        _target_only,
+        _decommission,
+        _hooks,
+        _mirror,
+        _tasks,
+    )
+    sections = [part(run) for part in parts]
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _headline(run: Mapping[str, Any]) -> str:
+    interval = run["interval"]
+    of = f", records of [{interval['start']}, {interval['end']})" if interval else ""
+    mode = f"mode `{run['mode']}`" + (f" of generation {run['generations']}" if run["generations"] else "")
+    note = f"\n- Note: {escaped(run['note'])}" if run["note"] else ""
+    reason = f"- Nothing was done: {run['reason']}\n" if run["reason"] else ""
+    return (
+        f"# {run['migration']}{of}: {_result(run)}\n\n"
+        f"- Run: `{run['run_id']}` of `{run['dag_id']}`, attempt {run['attempt']}, {mode}\n"
+        f"{reason}- Finished: {run['finished_at']}\n"
+        f"- Migration file: SHA-256 `{run['migration_digest']}`, package {run['package_version']}{note}"
+    )
+
+
+def _result(run: Mapping[str, Any]) -> str:
+    if run["mode"] in {Mode.RESTORE, Mode.FAIL_BACK}:
+        return f"rollback ({run['outcome']})"
+    return f"{run['verdict'] or 'no verdict'} ({run['outcome']})"
+
+
+def _findings(run: Mapping[str, Any]) -> str:
+    parts = []
+    for title, findings in (("What is wrong", run["findings"]), ("Worth knowing", run["warnings"])):
+        lines = [
+            f"- **{f['code']}** · {_told(f['subject'])}: found {_told(f['found'])}; expected "
+            f"{_told(f['expected'])}. {_told(f['remedy'])}"
+            for f in findings
+        ]
+        if lines:
+            parts.append(f"## {title}\n\n" + "\n".join(lines))
+    return "\n\n".join(parts)
+
+
+def _told(text: str) -> str:
+    # The report is a file that people read as it is, too.
+    return escaped(text, is_file=True)
+
+
+def _topics(run: Mapping[str, Any]) -> str:
+    if not run["topics"]:
+        return ""
+    rows = [
+        (
+            topic["topic"],
+            topic["verdict"],
+            record_count(topic["source_records"]),
+            record_count(topic["target_records"]),
+            *_whole(topic),
+        )
+        for topic in run["topics"]
+    ]
+    verdict_of = "the interval" if run["interval"] else "this run"
+    header = ("Topic", f"Verdict of {verdict_of}", "Source records", "Target records", "Whole topic", "Proved in all")
+    return "\n\n".join(["## Validation", table(header, rows), *_whole_topics(run)])
+
+
+def _whole(topic: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what all runs together came to, and how many records they prove, which earlier versions did not tell."""
+    whole = topic.get("whole")
+    if not whole:
+        return topic["whole_verdict"] or "not yet read", "–"
+    return whole["standing"], record_count(whole["target_records"])
+
+
+def _whole_topics(run: Mapping[str, Any]) -> list[str]:
+    """Return one list of what keeps topics from being proved as a whole, with the first reasons of each."""
+    lines = [
+        f"- {topic['topic']} as a whole, {whole['standing']}: {'; '.join(whole['reasons'][:3])}"
+        for topic in run["topics"]
+        if (whole := topic.get("whole")) and whole["reasons"]
+    ]
+    return ["\n".join(lines)] if lines else []
+
+
+def _differences(run: Mapping[str, Any]) -> str:
+    """Return the first differences of each topic, each with the command that shows its record."""
+    parts = []
+    for topic in run["topics"]:
+        found = topic["differences"]
+        if found and found["first"]:
+            counts = ", ".join(f"{count:,} {kind}" for kind, count in found["counts"].items())
+            parts.append(f"### {topic['topic']}: {counts}\n\n" + table(_DIFFERENCE_COLUMNS, _difference_rows(topic)))
+    return f"## Differences\n\n{_HOW_TO_LOOK}\n\n" + "\n\n".join(parts) if parts else ""
+
+
+_DIFFERENCE_COLUMNS = ("Kind", "Fields", "Source", "Target")
+_HOW_TO_LOOK = (
+    "The first of each topic; all of them are in the Parquet file beside the validation's result. The commands show a "
+    "record once `SOURCE` and `TARGET` are set to the bootstrap servers."
+)
+
+
+def _difference_rows(topic: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
+    names = {"source": topic["topic"], "target": topic["differences"]["target_topic"]}
+    for found in topic["differences"]["first"]:
+        commands = (_command(side, name, found) for side, name in names.items())
+        yield (found["kind"], ", ".join(found["fields"]) or "–", *commands)
+
+
+def _command(side: str, topic: str, difference: Mapping[str, Any]) -> str:
+    partition, offset = (difference[f"{side}_{name}"] for name in ("partition", "offset"))
+    return "–" if offset is None else kcat_command(f"${side.upper()}", topic, partition, offset)
+
+
+def record_count(records: int | None) -> str:
+    """Return a number of records as text; `None` is one that is not known."""
+    return "not known" if records is None else f"{records:,}"
+
+
+# What became of a group in a rollback, where "moved" would say the opposite.
+_ROLLED_BACK = {"moved": "put back", "already_moved": "was there already", "not_written": "nothing written"}
+
+
+def _groups(run: Mapping[str, Any]) -> str:
+    if not run["groups"]:
+        return ""
+    is_rollback = "rollback-plan" in run["steps"]
+    words = _ROLLED_BACK if is_rollback else {}
+    rows = [
+        (
+            shown(group["group"]),
+            group["verdict"],
+            words.get(group["outcome"], group["outcome"].replace("_", " ")),
+            f"{group['partitions']:,}",
+            f"{group['delivered_again']:,}",
+            "; ".join(map(_told, group["reasons"])) or "–",
+        )
+        for group in run["groups"]
+    ]
+    where = "Result" if is_rollback else "On the target"
+    header = ("Group", "Plan", where, "Partitions", "Delivered again", "Reasons")
+    return "\n\n".join(part for part in ["## Consumer groups", table(header, rows), offsets_of_groups(run)] if part)
+
+
+def _target_only(run: Mapping[str, Any]) -> str:
+    plan = run["steps"].get("rollback-plan", {}).get("plan", {})
+    rows = [
+        (each["topic"], ("" if each["is_exact"] else "at most ") + f"{each['records']:,}", _first_offsets(each))
+        for each in plan.get("target_only", ())
+    ]
+    header = ("Topic", "Records on the target only", "First offsets")
+    return "## What only the target has\n\n" + table(header, rows) if rows else ""
+
+
+def _first_offsets(target_only: Mapping[str, Any]) -> str:
+    first = target_only["first_offsets"].get(target_only["topic"], {})
+    return "; ".join(f"{partition}: {offset:,}" for partition, offset in first.items())
+
+
+def _next_steps(run: Mapping[str, Any]) -> str:
+    lines = [f"{number}. {_told(text)}" for number, text in enumerate(next_acts(run), start=1)]
+    return "## What to do next\n\n" + "\n".join(lines)
+
+
+def _ready(run: Mapping[str, Any]) -> str:
+    found = readiness(run)
+    if found is None:
+        return ""
+    answer = "**Yes.**" if found.is_ready else "**No**, because:"
+    lines = [f"- {_told(text)}" for text in (*found.against, *found.notes)]
+    return "\n\n".join(["## Ready for cutover?", answer, *(["\n".join(lines)] if lines else [])])
+
+
+def _decommission(run: Mapping[str, Any]) -> str:
+    points = run.get("decommission") or ()
+    if not points:
+        return ""
+    is_no = any(point["answer"] == "no" for point in points)
+    rows = [
+        (
+            point["question"],
+            point["answer"],
+            "; ".join(map(_told, point["reasons"])) or "–",
+        )
+        for point in points
+    ]
+    answer = "**No**, because of what follows." if is_no else "**Yes.**"
+    header = ("Question", "Answer", "Because")
+    return f"## May the source be switched off?\n\n{answer}\n\n{table(header, rows)}"
+
+
+def _hooks(run: Mapping[str, Any]) -> str:
+    rows = [(hook["hook"], hook["called"], hook["at"], escaped(str(hook["result"]))) for hook in run.get("hooks") or ()]
+    return "## Called on the way\n\n" + table(("When", "What", "Ended", "Result"), rows) if rows else ""
+
+
+def _mirror(run: Mapping[str, Any]) -> str:
+    watch, stop = run["steps"].get("watch"), run["steps"].get("stop")
+    lines = []
+    if watch and watch.get("progress"):
+        lines.append(f"- Last progress: `{watch['progress']}`")
+    if stop and stop.get("certificate"):
+        certificate = stop["certificate"]
+        manner = "gracefully" if certificate["graceful"] else "ungracefully"
+        lines.append(
+            f"- Generation {certificate['generation']} ended {manner} "
+            f"(exit code {certificate['exit_code']}): {certificate['reason']}"
+        )
+    return "## MirrorMaker\n\n" + "\n".join(lines) if lines else ""
+
+
+def _tasks(run: Mapping[str, Any]) -> str:
+    return "## Tasks\n\n" + table(("Task", "State"), [(t, s or "not run") for t, s in run["tasks"].items()])

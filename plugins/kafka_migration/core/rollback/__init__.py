@@ -1,0 +1,1 @@
+"""The way back after a cutover, and giving up the old cluster."""

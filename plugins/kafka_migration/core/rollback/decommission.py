@@ -1,0 +1,210 @@
+"""May the old cluster be switched off? What must be true of both clusters and of the ledger, question by question.
+
+What is not known is no yes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from kafka_migration.core.kafka.commits import GroupsCommits
+from kafka_migration.core.kafka.offsets import Offsets
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.text.names import group_subject
+from kafka_migration.core.text.shown import duration
+from kafka_migration.core.validation.coverage_rules import coverage_of
+
+Answer = Literal["yes", "no"]
+MAX_REASONS = 20
+NOT_KNOWN = timedelta.max
+
+
+@dataclass(frozen=True, slots=True)
+class SourceGroup:
+    """A group with commits on the migration's topics on the source; `commits` is `None` where they cannot be read."""
+
+    group: str
+    is_active: bool
+    commits: Offsets | None
+
+
+@dataclass(frozen=True, slots=True)
+class OldCluster:
+    """What was read of both clusters, about all topics that were ever copied.
+
+    :param topics: those of the migration file, and whatever else was copied
+    :param source_ends: the ends of the source; a partition that cannot be read is missing
+    :param source_partitions: how many partitions each topic has there
+    :param source_groups: everybody who has commits on these topics there
+    :param commits_at_cutover: what the moved groups had committed there when they were moved, as it was saved
+    :param target_commits: where they stand on the target now
+    :param written: where the cutovers put them there
+    :param active_on_target: the groups that have members there
+    :param retention: how long the source keeps records; `None` is without a limit
+    """
+
+    now: datetime
+    ledger: Ledger
+    topics: tuple[str, ...]
+    source_ends: Offsets
+    source_partitions: Mapping[str, int]
+    source_groups: tuple[SourceGroup, ...]
+    commits_at_cutover: GroupsCommits
+    target_commits: GroupsCommits
+    written: Mapping[str, Offsets]
+    active_on_target: Collection[str]
+    retention: Mapping[str, timedelta | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long nothing may have been written to the source, and how long the way back stays open.
+
+    `overlap` of `None` is each topic's own retention on the source.
+    """
+
+    quiet: timedelta = timedelta(hours=24)
+    overlap: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One question with its answer, and the reasons for a no."""
+
+    question: str
+    answer: Answer
+    reasons: tuple[str, ...] = ()
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the point as plain JSON values."""
+        return {"question": self.question, "answer": self.answer, "reasons": list(self.reasons)}
+
+
+def decommission_points(old: OldCluster, patience: Patience) -> tuple[Point, ...]:
+    """Return every question with its answer; the old cluster may go if none is no."""
+    return tuple(_point(question, ask(old, patience)) for question, ask in _QUESTIONS)
+
+
+def may_go(points: Iterable[Point]) -> bool:
+    """Whether the old cluster may be switched off."""
+    return all(point.answer != "no" for point in points)
+
+
+def _point(question: str, found: Iterable[str]) -> Point:
+    reasons = tuple(found)
+    more = len(reasons) - MAX_REASONS
+    shown = (*reasons[:MAX_REASONS], f"and {more:,} more") if more > 0 else reasons
+    return Point(question, "no" if reasons else "yes", shown)
+
+
+def _cut_over(old: OldCluster, _: Patience) -> Iterator[str]:
+    moved = old.ledger.moved_topics()
+    if left := [topic for topic in old.topics if topic not in moved]:
+        yield f"not cut over: {', '.join(left)}"
+
+
+def _stopped(old: OldCluster, _: Patience) -> Iterator[str]:
+    open_generation = old.ledger.open_generation
+    if open_generation is not None:
+        yield f"generation {open_generation.number} has no stop certificate: a MirrorMaker may still read there"
+
+
+def _proved(old: OldCluster, _: Patience) -> Iterator[str]:
+    covered = coverage_of(old.ledger)
+    for topic in old.topics:
+        found = covered.get(topic)
+        if found is None or not found.is_proved:
+            reason = next(found.reasons(), "nothing was validated") if found else "nothing was copied"
+            yield f"{topic}: verdict {found.standing if found else 'none'} ({reason})"
+
+
+def _quiet(old: OldCluster, patience: Patience) -> Iterator[str]:
+    stop = old.ledger.last_stop
+    copied = stop.mirror_positions if stop else {}
+    for topic in old.topics:
+        partitions = [p for p in copied if p.topic == topic]
+        if len(partitions) != old.source_partitions.get(topic):
+            yield f"{topic}: {old.source_partitions.get(topic, 0)} partitions, {len(partitions)} when it was copied"
+        for partition in sorted(partitions):
+            end = old.source_ends.get(partition)
+            if end != copied[partition]:
+                found = "cannot be read" if end is None else f"is {end:,}"
+                yield f"{partition}: its end {found}, and {copied[partition]:,} when it was copied"
+    yield from _too_young(old, patience.quiet, "nothing may be written for")
+
+
+def _too_young(old: OldCluster, least: timedelta, what: str) -> Iterator[str]:
+    for cutover in old.ledger.cutovers:
+        age = old.now - datetime.fromisoformat(cutover.at)
+        if age < least:
+            topics = ", ".join(cutover.topics)
+            yield f"{topics}: cut over {_words(age)} ago; {what} {_words(least)}"
+
+
+def _no_readers(old: OldCluster, _: Patience) -> Iterator[str]:
+    for group in old.source_groups:
+        saved = old.commits_at_cutover.get(group.group)
+        if group.is_active:
+            yield f"{group_subject(group.group)} has members there"
+        elif group.commits is None:
+            yield f"{group_subject(group.group)}: what it has committed there cannot be read"
+        elif saved is None:
+            yield f"{group_subject(group.group)} has committed there, and no cutover has moved it"
+        elif any(p not in saved or saved[p].offset != at for p, at in group.commits.items()):
+            yield f"{group_subject(group.group)} has committed there since it was moved"
+
+
+def _groups_moved(old: OldCluster, _: Patience) -> Iterator[str]:
+    moved = {group for cutover in old.ledger.cutovers for group in cutover.groups}
+    for cutover in old.ledger.cutovers:
+        for group in sorted(cutover.left.keys() - moved):
+            yield f"{group_subject(group)} was left behind by {cutover.run}"
+
+
+def _read_on_target(old: OldCluster, _: Patience) -> Iterator[str]:
+    for group, written in sorted(old.written.items()):
+        commits = old.target_commits.get(group, {})
+        has_read = any(p in commits and commits[p].offset > at for p, at in written.items())
+        if not has_read and group not in old.active_on_target:
+            yield f"{group_subject(group)} has no member on the target and has committed nothing since it was moved"
+
+
+def _overlap(old: OldCluster, patience: Patience) -> Iterator[str]:
+    if patience.overlap is not None:
+        yield from _too_young(old, patience.overlap, "the way back stays open for")
+        return
+    for cutover in old.ledger.cutovers:
+        age = old.now - datetime.fromisoformat(cutover.at)
+        for topic in cutover.topics:
+            keeps = old.retention.get(topic, NOT_KNOWN)
+            if keeps is NOT_KNOWN:
+                yield f"{topic}: how long the source keeps its records cannot be read"
+            elif keeps is not None and age < keeps:
+                yield f"{topic}: cut over {_words(age)} ago, and the source keeps records for {_words(keeps)}"
+
+
+def _settings(old: OldCluster, _: Patience) -> Iterator[str]:
+    for topic, created in sorted(old.ledger.topics.items()):
+        if created.is_frozen and created.frozen_configs and topic in old.topics:
+            yield f"{topic}: its retention on the target is still switched off"
+
+
+def _words(span: timedelta) -> str:
+    return duration(max(0.0, span.total_seconds()))
+
+
+_Ask = Callable[[OldCluster, Patience], Iterable[str]]
+_QUESTIONS: tuple[tuple[str, _Ask], ...] = (
+    ("Is every topic cut over?", _cut_over),
+    ("Has MirrorMaker stopped?", _stopped),
+    ("Is every copy proved?", _proved),
+    ("Was nothing written to the source since?", _quiet),
+    ("Does no group read on the source?", _no_readers),
+    ("Were all groups moved?", _groups_moved),
+    ("Do the moved groups read on the target?", _read_on_target),
+    ("Is the time over in which one may go back?", _overlap),
+    ("Do the topics on the target have their own retention?", _settings),
+)

@@ -1,0 +1,66 @@
+"""The migration file that copies back what only the target has, as text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.rollback.plan import TargetOnly
+from kafka_migration.core.waves.migration_file import insecure_lines
+
+MAX_NAME = 63
+SUFFIX = "-back"
+
+
+def reverse_migration(migration: Migration, target_only: Iterable[TargetOnly]) -> tuple[str, str]:
+    """Return name and text of a migration file from the target to the source, of topics with records to bring back.
+
+    Under other names, because the topics on the source have records, and maybe producers, of their own.
+    """
+    name = f"{migration.name[: MAX_NAME - len(SUFFIX)]}{SUFFIX}"
+    left = tuple(target_only)
+    return name, "\n".join([*_comment(migration, name, left), *_file(migration, name, left), ""])
+
+
+def _comment(migration: Migration, name: str, left: Iterable[TargetOnly]) -> Iterable[str]:
+    yield f"# Brings records back that only `{migration.target.connection}` has, into topics of their own on"
+    yield f"# `{migration.source.connection}`: a topic t becomes {name}.t there. The whole topic is copied; what is new"
+    yield "# begins at these offsets of the target:"
+    for each in left:
+        first = ", ".join(f"partition {p.partition}: {at}" for p, at in sorted(each.first.items()))
+        yield f"#   {migration.target_topic(each.topic)}: {each.count} records, {first}"
+    yield f"# Before it is used, take these topics out of {migration.name}.yaml (REPLICATION_LOOP)."
+
+
+def _file(migration: Migration, name: str, left: Iterable[TargetOnly]) -> Iterable[str]:
+    mirror = migration.mirror
+    yield "version: 1"
+    yield f"name: {name}"
+    yield "source:"
+    yield f"  connection: {_text(migration.target.connection)}"
+    yield from insecure_lines(migration.target.insecure)
+    yield f"  alias: {name}"
+    yield "target:"
+    yield f"  connection: {_text(migration.source.connection)}"
+    yield from insecure_lines(migration.source.insecure)
+    yield f"  replication_factor: {migration.target_replication_factor}"
+    yield f"topics: [{', '.join(_text(migration.target_topic(each.topic)) for each in left)}]"
+    yield "mirror:"
+    yield "  engine: mirrormaker2"
+    yield f"  connection: {_text(mirror.connection)}"
+    yield from (f"  {key}: {_text(value)}" for key, value in _homes(migration) if value is not None)
+    yield f"  heap_mb: {mirror.heap_mb}"
+    yield "  topic_names:"
+    yield "    naming: prefixed"
+    yield "validation:"
+    yield f"  spark_connection: {_text(migration.validation.spark_connection)}"
+
+
+def _homes(migration: Migration) -> Iterable[tuple[str, str | None]]:
+    return ("kafka_home", migration.mirror.kafka_home), ("java_home", migration.mirror.java_home)
+
+
+def _text(value: str) -> str:
+    # A JSON text is a YAML text, whatever is in it.
+    return json.dumps(value)

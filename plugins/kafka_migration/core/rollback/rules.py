@@ -1,0 +1,372 @@
+"""What a rollback may do with each group, and where it puts it: rules over what was read of both clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.groups.plan import CommittedGroup, Proof
+from kafka_migration.core.groups.writing import active_finding
+from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, TopicDescription
+from kafka_migration.core.kafka.commits import Commits
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.rollback.plan import GroupReturn, ReturnedTopic, TargetOnly
+from kafka_migration.core.text.names import group_subject
+from kafka_migration.core.translation.by_partition import Position
+from kafka_migration.core.translation.by_topic import by_partition
+from kafka_migration.core.translation.contract import PartitionOffsets, TranslationsBack
+from kafka_migration.core.translation.copied_topic import CopiedTopic
+
+
+@dataclass(frozen=True, slots=True)
+class MovedGroup:
+    """A group that a cutover moved: what that wrote on the target, what stood there before, and what stands there now.
+
+    All on the topics that were cut over. `has_others` tells whether it has committed on others of the target, too.
+    `source_before` is what it had committed on the source at the cutover, `source_present` what it has there now.
+    """
+
+    description: GroupDescription
+    written: Offsets
+    before: Commits
+    present: Commits
+    has_others: bool
+    source_before: Commits
+    source_present: Commits
+
+    @property
+    def group(self) -> str:
+        """The group's name."""
+        return self.description.group
+
+
+def restored(group: MovedGroup, source_log_start: Offsets) -> GroupReturn:
+    """Plan to put a group on the target back to where it stood before the cutover.
+
+    That promises that it goes on on the source where it had stopped: its offsets and records must still be there.
+    """
+    present = {p: commit for p, commit in group.present.items() if p in group.written}
+    refusals = (
+        *((active_finding(group.description, "target"),) if group.description.is_active else ()),
+        *_gone_findings(group, source_log_start),
+    )
+    if refusals:
+        return GroupReturn(group.group, present, {}, refusals=refusals)
+    proposed = {p: group.before[p] for p in sorted(group.written) if p in group.before}
+    # Also when it is gone already: asked again after that, the plan is the same.
+    is_removed = not group.before and not group.has_others
+    added = group.written.keys() - proposed.keys() if not is_removed else set()
+    stay = tuple(_stays_finding(group, p) for p in sorted(added & present.keys()))
+    return GroupReturn(
+        group.group,
+        group.present if is_removed else present,
+        proposed,
+        is_removed,
+        warnings=(*stay, *_read_on_findings(group)),
+    )
+
+
+def _gone_findings(group: MovedGroup, source_log_start: Offsets) -> Iterator[Finding]:
+    for partition, before in sorted(group.source_before.items()):
+        present = group.source_present.get(partition)
+        if present is None:
+            yield _lost_finding(group.group, partition, before.offset)
+        elif present.offset < source_log_start.get(partition, 0):
+            remedy = (
+                "The source has deleted records that the group has not read. On the target they are still there: let "
+                "it read them, then fail back (mode fail_back)."
+            )
+            yield _deleted_finding(group.group, partition, present.offset, source_log_start[partition], remedy)
+
+
+def _lost_finding(group: str, partition: TopicPartition, offset: int) -> Finding:
+    return Finding(
+        Code.GROUP_OFFSETS_LOST,
+        f"{group_subject(group)}, {partition}",
+        "no committed offset on the source",
+        f"{offset:,}, which it had there at the cutover",
+        "It has expired, or the topic was deleted; the group would begin where its auto.offset.reset says. Set it with "
+        "`kafka-consumer-groups --reset-offsets` (offsets-before-source.csv of the cutover has it), or use mode "
+        "fail_back.",
+    )
+
+
+def _stays_finding(group: MovedGroup, partition: TopicPartition) -> Finding:
+    return Finding(
+        Code.OFFSET_STAYS,
+        f"{group_subject(group.group)}, {partition}",
+        f"target offset {group.present[partition].offset:,}, and none before the cutover",
+        "no offset, as before; Kafka's client takes single offsets of a group away only by deleting the group, which "
+        "had others before",
+        "Delete it with `kafka-consumer-groups --delete-offsets` on the target if the group must not go on from there.",
+    )
+
+
+def _read_on_findings(group: MovedGroup) -> Iterator[Finding]:
+    for partition, written in sorted(group.written.items()):
+        present = group.present.get(partition)
+        if present is not None and present.offset != written:
+            yield Finding(
+                Code.TARGET_OFFSETS_CHANGED,
+                f"{group_subject(group.group)}, {partition}",
+                f"target offset {present.offset:,}",
+                f"{written:,}, as the cutover wrote it",
+                "The group has read on the target since. On the source it reads that again; mode fail_back takes it "
+                "along.",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Returning:
+    """Everything that was read and computed about the groups' commits on the target.
+
+    `moved` are the groups that cutovers moved. The proofs are the digests of the record at each counted source offset,
+    and at the committed target offset; `None` stands for the end of the copy.
+    """
+
+    topics: Mapping[str, CopiedTopic]
+    moved: Collection[str] = ()
+    translations: TranslationsBack = field(default_factory=dict)
+    source_proofs: Mapping[Position, str | None] = field(default_factory=dict)
+    target_proofs: Mapping[Position, str | None] = field(default_factory=dict)
+
+    def commits_of(self, group: CommittedGroup) -> Iterator[tuple[CopiedTopic, PartitionOffsets]]:
+        """Yield the topics that a group has committed on, each with its offsets on the target."""
+        for name, topic in sorted(self.topics.items()):
+            committed = {p.partition: c.offset for p, c in sorted(group.target_commits.items()) if p.topic == name}
+            if committed:
+                yield topic, committed
+
+    def is_proved(self, topic: CopiedTopic, here: Position, there: Position) -> bool:
+        """Whether a group goes on with the same record; where all is read there is none to compare."""
+        number = here.partition.partition
+        if here.offset >= topic.topic.mirror_positions[number]:
+            return True
+        return self.source_proofs[here] == self.target_proofs[there]
+
+    def returned(self, group: CommittedGroup, topic: CopiedTopic, committed: PartitionOffsets) -> ReturnedTopic | None:
+        """Return where the group goes on in a topic; `None` where nothing tells it."""
+        before = self.on_source(group, topic)
+        asked = topic.vector(committed), topic.read(committed, before)
+        found = self.translations.get(topic.topic.topic, {}).get(asked)
+        if topic.is_all_read(committed):
+            at, proof = topic.topic.mirror_positions, Proof.END
+        elif (counted := topic.counted(committed)) is not None:
+            at, proof = counted, Proof.RECORD
+        elif found is not None:
+            at, proof = found.goes_on_at, Proof.COPIES
+        else:
+            return None
+        keeps = topic.topic.how.keeps_partitions
+        # What a group has read on the source it has read, wherever it stands on the target.
+        offsets = {p: max(offset, before.get(p, 0)) for p, offset in at.items() if p in committed or not keeps}
+        ahead = sum(max(topic.topic.mirror_positions[p] - offset, 0) for p, offset in offsets.items())
+        # Counted offsets are all of unread records, and none is read again.
+        told = found if proof is Proof.COPIES else None
+        return ReturnedTopic(
+            topic=topic.topic.topic,
+            target_commits=by_partition(topic.topic.topic, committed),
+            source_before=by_partition(topic.topic.topic, before),
+            source_offsets=by_partition(topic.topic.topic, offsets),
+            unread=told.unread if told else ahead,
+            delivered_again=told.delivered_again if told else 0,
+            proof=proof,
+            is_minimal=told is None or told.is_minimal,
+        )
+
+    @staticmethod
+    def on_source(group: CommittedGroup, topic: CopiedTopic) -> dict[int, int]:
+        """Return what the group has committed on the source in a topic."""
+        commits = sorted(group.source_commits.items())
+        return {p.partition: commit.offset for p, commit in commits if p.topic == topic.topic.topic}
+
+
+@dataclass(frozen=True, slots=True)
+class _GroupBack:
+    """One group on its way back to the source."""
+
+    group: CommittedGroup
+    returning: Returning
+
+    def plan(self) -> GroupReturn:
+        """Plan to put the group on the source to where it stands on the target."""
+        topics = [(topic, at, self.returning.returned(self.group, topic, at)) for topic, at in self._commits]
+        is_unmoved = self.group.source_commits and self.group.group not in self.returning.moved
+        refusals = (
+            *(active_finding(each, side) for each, side in self._sides if each.is_active),
+            *([_not_moved_finding(self.group)] if is_unmoved else []),
+            *(() if topics else [_no_commit_finding(self.group)]),
+            *(finding for topic, at, found in topics for finding in self._topic_findings(topic, at, found)),
+        )
+        known = tuple(found for _, _, found in topics if found is not None)
+        proposed = {p: commit for found in known for p, commit in self._proposed(found).items()}
+        present = {p: commit for p, commit in self.group.source_commits.items() if p in proposed}
+        return GroupReturn(self.group.group, present, {} if refusals else proposed, topics=known, refusals=refusals)
+
+    @property
+    def _commits(self) -> Iterator[tuple[CopiedTopic, PartitionOffsets]]:
+        return self.returning.commits_of(self.group)
+
+    @property
+    def _sides(self) -> tuple[tuple[GroupDescription, str], ...]:
+        return (self.group.target, "target"), (self.group.source, "source")
+
+    def _proposed(self, found: ReturnedTopic) -> dict[TopicPartition, CommittedOffset]:
+        """Return what is to be written: a text that the consumer left goes along where it is the same everywhere."""
+        texts = {c.metadata for p, c in self.group.target_commits.items() if p.topic == found.topic}
+        metadata = texts.pop() if len(texts) == 1 else ""
+        return {p: CommittedOffset(offset, metadata) for p, offset in found.source_offsets.items()}
+
+    def _topic_findings(
+        self, topic: CopiedTopic, committed: PartitionOffsets, found: ReturnedTopic | None
+    ) -> Iterator[Finding]:
+        if found is None:
+            yield _unknown_finding(self.group, topic, committed)
+            return
+        gone = tuple(self._deleted(topic, found))
+        yield from gone
+        if not gone and found.proof is Proof.RECORD:
+            yield from self._unproved(topic, committed, found)
+
+    def _deleted(self, topic: CopiedTopic, found: ReturnedTopic) -> Iterator[Finding]:
+        for partition, offset in found.source_offsets.items():
+            start = topic.topic.source_log_start.get(partition.partition, 0)
+            if offset < min(start, topic.topic.mirror_positions[partition.partition]):
+                remedy = (
+                    "The source has deleted records that the group has not read. They are on the target only: let it "
+                    "read them there first, then trigger a new rollback."
+                )
+                yield _deleted_finding(self.group.group, partition, offset, start, remedy)
+
+    def _unproved(self, topic: CopiedTopic, committed: PartitionOffsets, found: ReturnedTopic) -> Iterator[Finding]:
+        for partition, offset in found.source_offsets.items():
+            here, there = Position(partition, offset), Position(partition, committed[partition.partition])
+            stays = found.source_before.get(partition) == offset
+            if not stays and not self.returning.is_proved(topic, here, there):
+                yield _unproved_finding(self.group, partition, offset, there.offset)
+
+
+def failed_back(groups: Iterable[CommittedGroup], returning: Returning) -> tuple[GroupReturn, ...]:
+    """Plan to put every group on the source to where it stands on the target, sorted by name."""
+    return tuple(_GroupBack(group, returning).plan() for group in sorted(groups, key=lambda group: group.group))
+
+
+def _not_moved_finding(group: CommittedGroup) -> Finding:
+    return Finding(
+        Code.GROUP_NOT_MOVED,
+        group_subject(group.group),
+        "offsets on both sides, and no cutover has moved it",
+        "a group that a cutover moved, or that has no offsets on the source",
+        "On the source it goes on where it stands there. What it has read on the target nobody put it up to, so nobody "
+        "can tell what it has not read. Move it by hand if it is to follow.",
+    )
+
+
+def _no_commit_finding(group: CommittedGroup) -> Finding:
+    if not group.source_commits:
+        return Finding(
+            Code.GROUP_OFFSETS_LOST,
+            group_subject(group.group),
+            "no committed offset on either side on any topic that was cut over",
+            "one at least on one of them",
+            "They have expired. offsets-before-source.csv of the cutover holds what it had on the source: set it there "
+            "by hand.",
+        )
+    return Finding(
+        Code.OFFSET_NEVER_COMMITTED,
+        group_subject(group.group),
+        "no committed offset on the target on any topic that was cut over",
+        "at least one to translate",
+        "Nothing has to be moved: on the source it goes on where it stopped before the cutover.",
+    )
+
+
+def _unknown_finding(group: CommittedGroup, topic: CopiedTopic, committed: PartitionOffsets) -> Finding:
+    if not topic.is_held(topic.read(committed, Returning.on_source(group, topic))):
+        found = "the source has deleted records that the group may not have read"
+        remedy = "They are on the target only. Let the group read them there first, then trigger a new rollback."
+    else:
+        found = "committed offsets that translate_back did not see"
+        remedy = "The group has read on since. Stop its consumers, then clear translate_back with downstream."
+    expected = "every unread record on the source, and a proved place before it"
+    return Finding(
+        Code.OFFSET_UNPROVED, f"{group_subject(group.group)}, topic {topic.topic.topic}", found, expected, remedy
+    )
+
+
+def _deleted_finding(group: str, partition: TopicPartition, offset: int, log_start: int, remedy: str) -> Finding:
+    return Finding(
+        Code.OFFSET_UNPROVED,
+        f"{group_subject(group)}, {partition}",
+        f"the source's log starts at {log_start:,}",
+        f"at most {offset:,}, where the group would go on",
+        remedy,
+    )
+
+
+def _unproved_finding(
+    group: CommittedGroup, partition: TopicPartition, source_offset: int, target_offset: int
+) -> Finding:
+    return Finding(
+        Code.OFFSET_UNPROVED,
+        f"{group_subject(group.group)}, {partition}",
+        f"another record at source offset {source_offset:,} than at target offset {target_offset:,}",
+        "the same record on both sides",
+        "Records were deleted or compacted on one side since they were copied. Let the group read to the end of the "
+        "copy on the target first, or move it by hand.",
+    )
+
+
+def target_only_findings(target_only: Iterable[TargetOnly], accepted: Collection[str]) -> tuple[Finding, ...]:
+    """Refuse to leave records behind that only the target has, but those of topics that a person named."""
+    return tuple(
+        Finding(
+            Code.TARGET_ONLY_RECORDS,
+            f"topic {each.topic}",
+            f"{each.count} records on the target that the source does not have, from "
+            f"{', '.join(f'{p.partition}: {offset:,}' for p, offset in sorted(each.first.items()))} on",
+            "no records on the target behind the copy, or the topic named in leave_records_of",
+            "Consumers on the source would never see them there. Copy them back if they are wanted "
+            "(reverse-migration.yaml beside this run's evidence does); then, or to let go of them, name the topic in "
+            "leave_records_of.",
+        )
+        for each in target_only
+        if each.topic not in accepted
+    )
+
+
+def changed_source_findings(
+    ledger: Ledger, topics: Iterable[str], source: Mapping[str, TopicDescription], source_ends: Offsets
+) -> tuple[Finding, ...]:
+    """Name every topic whose source is not what was copied: nobody can go back to it."""
+    found = ((topic, next(_source_changes(ledger, topic, source, source_ends), None)) for topic in topics)
+    return tuple(
+        Finding(
+            Code.SOURCE_TOPIC_RECREATED if topic in source else Code.SOURCE_TOPIC_MISSING,
+            f"topic {topic}",
+            change,
+            "the topic on the source as it was copied",
+            "The old cluster is not what it was, so nobody can go back to it. Stay on the target, or move what is left "
+            "by hand.",
+        )
+        for topic, change in found
+        if change
+    )
+
+
+def _source_changes(
+    ledger: Ledger, topic: str, source: Mapping[str, TopicDescription], source_ends: Offsets
+) -> Iterator[str]:
+    stop = ledger.last_stop
+    if topic not in source:
+        yield "no such topic on the source"
+    elif stop is not None:
+        known = stop.remembered.source_topic_ids.get(topic)
+        if source[topic].is_another_than(known):
+            yield f"topic id {source[topic].topic_id}, and {known} when it was copied"
+        for partition, position in sorted(stop.mirror_positions.items()):
+            if partition.topic == topic and source_ends.get(partition, 0) < position:
+                yield f"{partition} ends at {source_ends.get(partition, 0):,}, and was copied up to {position:,}"

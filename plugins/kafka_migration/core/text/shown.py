@@ -1,0 +1,26 @@
+"""Texts of others as a terminal, a log or a line of JSON can show them."""
+
+from __future__ import annotations
+
+
+def shown(text: str) -> str:
+    """Return the text on one line, with everything escaped that a terminal would obey instead of show.
+
+    Names, reasons and run ids come from whoever can write to the evidence root. The escapes are JSON's, so that a line
+    of JSON stays the same document.
+    """
+    return "".join(letter if letter.isprintable() else _escaped(letter) for letter in text)
+
+
+def _escaped(letter: str) -> str:
+    units = letter.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[place]:02x}{units[place + 1]:02x}" for place in range(0, len(units), 2))
+
+
+def duration(seconds: float) -> str:
+    """Write seconds as `1h02m`, `3m05s` or `12s`."""
+    minutes, rest_s = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours}h{minutes:02}m"
+    return f"{minutes}m{rest_s:02}s" if minutes else f"{rest_s}s"

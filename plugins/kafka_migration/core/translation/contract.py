@@ -1,0 +1,211 @@
+"""Translating committed offsets where the copy chose partitions anew: the documents exchanged with the Spark job.
+
+What a group committed on all source partitions of a topic together is a *vector*. It is translated as a whole to one
+offset per target partition, because every target partition may hold records of any source partition. On the way back
+(`is_back`) the vectors are of the target's partitions, and translated to the source's.
+
+The JSON is the whole contract between this package and `spark_jobs/translate_offsets.py`, which cannot import it.
+Offsets are *next to read*. Partitions are keys of JSON objects, hence texts there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kafka_migration.core.kafka.commits import GroupsCommits, commits_document
+from kafka_migration.core.kafka.offsets import Offsets, to_document
+from kafka_migration.core.validation.contract import client_id_of
+
+if TYPE_CHECKING:
+    from kafka_migration.core.kafka.cluster import IsolationLevel
+
+SCHEMA = 2
+REQUEST_KIND = "translation-request"
+RESULT_KIND = "translation-result"
+
+PartitionOffsets = Mapping[int, int]
+"""An offset per partition of one topic."""
+Vector = tuple[tuple[int, int], ...]
+"""Partition and offset of every source partition of a topic, ascending; can be a key of a mapping."""
+
+
+def vector_of(offsets: PartitionOffsets) -> Vector:
+    """Return the offsets as a vector."""
+    return tuple(sorted(offsets.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class TopicToTranslate:
+    """One topic with the vectors that groups committed on it.
+
+    :param by_key: whether the copy has the order of each key; else it has that of the partition
+    :param is_compacted: whether the target deletes records that have a newer one of their key
+    :param has_timestamps: whether the target's records have the timestamps of the source
+    :param source: offsets [from, to) to read per source partition, from the first committed one on
+    :param target: the same of the target's partitions, from where nothing unread lies before
+    :param read: on the way back, for each vector the source offsets before which the group has read everything
+    """
+
+    topic: str
+    target_topic: str
+    by_key: bool
+    is_compacted: bool
+    has_timestamps: bool
+    source: Mapping[int, tuple[int, int]]
+    target: Mapping[int, tuple[int, int]]
+    vectors: tuple[Vector, ...]
+    read: tuple[Vector, ...] = ()
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the topic as plain JSON values."""
+        return {
+            "topic": self.topic,
+            "target_topic": self.target_topic,
+            "by_key": self.by_key,
+            "is_compacted": self.is_compacted,
+            "has_timestamps": self.has_timestamps,
+            "source": {str(p): list(bounds) for p, bounds in sorted(self.source.items())},
+            "target": {str(p): list(bounds) for p, bounds in sorted(self.target.items())},
+            "vectors": [_by_text(dict(vector)) for vector in self.vectors],
+            "read": [_by_text(dict(vector)) for vector in self.read],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class TranslationRequest:
+    """What the job is asked to translate.
+
+    `commits` are those that the vectors were made of, `source_log_start` what the source held then; the job does not
+    read them. Its result bears the request's `id`. `max_bytes_per_s` is as in a validation request.
+    """
+
+    id: str
+
+    migration: str
+    run: str
+    isolation_level: IsolationLevel
+    topics: tuple[TopicToTranslate, ...]
+    commits: GroupsCommits
+    source_log_start: Offsets
+    max_bytes_per_s: int | None = None
+    is_back: bool = False
+
+    @property
+    def client_id(self) -> str:
+        """What the job's consumers are called on both clusters."""
+        return client_id_of("offsets", self.migration, is_limited=self.max_bytes_per_s is not None)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the request document."""
+        return {
+            "schema": SCHEMA,
+            "kind": REQUEST_KIND,
+            "id": self.id,
+            "migration": self.migration,
+            "run": self.run,
+            "isolation_level": self.isolation_level,
+            "is_back": self.is_back,
+            "max_bytes_per_s": self.max_bytes_per_s,
+            "commits": commits_document(self.commits),
+            "source_log_start": to_document(self.source_log_start),
+            "topics": [topic.to_document() for topic in self.topics],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class VectorTranslation:
+    """Where a vector goes on.
+
+    :param goes_on_at: the offset by partition of the other side
+    :param unread: how many records the source holds that were not read
+    :param delivered: how many there are from there to the end of the copy; the unread ones are among them
+    :param missing: by source partition the last unread record that has no copy; with any, a group must not be moved
+    :param is_minimal: whether no other offsets would do with fewer records read again
+    """
+
+    goes_on_at: PartitionOffsets
+    unread: int
+    delivered: int
+    missing: PartitionOffsets
+    is_minimal: bool
+
+    @property
+    def delivered_again(self) -> int:
+        """Records that are read again: read on the source, or there more than once."""
+        return self.delivered - self.unread
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> VectorTranslation:
+        """Read an entry of the result."""
+        return cls(
+            _by_number(document["goes_on_at"]),
+            document["unread"],
+            document["delivered"],
+            _by_number(document["missing"]),
+            document["is_minimal"],
+        )
+
+
+TopicTranslations = Mapping[str, Mapping[Vector, VectorTranslation]]
+"""What became of the vectors, by topic."""
+
+
+TranslationsBack = Mapping[str, Mapping[tuple[Vector, Vector], VectorTranslation]]
+"""What became of the vectors on the way back, by topic, each with what was read before."""
+
+
+def translations_back_from_document(document: Mapping[str, Any]) -> TranslationsBack:
+    """Read the result of a request `is_back`. Raises `ValueError` for another kind or schema."""
+    _require_result(document)
+    return {
+        topic["topic"]: {
+            (_vector_of(entry["vector"]), _vector_of(entry["read"])): VectorTranslation.from_document(entry)
+            for entry in topic["translations"]
+        }
+        for topic in document["topics"]
+    }
+
+
+def _require_result(document: Mapping[str, Any]) -> None:
+    found = (document.get("kind"), document.get("schema"))
+    if found != (RESULT_KIND, SCHEMA):
+        raise ValueError(f"expected a {RESULT_KIND} of schema {SCHEMA}, found {found}")
+
+
+def translations_from_document(document: Mapping[str, Any]) -> TopicTranslations:
+    """Read a result. Raises `ValueError` for another kind or schema."""
+    _require_result(document)
+    return {
+        topic["topic"]: {
+            _vector_of(entry["vector"]): VectorTranslation.from_document(entry) for entry in topic["translations"]
+        }
+        for topic in document["topics"]
+    }
+
+
+def ends_asked(request: Mapping[str, Any]) -> dict[str, tuple[PartitionOffsets, PartitionOffsets]]:
+    """Return to where a request reads each topic on the source and on the target."""
+    return {topic["topic"]: (_ends(topic["source"]), _ends(topic["target"])) for topic in request["topics"]}
+
+
+def _ends(ranges: Mapping[str, tuple[int, int]]) -> PartitionOffsets:
+    return {int(partition): end for partition, (_, end) in ranges.items()}
+
+
+def nothing_to_translate(request: TranslationRequest) -> dict[str, Any]:
+    """Return the result of a request without topics."""
+    return {"schema": SCHEMA, "kind": RESULT_KIND, "id": request.id, "spark_version": "not started", "topics": []}
+
+
+def _by_text(offsets: PartitionOffsets) -> dict[str, int]:
+    return {str(partition): offset for partition, offset in sorted(offsets.items())}
+
+
+def _vector_of(offsets: Mapping[str, int]) -> Vector:
+    return vector_of(_by_number(offsets))
+
+
+def _by_number(offsets: Mapping[str, int]) -> dict[int, int]:
+    return {int(partition): offset for partition, offset in offsets.items()}

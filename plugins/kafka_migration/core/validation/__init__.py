@@ -1,0 +1,1 @@
+"""What the Spark job is asked, what it answers, and the verdicts that follow."""

@@ -1,0 +1,71 @@
+"""What the Spark job compared, as the ledger keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.ledger.judgements import Comparison
+from kafka_migration.core.validation.contract import PartitionResult, TopicResult, ValidationResult
+
+
+def comparisons_of(
+    result: ValidationResult, verdicts: Mapping[str, Sequence[Verdict]], *, whole: bool
+) -> dict[str, tuple[Comparison, ...]]:
+    """Return the comparisons of a result per topic, of those topics to whose comparisons verdicts are given.
+
+    Windows in which there was nothing to read say nothing and are left out; but not of a whole reading, in which they
+    take the place of what was there before.
+    """
+    windows: dict[str, list[PartitionResult]] = {}
+    for found in result.partitions:
+        windows.setdefault(found.window.topic, []).append(found)
+    by_key: dict[str, list[TopicResult]] = {}
+    for topic in result.topics:
+        by_key.setdefault(topic.topic, []).append(topic)
+    return {
+        topic: tuple(_with_windows(_comparisons(mine, by_key.get(topic, []), verdicts[topic]), keep_empty=whole))
+        for topic, mine in windows.items()
+        if topic in verdicts
+    }
+
+
+def _comparisons(
+    windows: Sequence[PartitionResult], by_key: Sequence[TopicResult], verdicts: Sequence[Verdict]
+) -> Iterator[Comparison]:
+    if not by_key:
+        for window, verdict in zip(sorted(windows, key=_place), verdicts, strict=True):
+            yield _comparison(verdict, window, [window])
+    else:
+        for topic, verdict in zip(sorted(by_key, key=lambda t: t.generation), verdicts, strict=True):
+            yield _comparison(verdict, topic, [w for w in windows if w.window.generation == topic.generation])
+
+
+def _place(result: PartitionResult) -> tuple[int, int]:
+    return result.window.partition, result.window.source_start
+
+
+def _comparison(
+    verdict: Verdict, found: PartitionResult | TopicResult, windows: Sequence[PartitionResult]
+) -> Comparison:
+    sides = {
+        "source": any(w.source_unreadable is not None for w in windows),
+        "target": any(w.target_unreadable is not None for w in windows),
+    }
+    return Comparison(
+        verdict=verdict,
+        windows=tuple(replace(w.window, target_topic=w.window.topic) for w in windows),
+        source_records=sum(w.source.records for w in windows),
+        target_records=sum(w.target.records for w in windows),
+        source_digest=found.source_digest,
+        target_digest=found.target_digest,
+        unreadable=tuple(side for side, is_unreadable in sides.items() if is_unreadable),
+    )
+
+
+def _with_windows(comparisons: Iterable[Comparison], *, keep_empty: bool) -> Iterator[Comparison]:
+    for comparison in comparisons:
+        windows = tuple(w for w in comparison.windows if keep_empty or not w.is_empty)
+        if windows:
+            yield replace(comparison, windows=windows)

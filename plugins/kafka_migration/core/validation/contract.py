@@ -1,0 +1,299 @@
+"""The validation: the documents exchanged with the Spark job.
+
+The JSON is the whole contract between this package and `spark_jobs/validate_topics.py`, which cannot import
+it. Offsets are *next to read*, so a window `[start, end)` without records has `start == end`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.validation.differences import Differences, FirstDifference
+
+if TYPE_CHECKING:
+    from kafka_migration.core.kafka.cluster import IsolationLevel
+
+SCHEMA = 2
+REQUEST_KIND = "validation-request"
+RESULT_KIND = "validation-result"
+# Names and versions of the digests, of which a request names one; spark_jobs/kafka_digest defines them. By position,
+# each partition is compared with the one of its number; by key, a topic as a whole, wherever its keys are.
+POSITION_DIGEST = "partition-position-xxhash64/2"
+KEY_DIGEST = "key-order-fmix64/2"
+DIGESTS = (POSITION_DIGEST, KEY_DIGEST)
+# Records of one block of the digest by position.
+BLOCK_RECORDS = 65_536
+
+
+def client_id_of(job: str, migration: str, *, is_limited: bool) -> str:
+    """Return what the consumers of a Spark job are called; no migration's name holds a dot.
+
+    A limited job sets a quota on its client id. A job that is killed leaves it there, so it is on an id of its own,
+    where it slows down nobody but the next limited job, which replaces it.
+    """
+    return f"kafka-migration-{job}-{migration}{'.limited' if is_limited else ''}"
+
+
+def is_by_key(digest: str | None) -> bool:
+    """Whether a comparison with this digest was by key; also with one of an earlier version, which ledgers hold."""
+    return digest is not None and digest.startswith("key-order-")
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationRequest:
+    """What the job is asked to compare. Several windows of one partition are allowed.
+
+    `generations` are those that the windows cover, for the judgement; the job does not read them. `killed_generations`
+    are those of them that ended ungracefully, and may have copied more than their windows say. `untimed_topics` are
+    those whose timestamps the target makes anew, so that they are not compared; `compacted_topics` those of which
+    either side may delete records that have a newer one. `is_uncommitted_copy`: MirrorMaker copied aborted transactions
+    too. `max_bytes_per_s` is the most that each broker of either side is to send, `None` for as fast as it goes.
+    """
+
+    migration: str
+    run: str
+    block_records: int
+    isolation_level: IsolationLevel
+    windows: tuple[Window, ...]
+    generations: tuple[int, ...] = ()
+    digest: str = POSITION_DIGEST
+    untimed_topics: tuple[str, ...] = ()
+    compacted_topics: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    is_uncommitted_copy: bool = False
+    max_bytes_per_s: int | None = None
+    killed_generations: tuple[int, ...] = ()
+
+    @property
+    def client_id(self) -> str:
+        """What the job's consumers are called on both clusters."""
+        return client_id_of("validation", self.migration, is_limited=self.max_bytes_per_s is not None)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the request document."""
+        return {
+            "schema": SCHEMA,
+            "kind": REQUEST_KIND,
+            "migration": self.migration,
+            "run": self.run,
+            "digest": self.digest,
+            "block_records": self.block_records,
+            "isolation_level": self.isolation_level,
+            "generations": list(self.generations),
+            "killed_generations": list(self.killed_generations),
+            "untimed_topics": list(self.untimed_topics),
+            "compacted_topics": {side: list(topics) for side, topics in self.compacted_topics.items()},
+            "is_uncommitted_copy": self.is_uncommitted_copy,
+            "max_bytes_per_s": self.max_bytes_per_s,
+            "windows": [window.to_document() for window in self.windows],
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> ValidationRequest:
+        """Read the request back. Raises `ValueError` for another kind, schema or digest."""
+        _require(document, REQUEST_KIND)
+        return cls(
+            migration=document["migration"],
+            run=document["run"],
+            block_records=document["block_records"],
+            isolation_level=document["isolation_level"],
+            windows=tuple(Window.from_document(window) for window in document["windows"]),
+            generations=tuple(document["generations"]),
+            digest=document["digest"],
+            untimed_topics=tuple(document["untimed_topics"]),
+            compacted_topics={side: tuple(topics) for side, topics in document["compacted_topics"].items()},
+            is_uncommitted_copy=document["is_uncommitted_copy"],
+            max_bytes_per_s=document.get("max_bytes_per_s"),
+            killed_generations=tuple(document.get("killed_generations", ())),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SideCount:
+    """What was read of a window on one side; the offsets are those of real records, `None` without any."""
+
+    records: int
+    key_value_bytes: int
+    first_offset: int | None
+    last_offset: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionResult:
+    """What the comparison of one window found.
+
+    Compared by key, `equal` speaks of all that its topic was compared with, and there are no blocks and no digests.
+    Digests are hexadecimal and of what was read.
+    `source_unreadable` and `target_unreadable` say in words which part of the window could not be read.
+    `differences` are those within keys; there may be none where only records of different keys changed places.
+    `rest_in_order` tells whether the records that compaction does not explain are in the same order on both sides, all
+    keys together; `None` where compaction does not explain everything, or where that was not compared.
+    """
+
+    window: Window
+    source: SideCount
+    target: SideCount
+    equal: bool
+    blocks: int
+    differing_blocks: int
+    source_unreadable: str | None = None
+    target_unreadable: str | None = None
+    first_difference: FirstDifference | None = None
+    differences: Differences | None = None
+    source_digest: str | None = None
+    target_digest: str | None = None
+    rest_in_order: bool | None = None
+
+    @property
+    def unreadable(self) -> tuple[str, ...]:
+        """What could not be read, each with its side."""
+        sides = (("source", self.source_unreadable), ("target", self.target_unreadable))
+        return tuple(f"{side}: {text}" for side, text in sides if text is not None)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the window's fields and what was found."""
+        difference = self.first_difference
+        return {
+            **self.window.to_document(),
+            "source": asdict(self.source),
+            "target": asdict(self.target),
+            "equal": self.equal,
+            "blocks": self.blocks,
+            "differing_blocks": self.differing_blocks,
+            "source_unreadable": self.source_unreadable,
+            "target_unreadable": self.target_unreadable,
+            "source_digest": self.source_digest,
+            "target_digest": self.target_digest,
+            "first_difference": None if difference is None else difference.to_document(),
+            "differences": self.differences and self.differences.to_document(),
+            "rest_in_order": self.rest_in_order,
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> PartitionResult:
+        """Read back what `to_document` wrote."""
+        difference, differences = document["first_difference"], document["differences"]
+        return cls(
+            window=Window.from_document(document),
+            source=SideCount(**document["source"]),
+            target=SideCount(**document["target"]),
+            equal=document["equal"],
+            blocks=document["blocks"],
+            differing_blocks=document["differing_blocks"],
+            source_unreadable=document["source_unreadable"],
+            target_unreadable=document["target_unreadable"],
+            first_difference=None if difference is None else FirstDifference.from_document(difference),
+            differences=differences and Differences.from_document(differences),
+            source_digest=document.get("source_digest"),
+            target_digest=document.get("target_digest"),
+            rest_in_order=document.get("rest_in_order"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TopicResult:
+    """What the comparison by key of all windows of a topic and generation found; digests are hexadecimal.
+
+    `differences` is `None` where there are none, and where nothing could be compared.
+    """
+
+    generation: int
+    topic: str
+    target_topic: str
+    equal: bool
+    differing_buckets: int
+    source_records: int
+    target_records: int
+    source_digest: str
+    target_digest: str
+    differences: Differences | None = None
+
+    def to_document(self) -> dict[str, Any]:
+        """Return what was found as plain JSON values."""
+        return {**asdict(self), "differences": self.differences and self.differences.to_document()}
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> TopicResult:
+        """Read back what `to_document` wrote."""
+        differences = document["differences"]
+        return cls(**{**document, "differences": differences and Differences.from_document(differences)})
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationResult:
+    """What the job found, one entry per window of the request; times are ISO 8601 in UTC.
+
+    `topics` has an entry per topic and generation where the comparison was by key.
+    """
+
+    spark_version: str
+    started_at: str
+    finished_at: str
+    partitions: tuple[PartitionResult, ...]
+    topics: tuple[TopicResult, ...] = ()
+    digest: str = POSITION_DIGEST
+
+    @property
+    def source_records(self) -> int:
+        """All records read on the source."""
+        return sum(partition.source.records for partition in self.partitions)
+
+    @property
+    def target_records(self) -> int:
+        """All records read on the target."""
+        return sum(partition.target.records for partition in self.partitions)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the result document."""
+        return {
+            "schema": SCHEMA,
+            "kind": RESULT_KIND,
+            "digest": self.digest,
+            "spark_version": self.spark_version,
+            "started_at": self.started_at,
+            "finished_at": self.finished_at,
+            "source_records": self.source_records,
+            "target_records": self.target_records,
+            "partitions": [partition.to_document() for partition in self.partitions],
+            "topics": [topic.to_document() for topic in self.topics],
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> ValidationResult:
+        """Read the result back. Raises `ValueError` for another kind, schema or digest."""
+        _require(document, RESULT_KIND)
+        return cls(
+            spark_version=document["spark_version"],
+            started_at=document["started_at"],
+            finished_at=document["finished_at"],
+            partitions=tuple(PartitionResult.from_document(p) for p in document["partitions"]),
+            topics=tuple(TopicResult.from_document(t) for t in document["topics"]),
+            digest=document["digest"],
+        )
+
+
+def _require(document: Mapping[str, Any], kind: str) -> None:
+    found = (document.get("kind"), document.get("schema"))
+    if found != (kind, SCHEMA) or document.get("digest") not in DIGESTS:
+        expected = f"a {kind} of schema {SCHEMA} with one of the digests {', '.join(DIGESTS)}"
+        raise ValueError(f"expected {expected}, found {found} with {document.get('digest')}")
+
+
+def empty_result(request: ValidationRequest, at: str) -> ValidationResult:
+    """Return the result of a request without anything to read; `at` is ISO 8601 in UTC.
+
+    Raises `ValueError` when a window does hold offsets: what was not read is not equal.
+    """
+    if not all(window.is_empty for window in request.windows):
+        raise ValueError("a window of the request is not empty")
+    nothing = SideCount(0, 0, None, None)
+    partitions = tuple(PartitionResult(window, nothing, nothing, True, 0, 0) for window in request.windows)
+    return ValidationResult("not started", at, at, partitions, digest=request.digest)
+
+
+def unanswered_windows(request: ValidationRequest, result: ValidationResult) -> tuple[Window, ...]:
+    """Return the windows that were asked for and have no entry in the result; silence is no verdict."""
+    answered = {partition.window for partition in result.partitions}
+    return tuple(window for window in request.windows if window not in answered)

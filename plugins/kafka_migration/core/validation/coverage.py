@@ -1,0 +1,218 @@
+"""Coverage: which offsets of a copy are proved, by which judgement, and what is wrong or open; values and words.
+
+How the ledger makes them is in `core.coverage_rules`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, Literal
+
+from kafka_migration.core.findings.verdict import Verdict, worst
+from kafka_migration.core.kafka.spans import Span, joined
+from kafka_migration.core.ledger.judgements import Comparison, Judgement
+
+Side = Literal["source", "target"]
+SIDES: tuple[Side, Side] = ("source", "target")
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Offsets `[start, end)` of a partition on one side, and the comparison that decides on them."""
+
+    start: int
+    end: int
+    comparison: Comparison
+    judgement: Judgement
+
+    @property
+    def span(self) -> Span:
+        """Start and end."""
+        return self.start, self.end
+
+    @property
+    def verdict(self) -> Verdict:
+        """What the comparison came to."""
+        return self.comparison.verdict
+
+    def cut(self, start: int, end: int) -> Stretch:
+        """Return the part of it that lies in `[start, end)`; start and end are equal where there is none."""
+        start = max(start, self.start)
+        return replace(self, start=start, end=max(start, min(end, self.end)))
+
+
+class FlawKind(StrEnum):
+    """What keeps offsets from being proved; docs/validation.md defines each."""
+
+    DIFFERS = "differs"
+    GAP = "gap"
+    OVERLAP = "overlap"
+    NOT_VERIFIABLE = "not verifiable"
+    NOT_JUDGED = "not judged"
+    NOT_COPIED = "not copied"
+    WRITTEN_BY_OTHERS = "written by others"
+
+    @property
+    def verdict(self) -> Verdict:
+        """What it makes of the topic."""
+        return Verdict.FAIL if self in _KNOWN_TO_BE_WRONG else Verdict.NOT_VERIFIABLE
+
+
+_KNOWN_TO_BE_WRONG = {FlawKind.DIFFERS, FlawKind.GAP, FlawKind.OVERLAP}
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """Offsets that are not proved, and why."""
+
+    kind: FlawKind
+    side: Side
+    partition: int
+    start: int
+    end: int
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.side} partition {self.partition}, offsets [{self.start:,}, {self.end:,}): {self.detail}"
+
+    def to_document(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        return {
+            "kind": str(self.kind),
+            "side": self.side,
+            "partition": self.partition,
+            "start": self.start,
+            "end": self.end,
+            "text": str(self),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionCoverage:
+    """What was judged of a partition on either side, ascending, and its flaws."""
+
+    source: tuple[Stretch, ...]
+    target: tuple[Stretch, ...]
+    flaws: tuple[Flaw, ...]
+
+    def stretches(self, side: Side) -> tuple[Stretch, ...]:
+        """Return what was judged of one side."""
+        return self.source if side == "source" else self.target
+
+    def proved(self, side: Side) -> list[Span]:
+        """Return the offsets of one side whose copy is proved."""
+        return joined(s.span for s in self.stretches(side) if s.verdict.is_good)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return per side what was judged, as plain JSON values: start, end, verdict, and the run that judged it."""
+        return {
+            side: [[s.start, s.end, str(s.verdict), s.judgement.run] for s in self.stretches(side)] for side in SIDES
+        }
+
+
+@dataclass(frozen=True)
+class TopicCoverage:
+    """What the ledger proves of a topic.
+
+    `pending` are generations that copied it and that nobody has judged. `doubts` are judgements that were not good, and
+    of which the ledger does not tell what they read. `last` is the newest judgement.
+    """
+
+    topic: str
+    partitions: Mapping[int, PartitionCoverage] = field(default_factory=dict)
+    pending: tuple[int, ...] = ()
+    doubts: tuple[Judgement, ...] = ()
+    last: Judgement | None = None
+
+    @cached_property
+    def flaws(self) -> tuple[Flaw, ...]:
+        """What keeps offsets from being proved, by partition."""
+        return tuple(flaw for _, partition in sorted(self.partitions.items()) for flaw in partition.flaws)
+
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        """The worst of all that was judged, and of what lies between; `None` before anything was.
+
+        What is pending has no part in it.
+        """
+        verdicts = {flaw.kind.verdict for flaw in self.flaws}
+        verdicts |= {s.verdict for p in self.partitions.values() for side in SIDES for s in p.stretches(side)}
+        verdicts |= {judgement.topics[self.topic] for judgement in self.doubts}
+        if self.last is not None:
+            verdicts.add(Verdict.PASS)
+        return worst(verdicts) if verdicts else None
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether everything that was ever copied of the topic is proved, and nothing is pending."""
+        return not self.pending and self.verdict is not None and self.verdict.is_good
+
+    @property
+    def standing(self) -> str:
+        """The verdict in a word: `pending` where nothing is wrong and not everything was judged."""
+        if self.verdict is not None and (not self.pending or not self.verdict.is_good):
+            return str(self.verdict)
+        return "pending" if self.pending else "nothing copied"
+
+    @property
+    def source_offsets(self) -> int:
+        """How many source offsets are proved; transaction markers and holes count, and nothing counts twice."""
+        return sum(end - start for p in self.partitions.values() for start, end in p.proved("source"))
+
+    @property
+    def target_records(self) -> int | None:
+        """How many records of the target are proved; `None` where parts of a comparison cannot be counted."""
+        counts = [_count(comparison, offsets) for comparison, offsets in self._proved_on_target()]
+        return None if None in counts else sum(count for count in counts if count is not None)
+
+    def _proved_on_target(self) -> Iterable[tuple[Comparison, int]]:
+        """Return the good comparisons, each with the number of target offsets on which it decides."""
+        found: dict[int, tuple[Comparison, int]] = {}
+        for stretch in (s for p in self.partitions.values() for s in p.target if s.verdict.is_good):
+            known = found.get(id(stretch.comparison), (stretch.comparison, 0))
+            found[id(stretch.comparison)] = (known[0], known[1] + stretch.end - stretch.start)
+        return found.values()
+
+    def summary(self, shown: int = 20) -> dict[str, Any]:
+        """Return it without its partitions, as plain JSON values, with so many of the reasons."""
+        reasons = list(self.reasons())
+        return {
+            "verdict": None if self.verdict is None else str(self.verdict),
+            "standing": self.standing,
+            "proved": self.is_proved,
+            "source_offsets": self.source_offsets,
+            "target_records": self.target_records,
+            "pending_generations": list(self.pending),
+            "judged_at": self.last and self.last.at,
+            "judged_by": self.last and self.last.run,
+            "reasons": reasons[:shown],
+            "further_reasons": len(reasons[shown:]),
+        }
+
+    def to_document(self) -> dict[str, Any]:
+        """Return all of it as plain JSON values."""
+        return {
+            **self.summary(),
+            "flaws": [flaw.to_document() for flaw in self.flaws],
+            "partitions": {str(number): p.to_document() for number, p in sorted(self.partitions.items())},
+        }
+
+    def reasons(self) -> Iterator[str]:
+        """Say in words what is not proved."""
+        if self.pending:
+            yield f"generation {', '.join(map(str, self.pending))}: not judged yet"
+        for judgement in self.doubts:
+            verdict = judgement.topics[self.topic]
+            yield f"{verdict}, judged at {judgement.at} by {judgement.run}; the next whole reading decides"
+        yield from map(str, self.flaws)
+
+
+def _count(comparison: Comparison, offsets: int) -> int | None:
+    """Return how many records lie in so many of a comparison's target offsets."""
+    spanned = sum(w.target_end - w.target_start for w in comparison.windows)
+    if offsets == spanned:
+        return comparison.target_records
+    return offsets if comparison.target_records == spanned else None

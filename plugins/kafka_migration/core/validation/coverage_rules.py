@@ -1,0 +1,271 @@
+"""What the ledger proves of each topic: the pure rules over generations and judgements.
+
+- Each offset of either side has the verdict of the newest comparison that read it. So a FAIL stands until all that it
+  read, on both sides, has been read again.
+- NOT_VERIFIABLE never takes the place of FAIL, and of a good verdict only where something other than an unreadable
+  source is the reason: that the source has deleted records since takes nothing back.
+- A whole reading takes the place of all that was said of its partitions before, unless it is NOT_VERIFIABLE. It also
+  settles what is wrong between the windows of the generations that it read, if it is good.
+- A judgement of before the ledger kept comparisons speaks of the windows of its generations. A bad whole reading among
+  them stands until the next one, because nobody knows any more up to which target end it read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, pairwise
+
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.spans import Span, without
+from kafka_migration.core.ledger.generations import Generation
+from kafka_migration.core.ledger.judgements import Comparison, Judgement
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.validation.contract import is_by_key
+from kafka_migration.core.validation.coverage import (
+    SIDES,
+    Flaw,
+    FlawKind,
+    PartitionCoverage,
+    Side,
+    Stretch,
+    TopicCoverage,
+)
+from kafka_migration.core.validation.windows import copied_windows, joined_windows
+
+
+@dataclass(frozen=True, slots=True)
+class _Copied:
+    """What one generation copied of a partition.
+
+    `position` is the certified source position, `None` where the source has no such partition; behind it, up to the
+    window's end, lies what the next generation sends again.
+    """
+
+    window: Window
+    position: int | None
+    lost: Span | None
+
+
+def topic_verdict(ledger: Ledger, topic: str) -> Verdict | None:
+    """Return the verdict on all that was judged of a topic; `None` before any.
+
+    For more than one topic call `coverage_of` once.
+    """
+    covered = coverage_of(ledger).get(topic)
+    return None if covered is None else covered.verdict
+
+
+def coverage_of(ledger: Ledger) -> dict[str, TopicCoverage]:
+    """Return, by topic and sorted, what is proved of each topic that was copied or judged."""
+    generations, judgements = ledger.generations, ledger.judgements
+    by_key = {topic for j in judgements if is_by_key(j.digest) for topic in j.topics}
+    copied: dict[str, list[_Copied]] = {}
+    for piece in _copied(generations, by_key):
+        copied.setdefault(piece.window.topic, []).append(piece)
+    copying = {g.number: _topics_of(g) for g in generations}
+    topics = {topic for of in copying.values() for topic in of} | {topic for j in judgements for topic in j.topics}
+    return {
+        topic: _covered(
+            topic,
+            copied.get(topic, []),
+            [number for number, of in copying.items() if topic in of],
+            [j for j in judgements if topic in j.topics],
+        )
+        for topic in sorted(topics)
+    }
+
+
+def _topics_of(generation: Generation) -> frozenset[str]:
+    """Return the topics of a generation; of an open one those that it was started for."""
+    return generation.topics if generation.stop else frozenset(p.topic for p in generation.start.mirror_positions)
+
+
+def _copied(generations: Iterable[Generation], by_key: set[str]) -> Iterator[_Copied]:
+    for generation in generations:
+        stop = generation.stop
+        for keyed in (False, True) if stop and by_key else (False,):
+            for window in copied_windows(generation, by_key=keyed):
+                if stop and keyed is (window.topic in by_key):
+                    partition = TopicPartition(window.topic, window.partition)
+                    yield _Copied(window, stop.mirror_positions.get(partition), stop.gaps.get(partition))
+
+
+def _covered(
+    topic: str, copied: Sequence[_Copied], generations: Iterable[int], judgements: Sequence[Judgement]
+) -> TopicCoverage:
+    judged = {number for j in judgements for number in j.generations}
+    ground = _Ground(topic, [piece.window for piece in copied])
+    for judgement in judgements:
+        ground.take(judgement)
+    pieces = {number: list(mine) for number, mine in groupby(sorted(copied, key=_number), key=_number)}
+    partitions = {number: _partition(ground, number, pieces.get(number, []), judged) for number in ground.numbers}
+    return TopicCoverage(
+        topic=topic,
+        partitions=partitions,
+        pending=tuple(number for number in generations if number not in judged),
+        doubts=tuple(ground.doubts),
+        last=judgements[-1] if judgements else None,
+    )
+
+
+def _number(copied: _Copied) -> int:
+    return copied.window.partition
+
+
+@dataclass
+class _Ground:
+    """What is known of the offsets of a topic, while its judgements are taken in, oldest first.
+
+    `settled` is per partition the newest generation of a good whole reading.
+    """
+
+    topic: str
+    windows: Sequence[Window]
+    known: dict[tuple[Side, int], list[Stretch]] = field(default_factory=dict)
+    settled: dict[int, int] = field(default_factory=dict)
+    doubts: list[Judgement] = field(default_factory=list)
+
+    @property
+    def numbers(self) -> list[int]:
+        """The partitions of which anything was copied or read."""
+        return sorted({w.partition for w in self.windows} | {number for _, number in self.known})
+
+    def take(self, judgement: Judgement) -> None:
+        """Take a judgement in."""
+        comparisons = _comparisons(judgement, self.topic, self.windows)
+        verdict = judgement.topics[self.topic]
+        if judgement.whole and verdict is not Verdict.NOT_VERIFIABLE:
+            self.doubts.clear()
+        if not verdict.is_good and not _is_placed(judgement, comparisons):
+            self.doubts.append(judgement)
+        for comparison in comparisons:
+            for window in comparison.windows:
+                self._lay(window, comparison, judgement)
+
+    def _lay(self, window: Window, comparison: Comparison, judgement: Judgement) -> None:
+        resets = judgement.whole and comparison.verdict is not Verdict.NOT_VERIFIABLE
+        if resets and comparison.verdict.is_good:
+            self.settled[window.partition] = max(judgement.generations, default=0)
+        for side in SIDES:
+            known = [] if resets else self.known.get((side, window.partition), [])
+            start, end = _span(window, side)
+            self.known[side, window.partition] = _laid(known, Stretch(start, end, comparison, judgement))
+
+
+def _is_placed(judgement: Judgement, comparisons: Iterable[Comparison]) -> bool:
+    """Whether the ledger tells what was read of what is bad."""
+    bad = [c for c in comparisons if not c.verdict.is_good]
+    is_known = judgement.comparisons is not None or not judgement.whole
+    return is_known and any(not window.is_empty for comparison in bad for window in comparison.windows)
+
+
+def _comparisons(judgement: Judgement, topic: str, windows: Iterable[Window]) -> tuple[Comparison, ...]:
+    """Return the comparisons of a topic; of a judgement without any, one of the windows of its generations.
+
+    A whole reading is about all that was copied up to the newest of them.
+    """
+    if judgement.comparisons is not None:
+        return judgement.comparisons.get(topic, ())
+    mine = tuple(w for w in windows if w.generation in judgement.generations)
+    if judgement.whole:
+        newest = max(judgement.generations, default=0)
+        mine = tuple(joined_windows(w for w in windows if w.generation <= newest).values())
+    records = judgement.source_records.get(topic, 0)
+    return (Comparison(judgement.topics[topic], mine, records, records),)
+
+
+def _span(window: Window, side: Side) -> Span:
+    if side == "source":
+        return window.source_start, window.source_end
+    return window.target_start, window.target_end
+
+
+def _laid(known: Sequence[Stretch], new: Stretch) -> list[Stretch]:
+    """Lay a stretch over what is known; where they meet, the one stays that decides."""
+    if new.start >= new.end:
+        return list(known)
+    if not known or known[-1].end <= new.start:
+        return [*known, new]
+    pieces = [new.cut(*span) for span in without([new.span], [old.span for old in known])]
+    for old in known:
+        pieces += [old.cut(old.start, new.start), old.cut(new.end, old.end)]
+        met = old.cut(new.start, new.end)
+        pieces.append(new.cut(*met.span) if _gives_way(met.comparison, new.comparison) else met)
+    return sorted((piece for piece in pieces if piece.start < piece.end), key=lambda piece: piece.start)
+
+
+def _gives_way(earlier: Comparison, later: Comparison) -> bool:
+    if later.verdict is not Verdict.NOT_VERIFIABLE or earlier.verdict is Verdict.NOT_VERIFIABLE:
+        return True
+    return earlier.verdict is not Verdict.FAIL and not later.is_blind
+
+
+def _partition(ground: _Ground, number: int, copied: Sequence[_Copied], judged: set[int]) -> PartitionCoverage:
+    known: Mapping[Side, Sequence[Stretch]] = {side: ground.known.get((side, number), []) for side in SIDES}
+    windows = [piece.window for piece in copied if piece.window.generation in judged]
+    flaws = [
+        *(flaw for piece in copied for flaw in _lost(piece)),
+        *_seams(_not_settled(copied, ground.settled.get(number, 0))),
+        *(flaw for side in SIDES for flaw in _bad(number, side, known[side])),
+        *(flaw for side in SIDES for flaw in _not_judged(number, side, known[side], windows)),
+    ]
+    return PartitionCoverage(tuple(known["source"]), tuple(known["target"]), tuple(flaws))
+
+
+def _lost(piece: _Copied) -> Iterator[Flaw]:
+    if piece.lost is not None:
+        detail = f"deleted by the source before generation {piece.window.generation} copied them"
+        yield Flaw(FlawKind.GAP, "source", piece.window.partition, *piece.lost, detail)
+
+
+def _not_settled(copied: Sequence[_Copied], settled: int) -> Sequence[_Copied]:
+    """Return the last piece of a good whole reading, up to this generation, and those after it."""
+    before = sum(piece.window.generation <= settled for piece in copied)
+    return copied[max(0, before - 1) :]
+
+
+def _seams(copied: Sequence[_Copied]) -> Iterator[Flaw]:
+    """Return what is wrong where a generation begins elsewhere than those before it ended, oldest first."""
+    yield from _source_seams([piece for piece in copied if piece.position is not None])
+    for earlier, later in pairwise(piece.window for piece in copied):
+        if earlier.target_end != later.target_start:
+            yield _changed_target(earlier, later)
+
+
+def _source_seams(copied: Iterable[_Copied]) -> Iterator[Flaw]:
+    reached = 0
+    for earlier, later in pairwise(copied):
+        reached = max(reached, earlier.position or 0)
+        number, start, end = later.window.partition, later.window.source_start, min(reached, later.position or 0)
+        if reached < start:
+            detail = f"copied neither by generation {earlier.window.generation} nor by {later.window.generation}"
+            yield Flaw(FlawKind.NOT_COPIED, "source", number, reached, start, detail)
+        elif start < end:
+            detail = f"copied by generation {later.window.generation}, and by one before it"
+            yield Flaw(FlawKind.OVERLAP, "source", number, start, end, detail)
+
+
+def _changed_target(earlier: Window, later: Window) -> Flaw:
+    detail = (
+        f"the target ended at {earlier.target_end:,} when generation {earlier.generation} stopped, and at "
+        f"{later.target_start:,} when generation {later.generation} started"
+    )
+    start, end = sorted((earlier.target_end, later.target_start))
+    return Flaw(FlawKind.WRITTEN_BY_OTHERS, "target", later.partition, start, end, detail)
+
+
+def _bad(number: int, side: Side, known: Iterable[Stretch]) -> Iterator[Flaw]:
+    for stretch in known:
+        if not stretch.verdict.is_good:
+            kind = FlawKind.DIFFERS if stretch.verdict is Verdict.FAIL else FlawKind.NOT_VERIFIABLE
+            detail = f"{stretch.verdict}, judged at {stretch.judgement.at} by {stretch.judgement.run}"
+            yield Flaw(kind, side, number, stretch.start, stretch.end, detail)
+
+
+def _not_judged(number: int, side: Side, known: Iterable[Stretch], windows: Iterable[Window]) -> Iterator[Flaw]:
+    """Return what judged generations copied and no comparison read."""
+    for start, end in without([_span(window, side) for window in windows], [stretch.span for stretch in known]):
+        yield Flaw(FlawKind.NOT_JUDGED, side, number, start, end, "copied, and read by no validation")

@@ -1,0 +1,337 @@
+"""What the result of a validation means: a verdict and a finding per window, rolled up per topic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.findings.verdict import Verdict, worst
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.migration.tolerance import NO_TOLERANCE, Tolerance
+from kafka_migration.core.validation.contract import PartitionResult, TopicResult, ValidationRequest, ValidationResult
+from kafka_migration.core.validation.difference_words import (
+    EXPLANATIONS,
+    UNPROVED_REMEDY,
+    UNREADABLE_REMEDY,
+    describe_counts,
+    kcat_command,
+    record_words,
+    topic_words,
+)
+from kafka_migration.core.validation.differences import DifferenceKind, Differences, FirstDifference, merged
+from kafka_migration.core.validation.judging_by_key import (
+    UNEVENTFUL,
+    GenerationEvents,
+    is_tail,
+    judge_topic_by_key,
+)
+from kafka_migration.core.validation.tolerance import tolerated
+
+
+def judge_partition(
+    result: PartitionResult,
+    *,
+    events: GenerationEvents = UNEVENTFUL,
+    tolerance: Tolerance = NO_TOLERANCE,
+) -> tuple[Verdict, Finding | None]:
+    """Judge one window of a copy that keeps partitions.
+
+    A difference between records that were read is `FAIL`, whatever else could not be read; where only one
+    side goes on because the other could not be read further, nothing is known. What is explained key by key is a
+    warning. After an ungraceful end the target may hold records past the stored position that the next generation
+    sends again; such a tail alone is `NOT_VERIFIABLE`, because it can only be attributed once that generation is known.
+    """
+    difference, last = result.first_difference, result.window.generation
+    if result.equal and not result.unreadable:
+        return Verdict.PASS, None
+    found = result.differences and result.differences.known
+    good = _explained(result, found, tolerance, replayed=events.was_replayed(last))
+    if result.unreadable and (good is not None or _is_rest_equal(result, found)):
+        return Verdict.NOT_VERIFIABLE, _unreadable_finding(result)
+    is_tail_of_killed = last in events.killed and (
+        (difference is not None and difference.is_target_tail) or _is_tail(result, found)
+    )
+    if result.differences and result.differences.is_unproved:
+        if good is not None or is_tail_of_killed or not (found and found.damage):
+            return Verdict.NOT_VERIFIABLE, _unproved_finding(result)
+    elif good is not None:
+        return good[0], _explained_finding(result, good[1])
+    elif is_tail_of_killed:
+        return Verdict.NOT_VERIFIABLE, _tail_finding(result)
+    return Verdict.FAIL, _difference_finding(result)
+
+
+def _explained(
+    result: PartitionResult, found: Differences | None, tolerance: Tolerance, *, replayed: bool
+) -> tuple[Verdict, Code] | None:
+    """Return a good verdict and its code if all that was found key by key is explained, and the order between keys."""
+    difference = result.first_difference
+    if result.rest_in_order:
+        return Verdict.PASS, Code.RECORDS_COMPACTED
+    if difference is not None and difference.kind is DifferenceKind.REORDERED:
+        # Between keys the order is not kept, which labels within keys do not tell.
+        return None
+    good = tolerated(tolerance, found, replayed=replayed)
+    if good == (Verdict.PASS, Code.RECORDS_COMPACTED):
+        return Verdict.WARN, Code.ORDER_NOT_COMPARED
+    return good
+
+
+def _is_tail(result: PartitionResult, found: Differences | None) -> bool:
+    """Whether there are only records more on the target, beside what a log cleaner has taken."""
+    taken = {DifferenceKind.COMPACTED, DifferenceKind.UNPROVED}
+    return is_tail(found) and result.differences is not None and bool(taken & result.differences.damage)
+
+
+def _is_rest_equal(result: PartitionResult, found: Differences | None) -> bool:
+    """Whether nothing but what could not be read differs."""
+    if result.first_difference is not None:
+        return _is_where_reading_ended(result, result.first_difference)
+    return not found or not found.damage
+
+
+def _is_where_reading_ended(result: PartitionResult, difference: FirstDifference) -> bool:
+    source_ended = result.source_unreadable is not None and difference.source_offset is None
+    target_ended = result.target_unreadable is not None and difference.target_offset is None
+    return source_ended or target_ended
+
+
+def _subject(window: Window) -> str:
+    topic = topic_words(window.topic, window.target_topic)
+    return f"{topic}, partition {window.partition}, generation {window.generation}"
+
+
+def _ranges(window: Window) -> str:
+    return (
+        f"source offsets [{window.source_start:,}, {window.source_end:,}) against "
+        f"target offsets [{window.target_start:,}, {window.target_end:,})"
+    )
+
+
+def _unreadable_finding(result: PartitionResult) -> Finding:
+    return Finding(
+        Code.RECORDS_NOT_VERIFIABLE,
+        _subject(result.window),
+        "; ".join(result.unreadable),
+        f"every record of {_ranges(result.window)}",
+        UNREADABLE_REMEDY,
+    )
+
+
+def _unproved_finding(result: PartitionResult) -> Finding:
+    return Finding(
+        Code.RECORDS_NOT_VERIFIABLE,
+        _subject(result.window),
+        _counts(result),
+        f"the same records in {_ranges(result.window)}",
+        UNPROVED_REMEDY,
+    )
+
+
+def _tail_finding(result: PartitionResult) -> Finding:
+    difference = result.first_difference
+    assert difference is not None
+    return Finding(
+        Code.RECORDS_NOT_VERIFIABLE,
+        _subject(result.window),
+        f"{_counts(result)}; the target equals the source and then goes on at target offset "
+        f"{difference.target_offset} ({difference.kind})",
+        f"the same records in {_ranges(result.window)}",
+        "This generation of MirrorMaker ended ungracefully, so these may be records that it copied without "
+        f"storing its position. Look at them: {_kcat_commands(result.window, difference)}",
+    )
+
+
+def _difference_finding(result: PartitionResult) -> Finding:
+    difference = result.first_difference or FirstDifference(
+        DifferenceKind.UNCLASSIFIED, None, None, (), "The digests differ; the place was not looked for."
+    )
+    in_fields = f" in {', '.join(difference.fields)}" if difference.fields else ""
+    return Finding(
+        Code.COPY_DIFFERS,
+        _subject(result.window),
+        f"{_counts(result)}; first difference {difference.kind}{in_fields} at "
+        f"{_place('source', difference.source_offset)}, {_place('target', difference.target_offset)}: "
+        f"{difference.detail}",
+        f"the same records in the same order in {_ranges(result.window)}",
+        f"Look at both sides: {_kcat_commands(result.window, difference)}",
+    )
+
+
+def _explained_finding(result: PartitionResult, code: Code) -> Finding:
+    expected = f"the same records in {_ranges(result.window)}"
+    return Finding(code, _subject(result.window), _counts(result), expected, EXPLANATIONS[code])
+
+
+def _counts(result: PartitionResult) -> str:
+    counts = record_words(result.source.records, result.target.records)
+    return f"{counts}; {describe_counts(result.differences)}" if result.differences else counts
+
+
+def _place(side: str, offset: int | None) -> str:
+    return f"the end of the {side} window" if offset is None else f"{side} offset {offset}"
+
+
+def _kcat_commands(window: Window, difference: FirstDifference) -> str:
+    sides = (
+        ("source", window.topic, difference.source_offset, window.source_start),
+        ("target", window.target_topic, difference.target_offset, window.target_start),
+    )
+    return " and ".join(
+        kcat_command(f"<{side} bootstrap servers>", topic, window.partition, start if offset is None else offset)
+        for side, topic, offset, start in sides
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TopicVerdict:
+    """The verdict on all windows of one topic, its counts, one finding per comparison not passed, and warnings.
+
+    `differences` are those within keys. `verdicts` are those of the comparisons: by position one per window, ordered by
+    partition and source offset, by key one per generation, in order.
+    """
+
+    topic: str
+    target_topic: str
+    verdict: Verdict
+    windows: int
+    source_records: int
+    target_records: int
+    differing_windows: int
+    not_verifiable_windows: int
+    findings: tuple[Finding, ...]
+    warnings: tuple[Finding, ...]
+    differences: Differences
+    verdicts: tuple[Verdict, ...]
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the verdict as plain JSON values."""
+        return {
+            **asdict(self),
+            "verdict": str(self.verdict),
+            "findings": [finding.to_document() for finding in self.findings],
+            "warnings": [finding.to_document() for finding in self.warnings],
+            "differences": self.differences.to_document(),
+        }
+
+
+def judge_topics(
+    result: ValidationResult,
+    *,
+    events: Mapping[str, GenerationEvents] = MappingProxyType({}),
+    tolerance: Tolerance = NO_TOLERANCE,
+) -> tuple[TopicVerdict, ...]:
+    """Judge every topic of a result, sorted by name.
+
+    :param events: per topic, what is known of the generations compared
+    """
+    topics: dict[str, list[PartitionResult]] = {}
+    for partition in result.partitions:
+        topics.setdefault(partition.window.topic, []).append(partition)
+    by_key: dict[str, list[TopicResult]] = {}
+    for topic in sorted(result.topics, key=lambda topic: topic.generation):
+        by_key.setdefault(topic.topic, []).append(topic)
+    return tuple(
+        _topic_verdict(
+            topic,
+            topics[topic],
+            list(_judged_by_key(by_key[topic], topics[topic], events.get(topic, UNEVENTFUL), tolerance))
+            if topic in by_key
+            else list(_judged_by_position(topics[topic], events.get(topic, UNEVENTFUL), tolerance)),
+            merged(r.differences for r in (*by_key.get(topic, ()), *topics[topic]) if r.differences),
+        )
+        for topic in sorted(topics)
+    )
+
+
+def with_untimed(
+    topics: Iterable[TopicVerdict], request: ValidationRequest, declared: Mapping[str, bool]
+) -> tuple[TopicVerdict, ...]:
+    """Return the verdicts with a warning on each topic of which timestamps were not compared.
+
+    It is at best `WARN`, unless the migration file says that its timestamps do not matter.
+
+    :param declared: by topic, whether its timestamps are compared, as the file says
+    """
+    return tuple(
+        _untimed(topic, is_declared=declared.get(topic.topic) is False)
+        if topic.topic in request.untimed_topics
+        else topic
+        for topic in topics
+    )
+
+
+def _untimed(topic: TopicVerdict, *, is_declared: bool) -> TopicVerdict:
+    finding = Finding(
+        Code.TIMESTAMPS_NOT_COMPARED,
+        f"topic {topic.topic}",
+        "validation.timestamps in the migration file says so"
+        if is_declared
+        else "message.timestamp.type=LogAppendTime on the target",
+        "CreateTime, where timestamps are to be proved too",
+        "Keys, values, headers and order were compared. Consumers of the target see the time of the copy. If that does "
+        f"not matter, say so in the migration file: validation.timestamps: {{{topic.topic}: false}}.",
+    )
+    least = Verdict.PASS if is_declared else Verdict.WARN
+    return replace(
+        topic,
+        verdict=worst([topic.verdict, least]),
+        verdicts=tuple(worst([verdict, least]) for verdict in topic.verdicts),
+        warnings=(*topic.warnings, finding),
+    )
+
+
+Judged = Sequence[tuple[Verdict, Finding | None]]
+
+
+def _judged_by_position(
+    results: Iterable[PartitionResult], events: GenerationEvents, tolerance: Tolerance
+) -> Iterator[tuple[Verdict, Finding | None]]:
+    """Judge windows by partition and in their order; each is of the generations after those of the one before."""
+    before: dict[int, int] = {}
+    for result in sorted(results, key=lambda result: (result.window.partition, result.window.source_start)):
+        window = result.window
+        mine = events.limited_to(
+            range(min(before.get(window.partition, 0) + 1, window.generation), window.generation + 1)
+        )
+        yield judge_partition(result, events=mine, tolerance=tolerance)
+        before[window.partition] = window.generation
+
+
+def _judged_by_key(
+    topics: Sequence[TopicResult],
+    results: Sequence[PartitionResult],
+    events: GenerationEvents,
+    tolerance: Tolerance,
+) -> Iterator[tuple[Verdict, Finding | None]]:
+    """Judge comparisons in their order; each is of the generations after those of the one before."""
+    before = 0
+    for topic in topics:
+        windows = [r for r in results if r.window.generation == topic.generation]
+        mine = events.limited_to(range(before + 1, topic.generation + 1))
+        yield judge_topic_by_key(topic, windows, events=mine, tolerance=tolerance)
+        before = topic.generation
+
+
+def _topic_verdict(
+    topic: str, results: Sequence[PartitionResult], judged: Judged, differences: Differences
+) -> TopicVerdict:
+    verdicts = [verdict for verdict, _ in judged]
+    return TopicVerdict(
+        topic=topic,
+        target_topic=results[0].window.target_topic,
+        verdict=worst(verdicts),
+        windows=len(results),
+        source_records=sum(r.source.records for r in results),
+        target_records=sum(r.target.records for r in results),
+        differing_windows=verdicts.count(Verdict.FAIL),
+        not_verifiable_windows=verdicts.count(Verdict.NOT_VERIFIABLE),
+        findings=tuple(f for verdict, f in judged if f is not None and not verdict.is_good),
+        warnings=tuple(f for verdict, f in judged if f is not None and verdict.is_good),
+        differences=differences,
+        verdicts=tuple(verdicts),
+    )

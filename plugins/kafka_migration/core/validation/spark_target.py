@@ -1,0 +1,184 @@
+"""What keeps Kafka's logins between Spark's own processes, and which Kafka client Spark must have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding
+
+SETTING_PREFIX = "spark."
+# Of Apache Kafka's clients, the first with the fixes of CVE-2025-27817 and CVE-2025-27818.
+SAFE_KAFKA = (3, 9, 1)
+_LOCAL = re.compile(r"local(\[\s*(\d+|\*)\s*(,\s*\d+\s*)?\])?")
+_KUBERNETES = "k8s://"
+_YARN = "yarn"
+_AUTHENTICATE, _SECRET = "spark.authenticate", "spark.authenticate.secret"
+_ENCRYPTIONS = ("spark.network.crypto.enabled", "spark.ssl.rpc.enabled")
+# What Spark writes to disks can only be read with a key that ends with the application.
+_ON_DISK = {"spark.io.encryption.enabled": "true"}
+# Spark listens on ports in local mode too, and draws the secret itself there.
+_IN_ONE_PROCESS = {_AUTHENTICATE: "true", _ENCRYPTIONS[0]: "true"}
+
+
+@dataclass(frozen=True, slots=True)
+class SparkTarget:
+    """Where a Spark connection submits to.
+
+    `settings` are Spark's settings that hold there as far as Airflow's worker can tell: those of `spark-defaults.conf`,
+    then those of the connection. `own` are the connection's alone. `defaults` is the text of `spark-defaults.conf`.
+    """
+
+    connection: str
+    master: str
+    deploy_mode: str | None = None
+    own: Mapping[str, str] = field(default_factory=dict, repr=False)
+    defaults: str = field(default="", repr=False)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether driver and executors are one process; `local-cluster[…]` is a cluster."""
+        return _LOCAL.fullmatch(self.master) is not None
+
+    @property
+    def makes_secrets(self) -> bool:
+        """Whether Spark draws a secret of its own for each application, once it is to authenticate."""
+        return self.is_local or self.master == _YARN or self.master.startswith(_KUBERNETES)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Spark's settings that hold there."""
+        return {**parsed_properties(self.defaults), **self.own}
+
+    def is_on(self, name: str) -> bool:
+        """Tell whether a setting that is true or false is true."""
+        return self.settings.get(name, "").strip().lower() == "true"
+
+
+def protecting_settings(target: SparkTarget) -> dict[str, str]:
+    """Return the settings that each application gets; none of them is secret."""
+    return {**_ON_DISK, **(_IN_ONE_PROCESS if target.is_local else {})}
+
+
+def unprotected_findings(target: SparkTarget, *, declared: bool) -> tuple[Finding, ...]:
+    """Return why a stranger could ask Spark for Kafka's logins; nothing if that cannot be.
+
+    :param declared: the migration file accepts it
+    """
+    lacking = [] if target.is_local else list(_lacking(target))
+    if not lacking:
+        return ()
+    return (
+        Finding(
+            Code.SPARK_NOT_PROTECTED,
+            f"connection {target.connection} (validation.spark_connection), master {target.master}",
+            f"no {', no '.join(lacking)}",
+            "a cluster whose processes authenticate each other and encrypt what they send",
+            "Whoever reaches Spark's ports can read the logins of both clusters. "
+            + ("The migration file accepts it (validation.spark_unprotected)." if declared else _remedy(target)),
+        ),
+    )
+
+
+def _remedy(target: SparkTarget) -> str:
+    names = (_AUTHENTICATE, _ENCRYPTIONS[0], *(() if target.makes_secrets else (_SECRET,)))
+    return (
+        f"Set {', '.join(names)} for the cluster, and the same in the connection's extra or in spark-defaults.conf. "
+        "If nobody else can reach the ports, declare it in the migration file: validation.spark_unprotected: true."
+    )
+
+
+def _lacking(target: SparkTarget) -> Iterable[str]:
+    if not target.is_on(_AUTHENTICATE):
+        yield f"{_AUTHENTICATE}=true"
+    if not target.makes_secrets and not target.settings.get(_SECRET):
+        yield _SECRET
+    if not any(target.is_on(name) for name in _ENCRYPTIONS):
+        yield " or ".join(f"{name}=true" for name in _ENCRYPTIONS)
+
+
+def failure_finding(said: str, exit_code: str) -> Finding:
+    """Return why a job gave no result, from the last line of it: `CODE: what happened`."""
+    named, _, text = said.partition(": ")
+    code = Code(named) if named in _FAILURES and text else Code.SPARK_FAILED
+    return Finding(
+        code,
+        "the Spark job",
+        (text if code == named else said) or f"exit code {exit_code} of spark-submit, and no reason of the job's",
+        "a whole result document",
+        "Nothing was judged. " + _FAILURES[code],
+    )
+
+
+_FAILURES = {
+    Code.CLUSTER_UNREACHABLE: "See that the brokers run and that Spark reaches their advertised addresses, then clear "
+    "the task with downstream.",
+    Code.RECORDS_DELETED_MEANWHILE: "Clear the task with downstream: it then knows which records are left.",
+    Code.SPARK_FAILED: "The lines of the task's log above name the cause; then clear the task with downstream.",
+}
+
+
+def own_settings(extra: Mapping[str, object]) -> dict[str, str]:
+    """Return Spark's settings in a connection's extra: everything whose name begins as theirs do."""
+    named = {name: value for name, value in extra.items() if name.startswith(SETTING_PREFIX)}
+    return {name: _text(value) for name, value in named.items() if value is not None}
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def parsed_properties(text: str) -> dict[str, str]:
+    """Return the settings of a Java properties file."""
+    # An odd number of backslashes at the end of a line continues it.
+    whole = re.sub(r"(?<!\\)((?:\\\\)*)\\\r?\n[ \t\f]*", r"\1", text)
+    lines = (line.strip() for line in whole.splitlines())
+    found = (re.match(r"((?:\\.|[^\s=:\\])+)\s*[=:]?\s*(.*)", line) for line in lines if line and line[0] not in "#!")
+    return {_unescaped(match[1]): _unescaped(match[2]) for match in found if match}
+
+
+def properties_text(defaults: str, own: Mapping[str, str]) -> str:
+    """Return a Java properties file with these settings after, and therefore over, the defaults."""
+    lines = (f"{_escaped(name)}={_escaped(value)}" for name, value in sorted(own.items()))
+    # The empty line ends a default that a backslash would continue.
+    return "\n".join([defaults, "", *lines, ""])
+
+
+def _unescaped(text: str) -> str:
+    known = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
+    text = re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), text)
+    return re.sub(r"\\(.)", lambda match: known.get(match[1], match[1]), text)
+
+
+def _escaped(text: str) -> str:
+    known = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\f": "\\f"}
+    return re.sub(r"[\n\r\t\f\\=:#! ]", lambda match: known.get(match[0], f"\\{match[0]}"), text)
+
+
+def has_login(options: Mapping[str, str]) -> bool:
+    """Tell whether the options of Spark's Kafka reader have a login: SASL, or a key of the client."""
+    return not {"kafka.sasl.jaas.config", "kafka.ssl.keystore.key"}.isdisjoint(options)
+
+
+def kafka_client_findings(versions: Mapping[str, str]) -> tuple[Finding, ...]:
+    """Return what is wrong with the Kafka clients of `spark_jars`, by jar, for a validation that uses a login."""
+    wanted = ".".join(map(str, SAFE_KAFKA))
+    found = ", ".join(f"{jar} of version {version}" for jar, version in versions.items() if not _is_safe(version))
+    if versions and not found:
+        return ()
+    return (
+        Finding(
+            Code.SPARK_KAFKA_TOO_OLD,
+            "[kafka_migration] spark_jars",
+            found or "no jar of kafka-clients whose version can be read",
+            f"kafka-clients {wanted} or newer, because the connections have logins (CVE-2025-27817, CVE-2025-27818)",
+            f"Put kafka-clients-{wanted}.jar in the place of the older one and name it in spark_jars.",
+        ),
+    )
+
+
+def _is_safe(version: str) -> bool:
+    numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:3])
+    return numbers >= SAFE_KAFKA

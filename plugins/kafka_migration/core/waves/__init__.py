@@ -1,0 +1,1 @@
+"""Which topics and groups must move together."""

@@ -1,0 +1,124 @@
+"""The migration file that is proposed for a wave, as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from kafka_migration.core.migration.settings import Insecurity
+from kafka_migration.core.waves.plan import Wave
+from kafka_migration.core.waves.wording import reasons, remarks, size_of
+
+# What a migration file takes in `cutover.groups`: so many patterns of so many letters.
+MAX_PATTERNS = 1000
+MAX_PATTERN = 500
+# Matches no name: a wave without known groups moves none.
+NO_GROUP = "(?!)"
+# As many replicas as a migration file asks for by itself, where the target has the brokers.
+USUAL_REPLICAS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What a proposed file names: Airflow connections, the folder of Kafka on the MirrorMaker host (may be left out).
+
+    `target_brokers` is how many brokers the target has.
+    """
+
+    source: str
+    target: str
+    mirror_host: str
+    spark: str
+    target_brokers: int
+    kafka_home: str = ""
+    source_insecure: tuple[Insecurity, ...] = ()
+    target_insecure: tuple[Insecurity, ...] = ()
+
+
+def wave_file(name: str, wave: Wave, names: Names, remarks_on_all: Iterable[str] = ()) -> str:
+    """Return the text of the migration file of a wave; `remarks_on_all` are true of every wave."""
+    head = [_comment(line) for line in _head(name, wave, names, remarks_on_all)]
+    return "\n".join([*head, *_file(name, wave, names), ""])
+
+
+def group_patterns(groups: Collection[str]) -> list[str]:
+    """Return regular expressions that match these groups and no other: one each, unless they are too many."""
+    escaped = [re.escape(group) or "(?:)" for group in sorted(groups)]
+    if len(escaped) <= MAX_PATTERNS:
+        return escaped or [NO_GROUP]
+    patterns = [escaped[0]]
+    for pattern in escaped[1:]:
+        if len(patterns[-1]) + 1 + len(pattern) <= MAX_PATTERN:
+            patterns[-1] += f"|{pattern}"
+        else:
+            patterns.append(pattern)
+    return patterns
+
+
+def _head(name: str, wave: Wave, names: Names, remarks_on_all: Iterable[str]) -> Iterator[str]:
+    yield f"{name}, proposed by `kafka-migration waves` from {names.source} to {names.target}: {size_of(wave)}."
+    yield "Why these topics are in one file:"
+    yield from (f"  {line}" for line in reasons(wave))
+    noted = [*remarks(wave), *remarks_on_all]
+    if noted:
+        yield "To know:"
+        yield from (f"  {line}" for line in noted)
+    yield "To decide:"
+    yield f"  target.replication_factor: the target has {names.target_brokers} broker(s)"
+    if not names.kafka_home:
+        yield "  mirror.kafka_home: the folder of Kafka's libraries on the MirrorMaker host, without $KAFKA_HOME there"
+    yield "  everything else has a default: docs/migration-file.md"
+
+
+def _comment(text: str) -> str:
+    """Return a line of a comment; what could end it, or be invisible in it, is written as `\\n` or `\\u202e`."""
+    return f"# {_printable(text)}"
+
+
+def _printable(text: str) -> str:
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+
+
+def _file(name: str, wave: Wave, names: Names) -> Iterator[str]:
+    yield "version: 1"
+    yield f"name: {_quoted(name)}"
+    yield "source:"
+    yield f"  connection: {_quoted(names.source)}"
+    yield from insecure_lines(names.source_insecure)
+    yield "target:"
+    yield f"  connection: {_quoted(names.target)}"
+    yield from insecure_lines(names.target_insecure)
+    yield f"  replication_factor: {max(1, min(USUAL_REPLICAS, names.target_brokers))}"
+    yield "topics:"
+    yield from (f"  - {_quoted(topic)}" for topic in wave.topics)
+    yield "mirror:"
+    yield f"  connection: {_quoted(names.mirror_host)}"
+    if names.kafka_home:
+        yield f"  kafka_home: {_quoted(names.kafka_home)}"
+    yield "validation:"
+    yield f"  spark_connection: {_quoted(names.spark)}"
+    yield "cutover:"
+    yield "  # Regular expressions; each matches the whole name of one group."
+    yield "  groups:"
+    yield from (f"    - {_quoted(pattern)}" for pattern in group_patterns(wave.movable))
+
+
+def insecure_lines(insecure: Collection[Insecurity]) -> Iterator[str]:
+    """Yield what a section of a cluster says of the protections that its connection gives up."""
+    if insecure:
+        yield f"  insecure: [{', '.join(insecure)}]"
+
+
+def _quoted(text: str) -> str:
+    """Return a text as YAML, in quotes: plain, it might be a number or a word that means something."""
+    return f'"{"".join(map(_letter, text))}"'
+
+
+def _letter(letter: str) -> str:
+    if letter in {'"', "\\"}:
+        return f"\\{letter}"
+    if letter.isprintable():
+        return letter
+    # A JSON text would write a letter beyond U+FFFF as two, which YAML does not put together again.
+    return f"\\u{ord(letter):04x}" if ord(letter) <= 0xFFFF else f"\\U{ord(letter):08x}"
