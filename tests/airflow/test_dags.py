@@ -16,7 +16,7 @@ from airflow.sdk.definitions.context import AirflowParsingContext
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.migration.task_steps import expected_skips
 from kafka_migration.orchestration import factory
-from kafka_migration.orchestration.run import RunRequest
+from kafka_migration.steps.request import RunRequest
 
 pytestmark = pytest.mark.airflow
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
@@ -18,12 +20,14 @@ PACKAGE = ROOT / "plugins" / "kafka_migration"
 # Which layers of the package a layer may import, besides itself.
 MAY_IMPORT = {
     "core": set(),
-    "spec": {"core"},
+    "migration_file": {"core"},
     "engines": {"core"},
     "adapters": {"core"},
-    "preflight": {"core", "spec", "engines"},
-    "orchestration": {"core", "spec", "engines", "adapters", "preflight"},
-    "cli": {"core", "spec", "engines", "adapters", "preflight"},
+    "airflow_adapters": {"core", "adapters"},
+    "steps": {"core", "migration_file", "engines", "adapters"},
+    "preflight": {"core", "migration_file", "engines"},
+    "orchestration": {"core", "migration_file", "engines", "adapters", "airflow_adapters", "steps", "preflight"},
+    "cli": {"core", "migration_file", "engines", "adapters", "airflow_adapters", "steps", "preflight"},
     "__main__": {"cli"},
     "host": set(),
 }
@@ -52,7 +56,9 @@ THIRD_PARTY = {
     "engines": set(),
     "preflight": set(),
     "host": set(),
-    "spec": {"croniter", "pydantic", "pydantic_core", "yaml"},
+    "migration_file": {"croniter", "pydantic", "pydantic_core", "yaml"},
+    "adapters": {"confluent_kafka"},
+    "steps": set(),
 }
 # Heavy packages that no module may import at its top, because every Airflow component imports the package.
 HEAVY = {"pyspark", "pandas", "numpy"}
@@ -184,10 +190,14 @@ def test_nothing_imports_the_command_line():
     [
         ("core/lag.py", "import kafka_migration.adapters.kafka", "kafka_migration.adapters.kafka"),
         ("core/lag.py", "import yaml", "yaml"),
-        ("cli/stop.py", "from kafka_migration.orchestration import run", "kafka_migration.orchestration.run"),
+        ("cli/stop.py", "import kafka_migration.orchestration.factory", "kafka_migration.orchestration.factory"),
         ("adapters/kafka.py", "from kafka_migration.cli import stop", "kafka_migration.cli.stop"),
         ("engines/mm.py", "from kafka_migration.adapters import kafka", "kafka_migration.adapters.kafka"),
-        ("adapters/kafka.py", "from kafka_migration.orchestration import run", "kafka_migration.orchestration.run"),
+        (
+            "adapters/kafka.py",
+            "from kafka_migration.orchestration import factory",
+            "kafka_migration.orchestration.factory",
+        ),
         ("adapters/kafka.py", "def f():\n    import pyspark", "pyspark"),
     ],
 )
@@ -198,6 +208,19 @@ def test_broken_arrow_is_found(tmp_path: Path, file: str, line: str, wrong: str)
     path.write_text(line)
 
     assert [f"{file} -> {wrong}"] == wrong_arrows(tmp_path)
+
+
+def test_use_cases_need_no_airflow():
+    """What the ring of use cases imports, directly or not, loads no module of Airflow."""
+    modules = [_module(path) for path in sorted((PACKAGE / "steps").rglob("*.py"))]
+    program = (
+        f"import sys; [__import__(name) for name in {modules}]\n"
+        "print([name for name in sys.modules if name.partition('.')[0] == 'airflow'])"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "plugins")}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+
+    assert "[]" == done.stdout.strip()
 
 
 def test_dag_files_import_only_orchestration():

@@ -16,7 +16,7 @@ from kafka_migration.cli.main import parser
 from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.alert_settings import AlertKind
-from kafka_migration.spec.loading import load_migration
+from kafka_migration.migration_file.loading import load_migration
 from tests.documents import blocks, commands
 
 pytestmark = pytest.mark.unit

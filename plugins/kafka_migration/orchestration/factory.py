@@ -18,7 +18,7 @@ from typing import Any
 from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable, TriggerRule, chain, get_parsing_context
 from airflow.utils.types import DagRunType
 
-from kafka_migration.adapters import settings
+from kafka_migration.airflow_adapters import settings
 from kafka_migration.core.findings.errors import FindingsError
 from kafka_migration.core.migration.overlap import overlap_findings
 from kafka_migration.core.migration.settings import (
@@ -27,12 +27,14 @@ from kafka_migration.core.migration.settings import (
     HookName,
     Migration,
 )
+from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.orchestration.alerting import deadlines
 from kafka_migration.orchestration.dag_docs import manual_doc, nightly_doc, page_of, rollback_doc
 from kafka_migration.orchestration.forms import manual_form, nightly_form, rollback_form
 from kafka_migration.orchestration.operators.approve import ApproveOperator
 from kafka_migration.orchestration.operators.approve_rollback import ApproveRollbackOperator
 from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
+from kafka_migration.orchestration.operators.create_topics import CreateTopicsOperator
 from kafka_migration.orchestration.operators.finish import FinishOperator
 from kafka_migration.orchestration.operators.hook import HookOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
@@ -43,16 +45,14 @@ from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.operators.restore_settings import RestoreSettingsOperator
 from kafka_migration.orchestration.operators.roll_back import RollBackOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
-from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
 from kafka_migration.orchestration.operators.translate_back import TranslateBackOperator
 from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator
-from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator
+from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
-from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
-from kafka_migration.spec.loading import load_migration_file
+from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 
 log = logging.getLogger(__name__)
 

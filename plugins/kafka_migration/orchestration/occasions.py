@@ -17,7 +17,8 @@ from kafka_migration.core.migration.run_window import (
     scheduled_occasion,
 )
 from kafka_migration.core.migration.settings import NightlySettings, RunIdentity
-from kafka_migration.orchestration.run import MigrationRun, run_type_of
+from kafka_migration.orchestration.context import run_type_of
+from kafka_migration.steps.run import MigrationRun
 
 
 def occasion_of(run: MigrationRun, context: Context) -> Occasion:

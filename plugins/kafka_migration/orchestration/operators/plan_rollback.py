@@ -18,8 +18,8 @@ from kafka_migration.core.rollback.rules import target_only_findings
 from kafka_migration.core.text.brief import some
 from kafka_migration.orchestration.failing import log_findings
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
-from kafka_migration.orchestration.run import MigrationRun
-from kafka_migration.orchestration.way_back import make_rollback_plan
+from kafka_migration.steps.rollback.planning import make_rollback_plan
+from kafka_migration.steps.run import MigrationRun
 
 REVERSE_MIGRATION = "reverse-migration.yaml"
 

@@ -15,8 +15,9 @@ from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Phase
 from kafka_migration.core.mirror.target_topics import settings_to_restore
 from kafka_migration.orchestration.failing import log_findings
-from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, hold_reservation
-from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
+from kafka_migration.steps.guards import hold_reservation
+from kafka_migration.steps.run import MigrationRun
 
 
 class RestoreSettingsOperator(MigrationOperator):
