@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -178,6 +179,15 @@ def test_every_layer_is_in_the_table():
     folders = {p.name for p in PACKAGE.iterdir() if p.is_dir() and p.name != "__pycache__"}
 
     assert set() == folders - set(MAY_IMPORT)
+
+
+def test_every_folder_says_what_belongs_there():
+    """Each folder of the package has a README of at most ten lines, which names the file to start with."""
+    for layer in set(MAY_IMPORT) - {"__main__"}:
+        lines = (PACKAGE / layer / "README.md").read_text().splitlines()
+        assert len(lines) <= 10
+        start = next(line for line in lines if line.startswith("Start reading at"))
+        assert [] == [name for name in re.findall(r"`([\w/]+\.py)`", start) if not (PACKAGE / layer / name).exists()]
 
 
 def test_nothing_imports_the_command_line():

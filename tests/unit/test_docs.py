@@ -99,7 +99,7 @@ def examples(language: str) -> list[str]:
 
 def test_every_setting_is_documented():
     """The installation page has a row for each setting of the section, with its environment variable."""
-    code = (ROOT / "plugins" / "kafka_migration" / "adapters" / "settings.py").read_text()
+    code = (ROOT / "plugins" / "kafka_migration" / "airflow_adapters" / "settings.py").read_text()
     rows = re.findall(r"^\| `(\w+)` \| `AIRFLOW__KAFKA_MIGRATION__(\w+)`", INSTALLATION, re.MULTILINE)
 
     assert [(name, name.upper()) for name in re.findall(r'conf\.get\(SECTION, "(\w+)"', code)] == rows
