@@ -51,6 +51,15 @@ ROOMS = {
     "rollback": {"findings", "groups", "kafka", "ledger", "migration", "text", "translation", "validation", "waves"},
     "report": {"findings", "groups", "kafka", "migration", "mirror", "text", "validation"},
 }
+# The same for the rooms of the Spark jobs' package.
+JOB_ROOMS = {
+    "shell": set(),
+    "reading": {"shell"},
+    "keys": {"reading", "shell"},
+    "position": {"keys", "reading", "shell"},
+    "translate": {"keys", "reading", "shell"},
+    "validate": {"keys", "position", "reading", "shell"},
+}
 # Which third-party packages a layer may import; a layer that is not named may import any.
 THIRD_PARTY = {
     "core": set(),
@@ -101,35 +110,42 @@ def _is_allowed(layer: str, name: str) -> bool:
     return top not in HEAVY and top in THIRD_PARTY.get(layer, {top})
 
 
-def wrong_doors(core: Path) -> list[str]:
-    """Return every import between rooms of `core` that the second table does not allow, as `file -> room`."""
+def wrong_doors(folder: Path, package: str, table: dict[str, set[str]]) -> list[str]:
+    """Return every import between rooms of a package that their table does not allow, as `file -> room`."""
     wrong = []
-    for path in sorted(core.rglob("*.py")):
-        room = _layer(path, core)
-        entered = {name.split(".")[2] for name in _imports(path) if name.startswith("kafka_migration.core.")}
-        allowed = {room, *ROOMS.get(room, ())}
-        wrong += [f"{path.relative_to(core)} -> {other}" for other in sorted(entered - allowed)]
+    for path in sorted(folder.rglob("*.py")):
+        room = _layer(path, folder)
+        entered = {
+            name.removeprefix(f"{package}.").partition(".")[0]
+            for name in _imports(path)
+            if name.startswith(f"{package}.")
+        }
+        wrong += [f"{path.relative_to(folder)} -> {other}" for other in sorted(entered - {room, *table.get(room, ())})]
     return wrong
 
 
+def wrong_core_doors(core: Path) -> list[str]:
+    return wrong_doors(core, "kafka_migration.core", ROOMS)
+
+
 def test_rooms_follow_the_table():
-    """No room of `core` imports another room against the table of rooms."""
-    assert [] == wrong_doors(PACKAGE / "core")
+    """No room of `core`, or of the Spark jobs' package, imports another room against its table of rooms."""
+    assert [] == wrong_core_doors(PACKAGE / "core")
+    assert [] == wrong_doors(ROOT / "spark_jobs" / "kafka_digest", "kafka_digest", JOB_ROOMS)
 
 
 def test_every_room_is_in_the_table():
-    """Each folder and each module of `core` has its place in the table of rooms, and each room of the table exists."""
-    parts = [path for path in (PACKAGE / "core").iterdir() if path.is_dir() or path.suffix == ".py"]
-    rooms = {path.name.removesuffix(".py") for path in parts if not path.name.startswith("__")}
-
-    assert rooms == set(ROOMS)
+    """Each folder and module of a package with rooms has its place in the table, and each room of the table exists."""
+    for folder, table in ((PACKAGE / "core", ROOMS), (ROOT / "spark_jobs" / "kafka_digest", JOB_ROOMS)):
+        parts = [path for path in folder.iterdir() if path.is_dir() or path.suffix == ".py"]
+        assert set(table) == {path.name.removesuffix(".py") for path in parts if not path.name.startswith("__")}
 
 
 def test_rooms_have_no_cycle():
     """Each room imports only rooms that stand before it in the table, so no two rooms can need each other."""
-    order = list(ROOMS)
-
-    assert [] == [(room, other) for room in order for other in ROOMS[room] if order.index(other) > order.index(room)]
+    for table in (ROOMS, JOB_ROOMS):
+        order = list(table)
+        assert [] == [(r, other) for r in order for other in table[r] if order.index(other) > order.index(r)]
 
 
 @pytest.mark.parametrize(
@@ -146,7 +162,7 @@ def test_broken_door_is_found(tmp_path: Path, file: str, line: str, room: str):
     path.parent.mkdir()
     path.write_text(line)
 
-    assert [f"{file} -> {room}"] == wrong_doors(tmp_path)
+    assert [f"{file} -> {room}"] == wrong_core_doors(tmp_path)
 
 
 def test_no_modules_import_each_other():

@@ -44,8 +44,8 @@ from tests.airflow.driving import deferred_by, revived
 from tests.waiting import wait_until
 
 CALL_TIMEOUT_S = 60
-START_TIMEOUT_S = 180
-WATCH_TIMEOUT_S = 300
+START_TIMEOUT_S = 400
+WATCH_TIMEOUT_S = 900
 BEFORE_START = (PreflightOperator, ReserveOperator, PlanOperator, CreateTopicsOperator)
 FILE = """\
 version: 1

@@ -25,8 +25,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kafka_digest.arrow_columns import schema_of
-from kafka_digest.key_digest import NULL_KEY, BucketSums, Hashes, KeyRuns, buckets_of
+from kafka_digest.keys.arrow_columns import schema_of
+from kafka_digest.keys.digest import NULL_KEY, BucketSums, Hashes, KeyRuns, buckets_of
 
 PLACE, SUMS, RECORD = 0, 1, 2
 TOTAL, DIFFERING = 3, 4

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from kafka_digest.admin import admin_client
-from kafka_digest.errors import JobError, naming, tell
+from kafka_digest.shell.admin import admin_client
+from kafka_digest.shell.errors import JobError, naming, tell
 
 CLIENT_ID = "kafka.client.id"
 _QUOTA = "consumer_byte_rate"

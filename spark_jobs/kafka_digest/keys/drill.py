@@ -13,12 +13,19 @@ from functools import partial, reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window, functions
 
-from kafka_digest.align_tasks import DIFFERENCES, NO_CIRCUMSTANCES, PLACES, SOURCE_BEFORE, Circumstances, differences
-from kafka_digest.alignment import ALTERED, EXTRA, FIELDS, MISSING, MOVED
-from kafka_digest.hashing import PAYLOAD, hash_of
-from kafka_digest.key_digest import BUCKET_BITS, NULL_BUCKET
-from kafka_digest.key_frames import KeyedSide, key_hash
-from kafka_digest.session import small_table
+from kafka_digest.keys.align_tasks import (
+    DIFFERENCES,
+    NO_CIRCUMSTANCES,
+    PLACES,
+    SOURCE_BEFORE,
+    Circumstances,
+    differences,
+)
+from kafka_digest.keys.alignment import ALTERED, EXTRA, FIELDS, MISSING, MOVED
+from kafka_digest.keys.digest import BUCKET_BITS, NULL_BUCKET
+from kafka_digest.keys.frames import KeyedSide, key_hash
+from kafka_digest.reading.hashing import PAYLOAD, hash_of
+from kafka_digest.shell.session import small_table
 
 # Which parts of the two records of a group are not the same; two records without a key have the same.
 _DIFFERING = "filter(array({}), name -> name is not null)".format(

@@ -7,9 +7,9 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 
-from kafka_digest.admin import admin_client
-from kafka_digest.errors import is_caused_by
-from kafka_digest.windows import LogBounds
+from kafka_digest.reading.windows import LogBounds
+from kafka_digest.shell.admin import admin_client
+from kafka_digest.shell.errors import is_caused_by
 
 _ANSWER_MS = 10_000
 

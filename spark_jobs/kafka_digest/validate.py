@@ -7,17 +7,18 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from kafka_digest import digest, key_digest
-from kafka_digest.clusters import SIDES, Clusters
-from kafka_digest.difference_file import DifferenceFile
-from kafka_digest.errors import JobError
-from kafka_digest.key_job import KeyJob
-from kafka_digest.position_job import PositionJob
-from kafka_digest.progress import KafkaScans, telling_progress
-from kafka_digest.rate_limit import reading_at_most
-from kafka_digest.session import set_up
-from kafka_digest.silence import noticing_silence
-from kafka_digest.windows import WindowPlan, too_long
+from kafka_digest.keys import digest as key_digest
+from kafka_digest.keys.difference_file import DifferenceFile
+from kafka_digest.keys.job import KeyJob
+from kafka_digest.position import digest
+from kafka_digest.position.job import PositionJob
+from kafka_digest.reading.clusters import SIDES, Clusters
+from kafka_digest.reading.progress import KafkaScans, telling_progress
+from kafka_digest.reading.silence import noticing_silence
+from kafka_digest.reading.windows import WindowPlan, too_long
+from kafka_digest.shell.errors import JobError
+from kafka_digest.shell.rate_limit import reading_at_most
+from kafka_digest.shell.session import set_up
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_digest.clusters import SIDES, Clusters
-from kafka_digest.difference_file import DifferenceFile
-from kafka_digest.units import KeyComparison, Unit
-from kafka_digest.windows import WindowPlan
+from kafka_digest.keys.compare import KeyComparison, Unit
+from kafka_digest.keys.difference_file import DifferenceFile
+from kafka_digest.reading.clusters import SIDES, Clusters
+from kafka_digest.reading.windows import WindowPlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions
 
-from kafka_digest.session import small_table
-from kafka_digest.windows import SideRange
+from kafka_digest.reading.windows import SideRange
+from kafka_digest.shell.session import small_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

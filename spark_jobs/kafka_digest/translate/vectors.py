@@ -16,9 +16,9 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_digest.errors import JobError
-from kafka_digest.translate_tasks import COPY, Steps, Unit
-from kafka_digest.windows import SideRange
+from kafka_digest.reading.windows import SideRange
+from kafka_digest.shell.errors import JobError
+from kafka_digest.translate.tasks import COPY, Steps, Unit
 
 Vector = Mapping[int, int]
 Rows = Iterable[Mapping[str, Any]]

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kafka_digest.alignment import FIELDS, UNCLASSIFIED, Difference, Known, Records, align, surplus
-from kafka_digest.arrow_columns import schema_of
-from kafka_digest.whole_keys import Columns, key_begins, whole_keys
+from kafka_digest.keys.alignment import FIELDS, UNCLASSIFIED, Difference, Known, Records, align, surplus
+from kafka_digest.keys.arrow_columns import schema_of
+from kafka_digest.keys.whole_keys import Columns, key_begins, whole_keys
 
 # Where a row comes from: the ranges compared; those of the source read with aborted transactions; what logs hold before
 # and behind them, of each key only the newest, a tombstone if any of them is.

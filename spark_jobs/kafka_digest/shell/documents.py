@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark import SparkFiles
 
-from kafka_digest.errors import JobError
+from kafka_digest.shell.errors import JobError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

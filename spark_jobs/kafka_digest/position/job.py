@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from kafka_digest.alignment import COMPACTED
-from kafka_digest.blocks import (
+from kafka_digest.keys.alignment import COMPACTED
+from kafka_digest.keys.compare import KeyComparison, Unit
+from kafka_digest.keys.difference_file import DifferenceFile
+from kafka_digest.position.blocks import (
     Block,
     Comparison,
     SplitInput,
@@ -19,15 +21,13 @@ from kafka_digest.blocks import (
     side_document,
     window_digest,
 )
-from kafka_digest.classify import Difference
-from kafka_digest.clusters import SIDES, Clusters
-from kafka_digest.difference_file import DifferenceFile
-from kafka_digest.digest import block_rows
-from kafka_digest.drill import LOOK_AHEAD_RECORDS, DrillCase, first_differences
-from kafka_digest.errors import JobError, naming, tell
-from kafka_digest.remainder import MAX_MASKS, Reader, masks_of, without_explained
-from kafka_digest.units import KeyComparison, Unit
-from kafka_digest.windows import SideRange, WindowPlan, in_rounds
+from kafka_digest.position.classify import Difference
+from kafka_digest.position.digest import block_rows
+from kafka_digest.position.drill import LOOK_AHEAD_RECORDS, DrillCase, first_differences
+from kafka_digest.position.remainder import MAX_MASKS, Reader, masks_of, without_explained
+from kafka_digest.reading.clusters import SIDES, Clusters
+from kafka_digest.reading.windows import SideRange, WindowPlan, in_rounds
+from kafka_digest.shell.errors import JobError, naming, tell
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

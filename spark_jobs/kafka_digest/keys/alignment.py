@@ -38,8 +38,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_digest.hashing import PAYLOAD
-from kafka_digest.subsequences import Hashes, common_beginning, common_subsequence
+from kafka_digest.keys.subsequences import Hashes, common_beginning, common_subsequence
+from kafka_digest.reading.hashing import PAYLOAD
 
 MISSING, EXTRA, DUPLICATE, REORDERED, ALTERED, MOVED = "missing", "extra", "duplicate", "reordered", "altered", "moved"
 STALE, INTERLEAVED, UNCLASSIFIED = "stale", "interleaved", "unclassified"

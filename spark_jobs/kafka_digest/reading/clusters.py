@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions
 
-from kafka_digest.errors import naming
-from kafka_digest.kafka_source import read_ranges
-from kafka_digest.log_bounds import read_log_bounds
-from kafka_digest.progress import Workload
-from kafka_digest.rate_limit import limited_options
-from kafka_digest.windows import LogBounds, SideRange, WindowPlan, plan_window, requested_range
+from kafka_digest.reading.kafka_source import read_ranges
+from kafka_digest.reading.log_bounds import read_log_bounds
+from kafka_digest.reading.progress import Workload
+from kafka_digest.reading.windows import LogBounds, SideRange, WindowPlan, plan_window, requested_range
+from kafka_digest.shell.errors import naming
+from kafka_digest.shell.rate_limit import limited_options
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

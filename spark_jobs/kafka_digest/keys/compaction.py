@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from kafka_digest.alignment import COMPACTED, DUPLICATE, UNPROVED
+from kafka_digest.keys.alignment import COMPACTED, DUPLICATE, UNPROVED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -56,8 +56,8 @@ def within_holes(aligned: DataFrame, holes: Mapping[tuple[int, int], int]) -> Da
     """
     from pyspark.sql import Window, functions
 
-    from kafka_digest.align_tasks import PLACES
-    from kafka_digest.session import small_table
+    from kafka_digest.keys.align_tasks import PLACES
+    from kafka_digest.shell.session import small_table
 
     by = list(Share._fields)
     numbered = aligned.withColumn("side", functions.expr(_LACKING))

@@ -32,14 +32,9 @@ from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame, functions
 
-from kafka_digest.hashing import RECORD, hash_of
+from kafka_digest.reading.hashing import BYTES, RANK, RECORD, hash_of
 
 DIGEST = "partition-position-xxhash64/2"
-
-_ROW_NUMBER_MASK = (1 << 33) - 1
-RANK = f"monotonically_increasing_id() & {_ROW_NUMBER_MASK}L"
-
-BYTES = "coalesce(octet_length(key), 0) + coalesce(octet_length(value), 0)"
 
 
 def block_rows(frame: DataFrame, side: str, block_records: int, tasks: int) -> DataFrame:

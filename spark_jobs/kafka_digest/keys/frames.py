@@ -8,10 +8,9 @@ from functools import partial, reduce
 
 from pyspark.sql import DataFrame
 
-from kafka_digest.digest import BYTES, RANK
-from kafka_digest.hashing import PAYLOAD, hash_of
-from kafka_digest.key_digest import NULL_KEY
-from kafka_digest.key_tasks import COMPARED, PARTIAL, compare, roll_up
+from kafka_digest.keys.digest import NULL_KEY
+from kafka_digest.keys.tasks import COMPARED, PARTIAL, compare, roll_up
+from kafka_digest.reading.hashing import BYTES, PAYLOAD, RANK, hash_of
 
 # What a task keeps of one range, 24 bytes each; about 100 MB, twice that while it grows.
 MAX_KEYS = 4_000_000

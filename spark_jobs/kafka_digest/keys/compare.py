@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from kafka_digest.align_tasks import SOURCE_BEFORE, SOURCE_BEHIND, UNCOMMITTED, Circumstances
-from kafka_digest.alignment import COMPACTED, INTERLEAVED, UNCLASSIFIED
-from kafka_digest.clusters import SIDES, Clusters
-from kafka_digest.compaction import within_holes
-from kafka_digest.difference_file import DifferenceFile
-from kafka_digest.errors import JobError, naming
-from kafka_digest.key_drill import Suspects, aligned_keys, explained_buckets, reconciled
-from kafka_digest.key_frames import KeyedSide, compared_rows
-from kafka_digest.key_tasks import DIFFERING, TOTAL
-from kafka_digest.windows import SideRange
+from kafka_digest.keys.align_tasks import SOURCE_BEFORE, SOURCE_BEHIND, UNCOMMITTED, Circumstances
+from kafka_digest.keys.alignment import COMPACTED, INTERLEAVED, UNCLASSIFIED
+from kafka_digest.keys.compaction import within_holes
+from kafka_digest.keys.difference_file import DifferenceFile
+from kafka_digest.keys.drill import Suspects, aligned_keys, explained_buckets, reconciled
+from kafka_digest.keys.frames import KeyedSide, compared_rows
+from kafka_digest.keys.tasks import DIFFERING, TOTAL
+from kafka_digest.reading.clusters import SIDES, Clusters
+from kafka_digest.reading.windows import SideRange
+from kafka_digest.shell.errors import JobError, naming
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

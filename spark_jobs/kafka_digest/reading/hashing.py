@@ -17,6 +17,10 @@ _PARTS = {
 }
 PAYLOAD = ("value", "headers", "timestamp")
 RECORD = ("key", *PAYLOAD)
+_ROW_NUMBER_MASK = (1 << 33) - 1
+RANK = f"monotonically_increasing_id() & {_ROW_NUMBER_MASK}L"
+
+BYTES = "coalesce(octet_length(key), 0) + coalesce(octet_length(value), 0)"
 
 
 def hash_of(*parts: str, rank: str | None = None) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from kafka_digest.documents import read_clients, read_document, take_clients, write_document
-from kafka_digest.errors import JobError, masked, naming, tell
-from kafka_digest.session import START_OPTIONS
+from kafka_digest.shell.documents import read_clients, read_document, take_clients, write_document
+from kafka_digest.shell.errors import JobError, masked, naming, tell
+from kafka_digest.shell.session import START_OPTIONS
 
 Clients = Mapping[str, Mapping[str, str]]
 Job = Callable[[SparkSession, Mapping[str, Any], Clients, str], Mapping[str, Any]]

@@ -13,9 +13,9 @@ from itertools import chain
 
 from pyspark.sql import Column, DataFrame, functions
 
-from kafka_digest.blocks import DrillRange
-from kafka_digest.classify import Difference, Elsewhere, Record, classify_first_difference
-from kafka_digest.digest import record_hashes
+from kafka_digest.position.blocks import DrillRange
+from kafka_digest.position.classify import Difference, Elsewhere, Record, classify_first_difference
+from kafka_digest.position.digest import record_hashes
 
 # How many records from the first difference on are brought to the driver, per side. The alignment costs the
 # square of it: 65,536 steps per partition.

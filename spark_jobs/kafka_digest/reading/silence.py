@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JNetworkError
 
-from kafka_digest.admin import admin_client
-from kafka_digest.errors import CLUSTER_UNREACHABLE, RECORDS_DELETED, JobError, naming, root_cause, tell
-from kafka_digest.log_bounds import ask_leaders, partition_per_leader
+from kafka_digest.reading.log_bounds import ask_leaders, partition_per_leader
+from kafka_digest.shell.admin import admin_client
+from kafka_digest.shell.errors import CLUSTER_UNREACHABLE, RECORDS_DELETED, JobError, naming, root_cause, tell
 
 if TYPE_CHECKING:
-    from kafka_digest.clusters import Clusters
+    from kafka_digest.reading.clusters import Clusters
 
 ASKED_EVERY_S = 15.0
 TOLD_EVERY = timedelta(minutes=1)

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from kafka_digest.errors import tell
-from kafka_digest.windows import SideRange, WindowPlan
+from kafka_digest.reading.windows import SideRange, WindowPlan
+from kafka_digest.shell.errors import tell
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -25,9 +25,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kafka_digest.arrow_columns import schema_of
-from kafka_digest.rightmost import Log, Places, rightmost
-from kafka_digest.whole_keys import Columns, whole_keys
+from kafka_digest.keys.arrow_columns import schema_of
+from kafka_digest.keys.whole_keys import Columns, whole_keys
+from kafka_digest.translate.rightmost import Log, Places, rightmost
 
 READ, COPY = 0, 1
 Steps = Mapping[int, tuple[int, ...]]

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kafka_digest.clusters import SIDES, Clusters
-from kafka_digest.errors import JobError
-from kafka_digest.progress import KafkaScans, telling_progress
-from kafka_digest.rate_limit import reading_at_most
-from kafka_digest.session import set_up
-from kafka_digest.silence import noticing_silence
-from kafka_digest.translation import Translation
-from kafka_digest.vectors import TopicCopy, Translated
-from kafka_digest.windows import LogBounds, SideRange, readable_range
+from kafka_digest.reading.clusters import SIDES, Clusters
+from kafka_digest.reading.progress import KafkaScans, telling_progress
+from kafka_digest.reading.silence import noticing_silence
+from kafka_digest.reading.windows import LogBounds, SideRange, readable_range
+from kafka_digest.shell.errors import JobError
+from kafka_digest.shell.rate_limit import reading_at_most
+from kafka_digest.shell.session import set_up
+from kafka_digest.translate.passes import Translation
+from kafka_digest.translate.vectors import TopicCopy, Translated
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions
 
-from kafka_digest.clusters import SIDES, Clusters
-from kafka_digest.errors import naming
-from kafka_digest.hashing import RECORD, hash_of
-from kafka_digest.session import small_table
-from kafka_digest.translate_tasks import COMMITTED, COUNTS, OTHER, STEPS, Unit, counts, steps
-from kafka_digest.vectors import (
+from kafka_digest.reading.clusters import SIDES, Clusters
+from kafka_digest.reading.hashing import RECORD, hash_of
+from kafka_digest.reading.windows import SideRange
+from kafka_digest.shell.errors import naming
+from kafka_digest.shell.session import small_table
+from kafka_digest.translate.tasks import COMMITTED, COUNTS, OTHER, STEPS, Unit, counts, steps
+from kafka_digest.translate.vectors import (
     TopicCopy,
     Translated,
     delivered_from,
@@ -31,7 +32,6 @@ from kafka_digest.vectors import (
     translated_back,
     unread_from,
 )
-from kafka_digest.windows import SideRange
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
