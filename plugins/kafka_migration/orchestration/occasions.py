@@ -33,7 +33,7 @@ def occasion_of(run: MigrationRun, context: Context) -> Occasion:
 
 
 def _mirrors_already(run: MigrationRun) -> bool:
-    generation = run.ledger.read().open_generation
+    generation = run.ledger.known().open_generation
     return generation is not None and RunIdentity.from_holder(generation.start.run).is_same_run(run.identity)
 
 

@@ -61,7 +61,7 @@ def record_reservation(run: MigrationRun, taken_from: str | None) -> None:
 def require_proved_copy(run: MigrationRun) -> None:
     """Raise `Refused` unless this run's verdict is good, and that on everything that was ever copied."""
     judged = run.evidence.require(Kind.JUDGE)
-    findings = unproved_copy_findings(run.ledger.read(), run.migration.topics)
+    findings = unproved_copy_findings(run.ledger.known(), run.migration.topics)
     if not findings and not Verdict(judged["verdict"]).is_good:
         findings = (_bad_verdict(judged["verdict"]),)
     if findings:

@@ -85,7 +85,7 @@ class MigrationRun:
     def evidence_of(self, holder: str) -> RunEvidence:
         """Return what a run that cut over left, by how that signs itself, as the ledger knows it."""
         identity = RunIdentity.from_holder(holder)
-        return RunEvidence(self.deployment.evidence_root, self.name, identity, self.ledger.read().keeper_of(identity))
+        return RunEvidence(self.deployment.evidence_root, self.name, identity, self.ledger.known().keeper_of(identity))
 
     @property
     def kept(self) -> Kept:
@@ -115,7 +115,7 @@ class MigrationRun:
     @cached_property
     def moved_topics(self) -> frozenset[str]:
         """The topics that other runs cut over."""
-        return self.ledger.read().moved_topics(but_by=self.identity)
+        return self.ledger.known().moved_topics(but_by=self.identity)
 
     @cached_property
     def whole_migration(self) -> Migration:
@@ -140,7 +140,7 @@ class MigrationRun:
         whole = self.whole_migration
         if not whole.renames:
             return {}
-        return {topic: whole.target_topic(topic) for topic in {*whole.topics, *self.ledger.read().copied_topics}}
+        return {topic: whole.target_topic(topic) for topic in {*whole.topics, *self.ledger.known().copied_topics}}
 
     @cached_property
     def source(self) -> KafkaCluster:

@@ -49,7 +49,7 @@ class ConfirmCutoverOperator(TellsLineage, MigrationOperator):
     @staticmethod
     def _recorded(run: MigrationRun, plan: OffsetsPlan, result: dict[str, Any]) -> CutOver:
         """Return the ledger's entry of this run, made now or by an earlier try."""
-        known = run.ledger.read().cutover_of(run.identity)
+        known = run.ledger.known().cutover_of(run.identity)
         if known is not None:
             return known
         hold_reservation(run)

@@ -45,7 +45,7 @@ class CreateTopicsOperator(MigrationOperator):
 
     @staticmethod
     def _freeze_again(run: MigrationRun) -> None:
-        configs = settings_to_freeze(run.ledger.read(), run.migration.topics) if run.request.mode.mirrors else {}
+        configs = settings_to_freeze(run.ledger.known(), run.migration.topics) if run.request.mode.mirrors else {}
         if configs:
             run.target.alter_configs(configs)
             entry = {"kind": "settings-frozen", "run": run.identity.holder, "at": run.now(), "topics": sorted(configs)}
@@ -53,7 +53,7 @@ class CreateTopicsOperator(MigrationOperator):
 
     @staticmethod
     def _record(run: MigrationRun, plan: dict[str, Any]) -> None:
-        known = run.ledger.read().topics
+        known = run.ledger.known().topics
         new = [topic["topic"] for topic in plan["create"] if topic["topic"] not in known]
         if not new:
             return

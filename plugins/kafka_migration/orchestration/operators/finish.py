@@ -191,7 +191,7 @@ class FinishOperator(MigrationOperator):
 def _decommission(run: MigrationRun) -> list[dict[str, Any]]:
     """Return whether the source may be switched off, once everything is cut over; what cannot be read is a no."""
     try:
-        ledger = run.ledger.read()
+        ledger = run.ledger.known()
         if ledger.phase is not Phase.CUT_OVER or run.request.mode not in {Mode.CUTOVER, Mode.VALIDATE}:
             return []
         old = read_old_cluster(
@@ -211,7 +211,7 @@ def _decommission(run: MigrationRun) -> list[dict[str, Any]]:
 def _has_open_generation(run: MigrationRun) -> bool:
     """Tell whether this run has started a MirrorMaker without a stop certificate; unknown counts as yes."""
     try:
-        generation = run.ledger.read().open_generation
+        generation = run.ledger.known().open_generation
     except Exception:
         return True
     return generation is not None and RunIdentity.from_holder(generation.start.run).is_same_run(run.identity)

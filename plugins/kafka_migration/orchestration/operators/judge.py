@@ -51,7 +51,7 @@ class JudgeOperator(TellsLineage, MigrationOperator):
         """Judge, record, raise when the verdict is FAIL or NOT_VERIFIABLE."""
         result = understood(ValidationResult.from_document, run.evidence.require(Kind.VALIDATION_RESULT), MEASURING)
         request = answered_request(run, result)
-        ledger = run.ledger.read()
+        ledger = run.ledger.known()
         judged = judge_topics(
             result,
             events=events_of(ledger, request.generations),
@@ -62,7 +62,7 @@ class JudgeOperator(TellsLineage, MigrationOperator):
         if judgement.generations and judgement.topics:
             hold_reservation(run)
             run.ledger.append(judgement.to_document())
-            ledger = run.ledger.read()
+            ledger = run.ledger.known()
         answered, covered = self._answer(run, ledger), coverage_of(ledger)
         verdict = verdict_of(run, topics, answered, covered)
         document = judge_document(run, verdict, topics, answered, covered)

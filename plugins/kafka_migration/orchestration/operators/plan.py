@@ -28,7 +28,7 @@ class PlanOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Read, compare, write the plan."""
-        ledger, mirrors = run.ledger.read(), run.request.mode.mirrors
+        ledger, mirrors = run.ledger.known(), run.request.mode.mirrors
         topics, requested = run.migration.topics, run.request.topics
         if findings := phase_findings(ledger, run.name, run.request.mode, topics, requested):
             raise Refused(findings)

@@ -34,7 +34,7 @@ class RestoreSettingsOperator(MigrationOperator):
         if not (mode.moves_groups or mode.rolls_back):
             raise AirflowSkipException(f"Mode {mode} leaves the settings frozen.")
         hold_reservation(run)
-        ledger = run.ledger.read()
+        ledger = run.ledger.known()
         done = run.evidence.require(Kind.ROLLED_BACK if mode.rolls_back else Kind.CUTOVER)
         topics = _no_copies(ledger, done["topics"])
         configs = settings_to_restore(ledger, topics, run.describe("target", topics))

@@ -30,7 +30,7 @@ class RollBackOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Check the approval, save what stands there, write group by group, record the result."""
-        done = run.ledger.read().rollback_of(run.identity)
+        done = run.ledger.known().rollback_of(run.identity)
         if done is None:
             hold_reservation(run)
             plan = _approved_plan(run, triggered_by(context))

@@ -43,7 +43,7 @@ class StartMirrorOperator(MigrationOperator):
 
     def _present(self, run: MigrationRun) -> HostReply | None:
         """Return the living process of this attempt; stop and certify what an earlier one left open."""
-        generation = run.ledger.read().open_generation
+        generation = run.ledger.known().open_generation
         if generation is None:
             return None
         reply = run.host.status()

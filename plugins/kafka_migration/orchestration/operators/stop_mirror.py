@@ -94,7 +94,7 @@ def _ledger_or_stop(run: MigrationRun) -> Ledger:
     Nothing is certified then: the next run that can read the ledger does that.
     """
     try:
-        return run.ledger.read()
+        return run.ledger.known()
     except Exception:
         # Whatever it is, it must not keep MirrorMaker alive.
         status = run.host.status()

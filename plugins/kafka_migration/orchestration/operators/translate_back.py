@@ -29,6 +29,6 @@ class TranslateBackOperator(TranslatingOperator):
             if run.request.mode is not Mode.FAIL_BACK:
                 self.log.info("Mode %s translates nothing.", run.request.mode)
                 return {"topics": 0, "vectors": 0}
-            if findings := unproved_copy_findings(run.ledger.read(), sorted(run.moved_topics)):
+            if findings := unproved_copy_findings(run.ledger.known(), sorted(run.moved_topics)):
                 raise Refused(findings)
             return self.translate(context, run, translation_back_request(run))

@@ -37,7 +37,7 @@ def make_offsets_plan(run: MigrationRun, *, final: bool) -> OffsetsPlan:
     `final` means that it is meant to be written: what a rehearsal only warns of then leaves a group out. Raises
     `TransientError` when something could not be read: what is not known is not planned.
     """
-    at, ledger = run.now(), run.ledger.read()
+    at, ledger = run.now(), run.ledger.known()
     partitions = partitions_of(run.describe("source", run.topics_of_groups))
     # Commits before ends: a group that reads on meanwhile must not seem to be beyond the end.
     groups = read_groups(run, ledger, partitions)

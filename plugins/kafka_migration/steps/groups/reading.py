@@ -133,7 +133,7 @@ def translation_request(run: MigrationRun) -> TranslationRequest:
     groups: Iterable[CommittedGroup] = ()
     vectors, log_start = Vectors(), {}
     if not run.migration.keeps_offsets:
-        ledger, partitions = run.ledger.read(), partitions_of(run.describe("source", run.topics_of_groups))
+        ledger, partitions = run.ledger.known(), partitions_of(run.describe("source", run.topics_of_groups))
         groups = [group for group in read_groups(run, ledger, partitions) if group.source_commits]
         log_start = dict(log_starts(run.source, partitions, "source"))
         vectors = read_vectors(run, ledger, log_start)

@@ -34,7 +34,7 @@ def start_generation(run: MigrationRun) -> HostReply:
     then used up.
     Positions that are not trusted are set back only here, when nothing forbids the start any more.
     """
-    ledger = run.ledger.read()
+    ledger = run.ledger.known()
     source, target = run.describe("source"), run.describe("target")
     state = mirror_state(run, ledger, source, target)
     findings = (

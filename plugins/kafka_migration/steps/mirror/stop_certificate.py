@@ -31,7 +31,7 @@ def certify(
     start = generation.start
     topics = {partition.topic for partition in start.mirror_positions}
     source, target = run.describe("source", topics), run.describe("target", topics)
-    state = mirror_state(run, run.ledger.read(), source, target, known=start.mirror_positions)
+    state = mirror_state(run, run.ledger.known(), source, target, known=start.mirror_positions)
     # A partition that the start did not know was added since, and begins at offset 0.
     begin = {p: start.mirror_positions.get(p, 0) for p in state.mirror_positions}
     lived = reply.generation == generation.number

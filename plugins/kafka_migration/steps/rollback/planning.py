@@ -47,7 +47,7 @@ def make_rollback_plan(run: MigrationRun) -> RollbackPlan:
     Raises `TransientError` when something could not be read: what is not known is not planned. Raises `Refused` where
     the source is not what was copied any more.
     """
-    at, ledger, topics = run.now(), run.ledger.read(), tuple(sorted(run.moved_topics))
+    at, ledger, topics = run.now(), run.ledger.known(), tuple(sorted(run.moved_topics))
     source = _unchanged_source(run, ledger, topics)
     # Commits before ends: a group that reads on meanwhile must not seem to be beyond the end.
     if run.request.mode is Mode.RESTORE:
@@ -220,7 +220,7 @@ def _of_topic(values: Mapping[TopicPartition, V], topic: str) -> dict[int, V]:
 
 def translation_back_request(run: MigrationRun) -> TranslationRequest:
     """Return what the Spark job is asked about the groups as they stand on the target now."""
-    ledger, topics = run.ledger.read(), sorted(run.moved_topics)
+    ledger, topics = run.ledger.known(), sorted(run.moved_topics)
     _unchanged_source(run, ledger, topics)
     groups, reading = read_returning_groups(run, ledger, topics), read_copied_topics(run, ledger, topics)
     returning = Returning(reading)

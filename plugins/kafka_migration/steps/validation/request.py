@@ -21,7 +21,7 @@ from kafka_migration.steps.validation.topic_settings import compacted_topics, un
 
 def request_of(run: MigrationRun) -> ValidationRequest:
     """Return what the run's Spark job is asked."""
-    ledger = run.ledger.read()
+    ledger = run.ledger.known()
     generations = _generations(run, ledger)
     by_key = not run.migration.keeps_partitions
     delta = delta_key_windows if by_key else delta_windows
