@@ -89,6 +89,16 @@ def test_arrows(dag: DAG):
     assert ["finish"] == [task.task_id for task in dag.leaves]
 
 
+def test_tasks_are_grouped(dag: DAG):
+    """Four groups hold every task but `finish`, so that graph and grid fold; the ids of the tasks do not name them."""
+    groups = {each: list(getattr(group, "children", ())) for each, group in dag.task_group.children.items()}
+    folded = {group_id: children for group_id, children in groups.items() if group_id != "finish"}
+
+    assert ["prepare", "mirror", "validate", "move_consumers", "finish"] == list(groups)
+    assert set(dag.task_ids) - {"finish"} == {task for tasks in folded.values() for task in tasks}
+    assert {"start_mirror", "watch_lag", "stop_producers", "stop_mirror"} == set(folded["mirror"])
+
+
 def test_setup_and_teardowns(dag: DAG):
     """reserve is the setup of stop_mirror; finish is a teardown without a setup that decides the run's state."""
     reserve, stop, finish = (dag.get_task(name) for name in ("reserve", "stop_mirror", "finish"))
