@@ -329,7 +329,7 @@ def test_group_is_put_back_only_where_a_person_said_so():
 
     assert ([3], ()) == ([offset.target_offset for offset in again.offsets], again.refusals)
     (finding,) = refused.refusals
-    assert (Code.OFFSETS_REWOUND, "target offset 4, committed there before") == (finding.code, finding.found)
+    assert (Code.OFFSETS_REWOUND, "committed target offset 4") == (finding.code, finding.found)
     assert "at most 3" in finding.expected
 
 
