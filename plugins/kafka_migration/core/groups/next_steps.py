@@ -41,7 +41,7 @@ def next_steps(
         f"again; nothing was changed there. After that, stop producers and consumers on `{target}` and trigger "
         f"`{ROLLBACK_DAG_PREFIX}{migration}`. Mode fail_back moves the groups on `{source}` to the records that they "
         f"have reached on `{target}`. Mode restore sets the groups on `{target}` back to their offsets before the "
-        f"cutover, which are in offsets-before-target.csv in {folder}."
+        f"cutover, which are in offsets-before-target.csv under {folder}."
     )
     schedules = (
         f"the other topics ({', '.join(remaining)}) continue to be mirrored until their own cutover."

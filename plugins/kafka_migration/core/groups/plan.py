@@ -1,6 +1,6 @@
 """The plan of the consumer groups' offsets: its values, its document and its digest.
 
-The rules that make it are in `core.translation`, its text for people in `core.offsets_report`.
+The rules that make it are in `core.groups.rules`, its text for people in `core.groups.plan_page`.
 """
 
 from __future__ import annotations

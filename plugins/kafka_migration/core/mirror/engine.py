@@ -1,7 +1,7 @@
 """The interface of a MirrorMaker engine: values, and the Protocol that every engine implements.
 
 An engine knows one kind of MirrorMaker: how it is configured and launched, where it stores its positions and its
-health, and how to read the end of its log. It asks the clusters through `core.cluster` and does no I/O of its own.
+health, and how to read the end of its log. It asks the clusters through `core.kafka.cluster` and does no own I/O.
 """
 
 from __future__ import annotations

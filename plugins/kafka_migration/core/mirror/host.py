@@ -223,7 +223,7 @@ class MirrorHost(Protocol):
 
         Needs no reservation and does not wait for a lock. Raises `TransientError` (`PROBE_TIMED_OUT`) if the tool
         does not end in time. Refusals: as `fingerprint`; `HOST_REFUSED` for another tool, other arguments or
-        settings than those of `core.producers.producers_probe`, or an output over 4 MiB.
+        settings than those of `core.mirror.active_producers.producers_probe`, or an output over 4 MiB.
         """
 
     def clean(self, holder: str, keep: int) -> HostReply:

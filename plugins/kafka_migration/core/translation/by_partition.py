@@ -6,7 +6,7 @@ MirrorMaker's isolation level shows in [P, c). Where both spans are equally long
 c − P; else records are counted, from the nearer end of the window.
 
 The steps between which the clusters are read: `counts_needed`, `translate`, `source_probes`, `target_probes`; their
-outcome becomes the groups' plans in `core.group_rules`.
+outcome becomes the groups' plans in `core.groups.rules`.
 """
 
 from __future__ import annotations

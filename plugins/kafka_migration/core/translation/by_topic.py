@@ -1,6 +1,6 @@
 """Topics whose copy chose partitions anew, or put offsets between records: what is translated of groups, from where.
 
-A group's committed offsets on such a topic are one vector (`core.vector_translation`). The ledger knows from where on
+A group's committed offsets on such a topic are one vector (`core.translation.contract`). The ledger knows from where on
 the target nothing that the vector has not read lies before: the ends at the start of the last generation that began, in
 every source partition, at or before it. From there the Spark job looks for the copies. Where the source has deleted
 unread records there is nothing to look for, and that place itself is where the group goes on.

@@ -1,6 +1,6 @@
 """Coverage: which offsets of a copy are proved, by which judgement, and what is wrong or open; values and words.
 
-How the ledger makes them is in `core.coverage_rules`.
+The rules are in `core.validation.coverage_rules`.
 """
 
 from __future__ import annotations
