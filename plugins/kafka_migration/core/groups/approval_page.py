@@ -66,7 +66,7 @@ def _verdict(judged: Mapping[str, Any] | None) -> str:
         (shown(topic["topic"]), topic["verdict"], *_whole(topic), _number(topic["target_records"]))
         for topic in topics[:MAX_TOPICS]
     ]
-    header = ("Topic", "This run", "Whole topic", "Proved in all", "Compared by this run")
+    header = ("Topic", "This run", "Whole topic", "Proved in total", "Compared by this run")
     more = f"\n\n… and {len(topics) - MAX_TOPICS:,} more topics." if len(topics) > MAX_TOPICS else ""
     return f"## Verdict on the copy: {judged['verdict']}\n\n{table(header, rows)}{more}"
 
