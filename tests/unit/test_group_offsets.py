@@ -153,7 +153,7 @@ def is_read_by(unread: list[int], log: list[int]) -> bool:
 
 def test_missing_count_is_never_taken_for_zero():
     """A translation with a part of its counts left out is a fault, not a guess."""
-    with pytest.raises(ValueError, match="leave out"):
+    with pytest.raises(ValueError, match="do not cover"):
         translate({P0: HOLEY.copy}, [Position(P0, 5)], {})
 
 
