@@ -105,7 +105,7 @@ wave-02: 2 topics, 2 partitions, at most 5 records
 wave-03: 2 topics, 2 partitions, at most 15 records
   Topics  logs, mails
   Groups  none
-  Why     no group is known to read any of them: they may be moved at any time, or not at all
+  Why     no group is known to read any of them: move them at any time, or not at all
 
 Groups that no cutover can move
   connect-cluster (connect)
@@ -168,7 +168,7 @@ def test_small_waves_together(shop: Shop, capsys: pytest.CaptureFixture[str]):
 
     assert [(4, 2, True), (2, 2, False)] == [(len(w["topics"]), w["parts"], w["is_read"]) for w in found["waves"]]
     shop.waves("--min-topics", "3")
-    assert "they need not be: 2 parts that nothing joins are put together" in capsys.readouterr().out
+    assert "they are independent: 2 parts were merged" in capsys.readouterr().out
 
 
 def test_topics_on_the_target(shop: Shop, capsys: pytest.CaptureFixture[str]):
@@ -177,7 +177,7 @@ def test_topics_on_the_target(shop: Shop, capsys: pytest.CaptureFixture[str]):
     shop.add(shop.target, "payments", 7)
     _, found = document(shop, capsys)
 
-    assert {"payments": "on the target already, with records up to 7"} == found["elsewhere"]
+    assert {"payments": "already on the target, with records up to offset 7"} == found["elsewhere"]
     assert ["refunds"] == found["waves"][0]["topics"]
 
 
