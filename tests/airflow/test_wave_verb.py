@@ -205,9 +205,7 @@ def test_group_that_may_not_be_read(
     assert [True] == [text.startswith("what group billing reads: ") for text in found["not_known"]]
     assert [["shipping"], []] == [[g["group"] for g in wave["groups"]] for wave in found["waves"]]
     assert shop.waves() == 4
-    assert (
-        "Unknown; waves may lack topics or groups\n  what group billing reads: " in capsys.readouterr().out
-    )
+    assert "Unknown; waves may lack topics or groups\n  what group billing reads: " in capsys.readouterr().out
 
 
 def test_group_that_only_its_members_tell_of(

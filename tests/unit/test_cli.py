@@ -97,7 +97,7 @@ def test_stop_writes_the_request_and_says_what_follows(
     assert "Asked    generation 2 of shop to stop mirroring" == lines[0]
     assert f"Run      {RUN.holder}, mode follow" == lines[1]
     seen = "the run sees the request within 23s, then stops MirrorMaker"
-    assert f"Next     {seen}; the run then validates what was copied" == lines[3]
+    assert f"Next     {seen}; the run then validates the copied records" == lines[3]
 
 
 def test_asking_twice_is_fine(root: Path, capsys: pytest.CaptureFixture[str]):
@@ -112,8 +112,8 @@ def test_asking_twice_is_fine(root: Path, capsys: pytest.CaptureFixture[str]):
 @pytest.mark.parametrize(
     ("mode", "words"),
     [
-        ("sync", "the run then validates what was copied; the rest is left to the next run"),
-        ("interval", "the run then validates what was copied; the rest is left to the next run"),
+        ("sync", "the run then validates the copied records; the next run copies the rest"),
+        ("interval", "the run then validates the copied records; the next run copies the rest"),
         ("cutover", "the cutover then fails with STOP_REQUESTED and moves no group"),
     ],
 )

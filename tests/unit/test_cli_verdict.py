@@ -83,7 +83,10 @@ def test_many_reasons_are_cut(tmp_path: Path):
     document = verdict_document(kept(tmp_path, *seams))
     lines = verdict_lines(document)
 
-    assert ("orders: and 10 more; --json shows all", 21) == (lines[-1], sum(line.startswith("orders:") for line in lines))
+    assert ("orders: and 10 more; --json shows all", 21) == (
+        lines[-1],
+        sum(line.startswith("orders:") for line in lines),
+    )
     assert 29 == len(document["topics"]["orders"]["flaws"])
 
 
