@@ -188,8 +188,8 @@ CASES: Mapping[str, tuple[dict[str, Any], str, str]] = {
 _LEFT_OUT = {"bootstrap.servers", "sasl.username", "sasl.password"}
 # What is no object of settings at all, as Airflow's variable for a connection has it.
 TEXTS: Mapping[str, tuple[str, str, str]] = {
-    "no JSON": (json.dumps({"conn_type": "kafka", "extra": "{oops"}), INVALID, "an extra that is no JSON"),
-    "a list": (json.dumps({"conn_type": "kafka", "extra": "[1]"}), INVALID, "an extra that is no object"),
+    "no JSON": (json.dumps({"conn_type": "kafka", "extra": "{oops"}), INVALID, "an extra that is not valid JSON"),
+    "a list": (json.dumps({"conn_type": "kafka", "extra": "[1]"}), INVALID, "an extra that is not a JSON object"),
     "no extra": (json.dumps({"conn_type": "kafka"}), INVALID, "no setting bootstrap.servers"),
     "nested": (json.dumps({"conn_type": "kafka", "extra": "[" * 9_999}), MISSING, "no such connection"),
     "a name twice": (

@@ -229,7 +229,7 @@ def test_group_of_another_kind(shop: Shop, capsys: pytest.CaptureFixture[str], k
     code, found = document(shop, capsys)
 
     assert code == 4
-    assert [f"what group else reads: it is of kind {kind}, whose offsets are not asked for"] == found["not_known"]
+    assert [f"what group else reads: it is of kind {kind}, whose offsets are not read"] == found["not_known"]
     assert document(shop, capsys, "--ignore-group", "else")[0] == 0
 
 
@@ -267,13 +267,13 @@ def test_log_that_takes_too_long(shop: Shop, monkeypatch: pytest.MonkeyPatch, ca
     def some_of_it(topic: str, time_limit_s: float) -> Any:
         assert (TRANSACTION_STATE, 7) == (topic, time_limit_s)
         yield KEY, V0
-        raise TransientError("not read whole in 7 s")
+        raise TransientError("not read to its end in 7 s")
 
     monkeypatch.setattr(shop.source, "read_log", some_of_it)
     code, found = document(shop, capsys, "--timeout", "7s")
 
     assert code == 4
-    assert ["what transactional ids write to (__transaction_state): not read whole in 7 s"] == found["not_known"]
+    assert ["what transactional ids write to (__transaction_state): not read to its end in 7 s"] == found["not_known"]
     assert ["audit", "orders"] == found["waves"][0]["topics"]
 
 
