@@ -1,4 +1,4 @@
-"""Error classes, grouped by what the caller may do.
+"""Errors, with one class per reaction of the caller.
 
     MigrationError
     ├── Refused           bad input or a failed check: nothing was started; never retried

@@ -2,7 +2,8 @@
 
 Before each start, when the old process is dead, the ledger records per partition P = the next source offset to
 copy and E = the target end. It records P' and E' after the stop. For a same-partition copy, the window of a
-generation is source [P, P') against target [E, E'). `core.mirror` checks that both are unchanged at the next start.
+generation is source [P, P') against target [E, E'). `core.mirror.gap_guard` checks at the next start that P' and E'
+are unchanged.
 """
 
 from __future__ import annotations
