@@ -183,7 +183,7 @@ def test_notifier_sends_only_its_kinds(world: World):
     [
         ("tests.airflow.notifying.Missing", "{}", "ImportError"),
         ("tests.airflow.notifying.Recorder", "{txt: x}", "TypeError"),
-        ("builtins.dict", "{}", "no class of Airflow's BaseNotifier"),
+        ("builtins.dict", "{}", "not a subclass of Airflow's BaseNotifier"),
         ("tests.airflow.notifying.Recorder", "{text: '{{ ti.task_id }}'}", "UndefinedError"),
     ],
 )
