@@ -1,4 +1,4 @@
-"""What every step of a run starts from: who it is, its frozen migration, its evidence, its clusters."""
+"""The basis of every step of a run: its identity, frozen migration, evidence and clusters."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from kafka_migration.spec.loading import load_migration, load_migration_file
 Side = Literal["source", "target"]
 DEFAULT_MODE = Mode.REHEARSE
 DEFAULT_ROLLBACK = Mode.FAIL_BACK
-# As many topics as a migration file may name.
+# The maximum number of topics in a migration file.
 MAX_NAMES = 5_000
 LONGEST_NAME = 1_000
 LONGEST_NOTE = 2_000
@@ -56,12 +56,12 @@ class PlanOffsets:
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What a run was asked for: by a person on the form or in `conf`, or by the schedule or a backfill.
+    """The parameters of a run, from the form or `conf`, or from the schedule or a backfill.
 
-    `follow_until` is when mode `follow` ends by itself, `None` when it waits to be told. `mirror_outside_window`
-    lets a backfill mirror what it lacks at any time of the day. `generations` are those whose windows mode `validate`
-    reads again; none means the whole copy. `leave_records_of` are topics of which a rollback may leave records behind
-    that only the target has.
+    `follow_until` is when mode `follow` ends; `None` means that it waits for a stop request. `mirror_outside_window`
+    lets a backfill mirror missing records at any time of day. `generations` are those whose windows mode `validate`
+    reads again; none means the whole copy. `leave_records_of` are topics whose records may stay on the target only
+    after a rollback.
     """
 
     mode: Mode = DEFAULT_MODE
@@ -88,8 +88,8 @@ class RunRequest:
     ) -> RunRequest:
         """Read the run's params; a field that is missing has its default.
 
-        `nightly_mode` is the mode of a run that nobody triggered by hand. Raises `Refused` (`RUN_CONF_INVALID`) for an
-        unknown field or value; Airflow itself accepts both.
+        `nightly_mode` is the mode of a run that was not triggered manually. Raises `Refused` (`RUN_CONF_INVALID`) for
+        an unknown field or value; Airflow itself accepts both.
         """
         manual = cls.ROLLBACK_FIELDS if is_rollback else cls.MANUAL_FIELDS
         fields = manual if nightly_mode is None else cls.NIGHTLY_FIELDS
@@ -107,7 +107,7 @@ class RunRequest:
         outside = _of_type(params, "mirror_outside_window", False, "true or false", findings)
         note = _of_type(params, "note", "", "a text", findings)
         if len(note) > LONGEST_NOTE:
-            findings.append(conf_finding("note", given(note), f"a text of at most {LONGEST_NOTE:,} letters"))
+            findings.append(conf_finding("note", given(note), f"a text of at most {LONGEST_NOTE:,} characters"))
         if not findings:
             findings += unused_findings(Mode(mode), {name: str(params[name]) for name in fields if params.get(name)})
         if findings:
@@ -119,7 +119,7 @@ T = TypeVar("T")
 
 
 def _of_type(params: Mapping[str, Any], field: str, default: T, expected: str, findings: list[Finding]) -> T:
-    """Return a field of the conf of the default's type, or the default; a value of another type is a finding."""
+    """Return a conf field that has the default's type, or the default; a value of another type is a finding."""
     value = params.get(field)
     if value is None:
         return default
@@ -130,7 +130,7 @@ def _of_type(params: Mapping[str, Any], field: str, default: T, expected: str, f
 
 
 def _moment(params: Mapping[str, Any], field: str, findings: list[Finding]) -> datetime | None:
-    """Return the moment given in a field of the conf; one that is none, or has no time zone, is a finding."""
+    """Return the date and time in a conf field; an invalid one, or one without a time zone, is a finding."""
     text = params.get(field)
     if text is None or text == "":
         return None
@@ -139,25 +139,25 @@ def _moment(params: Mapping[str, Any], field: str, findings: list[Finding]) -> d
     except (TypeError, ValueError):
         moment = None
     if moment is None or moment.tzinfo is None:
-        findings.append(conf_finding(field, given(text), 'a date and time with a zone, as "2030-01-31T05:30:00+01:00"'))
+        findings.append(conf_finding(field, given(text), 'a time with a zone, such as "2030-01-31T05:30:00+01:00"'))
         return None
     return moment
 
 
 def _generations(params: Mapping[str, Any], findings: list[Finding]) -> range:
-    """Return the generations given in a field of the conf; what is no number or range of them is a finding."""
+    """Return the generations in a conf field; anything but a number or a range is a finding."""
     text = params.get("generations")
     if text is None or text == "":
         return NO_GENERATIONS
     try:
         return parse_generations(text)
     except (TypeError, ValueError):
-        findings.append(conf_finding("generations", given(text), 'a generation, or a range as "3-5"'))
+        findings.append(conf_finding("generations", given(text), 'a generation, or a range such as "3-5"'))
         return NO_GENERATIONS
 
 
 def _names(params: Mapping[str, Any], field: str, findings: list[Finding]) -> tuple[str, ...]:
-    """Return the names given in a field of the conf; anything but a list of texts is added to the findings."""
+    """Return the names in a conf field; anything but a list of strings is a finding."""
     names = params.get(field)
     if names is None:
         return ()
@@ -173,9 +173,9 @@ def _is_name(name: object) -> bool:
 
 
 class MigrationRun:
-    """One DAG run of one migration, seen from inside one of its tasks (or its trigger).
+    """One DAG run of one migration, as seen by one of its tasks or triggers.
 
-    Nothing is read or connected before it is asked for.
+    Files are read and connections are opened only when they are needed.
     """
 
     def __init__(
@@ -191,7 +191,7 @@ class MigrationRun:
         self.identity = identity
         self.params = params
         self.nightly_mode = nightly_mode
-        # What Airflow keeps of the run; `None` for one that only looks.
+        # The digests that Airflow keeps for the run; `None` for a read-only view.
         self.keeper = keeper
         self.tasks = tasks
         self.clock = SystemClock()
@@ -200,7 +200,7 @@ class MigrationRun:
         self.ledger = LedgerStore(root, migration_name, identity.holder, VariableAnchor(migration_name))
         self.stop_requests = StopRequestStore(root, migration_name)
         self.news = NewsStore(root, migration_name)
-        # Set when nobody waits any more for what a thread of this run does.
+        # Set when the trigger has ended, so that its threads must not start anything.
         self.has_left = threading.Event()
         self._host: SshMirrorHost | None = None
 
@@ -213,7 +213,7 @@ class MigrationRun:
         return cls(migration_name, identity_of(context), params, nightly_mode_of(context), keeper, shelf.tasks)
 
     def to_arguments(self) -> dict[str, Any]:
-        """Return what a trigger needs to find the run again: ids, params and digests, as plain JSON values."""
+        """Return what a trigger needs to rebuild this object: ids, params and digests, as plain JSON values."""
         return {
             "migration": self.name,
             "dag_id": self.identity.dag_id,
@@ -234,31 +234,31 @@ class MigrationRun:
         return cls(name, identity, arguments["params"], None if mode is None else Mode(mode), keeper, tasks)
 
     def evidence_of(self, holder: str) -> RunEvidence:
-        """Return what a run that cut over left, by how that signs itself, as the ledger knows it."""
+        """Return the evidence of another run, by its holder name; the ledger knows its digests."""
         identity = RunIdentity.from_holder(holder)
         return RunEvidence(self._root, self.name, identity, self.ledger.read().keeper_of(identity))
 
     @property
     def kept(self) -> Kept:
-        """What Airflow keeps of the run's evidence; nothing for a run that only looks."""
+        """What Airflow keeps about the run's evidence; empty for a read-only view."""
         return self.keeper.kept() if self.keeper is not None else Kept()
 
     @cached_property
     def request(self) -> RunRequest:
-        """What was asked for; raises `Refused` when that makes no sense."""
+        """The parameters of the run; raises `Refused` if they are invalid."""
         return RunRequest.from_params(self.params, self.nightly_mode, is_rollback=self.identity.is_rollback)
 
     @cached_property
     def occasion(self) -> Occasion:
-        """What the run is for and how long it may act, as its preflight decided."""
+        """The purpose and the time limits of the run, as decided by its preflight."""
         document = self.evidence.require(Kind.PREFLIGHT)
         return Occasion.from_document(document["occasion"])
 
     @cached_property
     def migration(self) -> Migration:
-        """The migration as the first task froze it, limited to the topics asked for.
+        """The migration as frozen by the first task, limited to the requested topics.
 
-        Where the run mirrors, what earlier runs cut over is left out: these topics have producers on the target.
+        A run that mirrors leaves out topics that earlier runs cut over, because these have producers on the target.
         """
         migration = self.whole_migration.limited_to(self.request.topics)
         return migration.without(self.moved_topics) if self.request.mode.mirrors else migration
@@ -270,23 +270,23 @@ class MigrationRun:
 
     @cached_property
     def whole_migration(self) -> Migration:
-        """The migration as the first task froze it, with all topics of the file."""
+        """The migration as frozen by the first task, with all topics of the file."""
         return load_migration(self.evidence.frozen_migration(), where=f"{self.name} (frozen)")
 
     def live_migration(self) -> Migration:
-        """Return the migration as its file says now; only who may approve is taken from there."""
+        """Return the migration from the current file; only the approvers are taken from it."""
         return load_migration_file(settings.migrations_folder() / f"{self.name}.yaml")[1]
 
     @property
     def topics_of_groups(self) -> tuple[str, ...]:
-        """The topics on which groups are moved: the run's, and those cut over before, of groups that stayed behind."""
+        """The topics on which groups are moved: the run's topics, and those of earlier cutovers."""
         return (*self.migration.topics, *sorted(self.moved_topics))
 
     @cached_property
     def target_names(self) -> Mapping[str, str]:
-        """What topics are called on the target, by name: all of the file, and all that were ever copied.
+        """The names on the target of all topics in the file and all topics that were ever copied, by source name.
 
-        Empty where they keep their names.
+        Empty if topics keep their names.
         """
         whole = self.whole_migration
         if not whole.renames:
@@ -300,7 +300,7 @@ class MigrationRun:
 
     @cached_property
     def target(self) -> KafkaCluster:
-        """The target cluster; the migration's topics go by their names on the source."""
+        """The target cluster; the migration's topics are addressed by their source names."""
         return RenamedTopics(self.bare_target, self.target_names) if self.target_names else self.bare_target
 
     @cached_property
@@ -310,7 +310,7 @@ class MigrationRun:
 
     @cached_property
     def engine(self) -> MirrorEngine:
-        """The kind of MirrorMaker that the migration names."""
+        """The MirrorMaker engine that the migration uses."""
         return engine_of(self.migration, self.source, self.target)
 
     @property
@@ -321,14 +321,14 @@ class MigrationRun:
         return self._host
 
     def close(self) -> None:
-        """Close the connections to the MirrorMaker host and the clusters, as far as there are any."""
+        """Close all open connections to the MirrorMaker host and the clusters."""
         if self._host is not None:
             self._host.close()
         for made in vars(self).keys() & {"source", "bare_target"}:
             getattr(self, made).close()
 
     def describe(self, side: Side, topics: Collection[str] | None = None) -> Mapping[str, TopicDescription]:
-        """Return topics on one side, those of the migration if none are named; one that does not exist is missing."""
+        """Return topics of one side, by default those of the migration; topics that do not exist are left out."""
         reader = self.source if side == "source" else self.target
         return reader.describe_topics(self.migration.topics if topics is None else tuple(sorted(topics)))
 
@@ -342,22 +342,22 @@ class MigrationRun:
         return self.clock.now().isoformat(timespec="seconds")
 
     def refused(self, task_id: str, error: FindingsError) -> None:
-        """Record why a task refused or failed on purpose, so that `finish` can tell it from an accident."""
+        """Record why a task refused or failed on purpose, so that `finish` can distinguish it from a crash."""
         findings = [finding.to_document() for finding in error.findings]
         document = {"task": task_id, "at": self.now(), "error": type(error).__name__, "findings": findings}
         self.evidence.write(Kind.REFUSAL, document)
 
 
 def identity_of(context: Context) -> RunIdentity:
-    """Return which run, and which attempt of it, a task belongs to."""
+    """Return the run and the attempt to which a task belongs."""
     dag_run = context["dag_run"]
     return RunIdentity(dag_run.dag_id, dag_run.run_id, (dag_run.clear_number or 0) + 1)
 
 
 def nightly_mode_of(context: Context) -> Mode | None:
-    """Return the mode of a run of the nightly DAG; `None` for every other, whose params give it.
+    """Return the mode of a run of the nightly DAG; `None` for all other DAGs, whose params set the mode.
 
-    A DAG of somebody's own that uses the operators may have a schedule, and asks for a mode all the same.
+    A user's own DAG with these operators may have a schedule and still needs a mode in its params.
     """
     if not identity_of(context).is_nightly:
         return None
@@ -365,30 +365,30 @@ def nightly_mode_of(context: Context) -> Mode | None:
 
 
 def run_type_of(context: Context) -> RunType:
-    """Return Airflow's type of the run; one that an asset or another DAG started counts as one by hand."""
-    # Airflow's own enum, whose members are texts but do not print as such.
+    """Return Airflow's type of the run; a run triggered by an asset or another DAG counts as manual."""
+    # Airflow's enum members are strings but do not print as their values.
     run_type = context["dag_run"].run_type.value
     return RunType(run_type) if run_type in set(RunType) else RunType.MANUAL
 
 
 def triggered_by(context: Context) -> str | None:
-    """Return the name of the user who triggered the run; `None` where Airflow knows of none."""
+    """Return the name of the user who triggered the run; `None` if Airflow does not know it."""
     return getattr(context["dag_run"], "triggering_user_name", None) or None
 
 
 def started_at(context: Context) -> str | None:
-    """Return when the run began, as ISO 8601 text with seconds; `None` where Airflow does not say."""
+    """Return the start time of the run as ISO 8601 text with seconds; `None` if Airflow does not know it."""
     moment: datetime | None = getattr(context["dag_run"], "start_date", None)
     return None if moment is None else moment.isoformat(timespec="seconds")
 
 
 def cluster(side: Side, of: Cluster) -> KafkaCluster:
-    """Return the cluster of one side, reached as the migration file allows."""
+    """Return the cluster of one side, with the connection security that the migration file allows."""
     return cluster_named(side, of.connection, of.insecure)
 
 
 def cluster_at(connection_id: str, insecure: Collection[str] = ()) -> KafkaCluster:
-    """Return the cluster behind an Airflow connection that is no side of a migration."""
+    """Return the cluster of an Airflow connection that does not belong to a migration."""
     return cluster_named("", connection_id, tuple(Insecurity(each) for each in insecure))
 
 
