@@ -1,4 +1,4 @@
-"""What all operators of a migration share: gather, call the step, publish, translate errors."""
+"""The base of all operators of a migration: runs the step, publishes its result, translates errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from kafka_migration.orchestration.run import MigrationRun
 
 log = logging.getLogger(__name__)
 
-# A short, JSON-safe summary; documents travel through the evidence store, not through XCom.
+# A short, JSON-safe summary. Documents are passed through the evidence store, not through XCom.
 Summary = dict[str, Any]
 
 
@@ -41,14 +41,14 @@ class MigrationOperator(BaseOperator):
 
     :param migration: name of the migration. (templated)
 
-    Errors: refusals and failures that a machine must not retry become `FailedForGood`, and their
-    findings are logged and recorded in the run's evidence; a `TransientError` is left to Airflow's retries.
+    Refusals and failures that must not be retried automatically become `FailedForGood`. Their findings are logged and
+    recorded in the run's evidence. A `TransientError` is left to Airflow's retries.
     """
 
     template_fields: Sequence[str] = ("migration",)
-    # Whether the run holds the reservation in this step; if not, another run may be at work, which must be shown.
+    # Whether the run holds the reservation in this step; if not, another run may be active and must stay visible.
     tells_step = True
-    # Whether evidence that was changed ends the task; one that must work all the same does without the changed part.
+    # Whether modified evidence fails the task; a task that must always run ignores the modified documents.
     needs_evidence = True
 
     def __init__(self, *, migration: str, **kwargs: Any) -> None:
@@ -64,19 +64,19 @@ class MigrationOperator(BaseOperator):
             summary = self.step(run, context)
             rest = self._rest() if self.ends_mode(run.request.mode) else []
         if rest:
-            # The exception takes the place of what would be returned.
+            # The exception replaces the return value.
             context["ti"].xcom_push(key=BaseXCom.XCOM_RETURN_KEY, value=summary)
             raise DownstreamTasksSkipped(tasks=rest)
         return summary
 
     def ends_mode(self, mode: Mode) -> bool:
-        """Return whether a run in this mode does nothing after this step but finish."""
+        """Return whether only `finish` follows this step in this mode."""
         return False
 
     def _rest(self) -> list[str]:
-        """Return the ids of all later tasks but teardowns.
+        """Return the ids of all downstream tasks except teardowns.
 
-        Airflow would skip them too, one level in each round of its scheduler.
+        Airflow would skip them too, but only one level per scheduler loop.
         """
         return sorted(task.task_id for task in self.get_flat_relatives(upstream=False) if not task.is_teardown)
 
@@ -89,10 +89,9 @@ class MigrationOperator(BaseOperator):
 def reporting(
     run: MigrationRun, task_id: str, *, tells_step: bool = True, needs_evidence: bool = True
 ) -> Iterator[None]:
-    """Tell which step this is and check the evidence; close the run's connections at the end.
+    """Publish the current step and check the evidence; close the run's connections at the end.
 
-    Errors that are meant are recorded and translated, as is evidence that is not what the run wrote
-    (`EVIDENCE_CHANGED`).
+    Expected errors and modified evidence (`EVIDENCE_CHANGED`) are recorded and translated.
     """
     if tells_step:
         run.news.tell_step(run.identity.holder, task_id, run.now())
@@ -108,7 +107,7 @@ def reporting(
         log_findings(error.findings)
         raise FailedForGood(str(error)) from None
     except OutcomeUnknown as error:
-        why = f"OUTCOME UNKNOWN: {error} Look before anything is tried again."
+        why = f"OUTCOME UNKNOWN: {error} Check the actual state before you retry."
         log.error("%s", why)
         raise FailedForGood(why) from None
     finally:
@@ -116,9 +115,9 @@ def reporting(
 
 
 def changes_of(run: MigrationRun, *, needs_evidence: bool) -> tuple[Finding, ...]:
-    """Return how the evidence was changed.
+    """Return the findings about modified evidence.
 
-    A task that does not need the evidence, such as one that stops MirrorMaker, goes on where that cannot be told.
+    A task that does not need the evidence, such as `stop_mirror`, continues if the evidence cannot be read.
     """
     try:
         return run.evidence.changes()
@@ -143,24 +142,24 @@ def skip_unless_moving(run: MigrationRun) -> None:
 
 
 def hold_reservation(run: MigrationRun) -> None:
-    """Make sure that this attempt of the run holds the migration's reservation.
+    """Ensure that this attempt of the run holds the migration's reservation.
 
-    A cleared task may run before the cleared `reserve` has: what is free, or an earlier attempt's, is taken, and
-    recorded, so that `finish` frees it. Raises `Refused` (`NOT_RESERVED`) when another run holds it.
+    A cleared task may run before the cleared `reserve`. So a reservation that is free or held by an earlier attempt is
+    taken and recorded, and `finish` frees it. Raises `Refused` (`NOT_RESERVED`) when another run holds it.
     """
     holder, mine = run.host.status().holder, run.identity
     if holder == mine.holder:
         if run.ledger.read().reserved_by != holder:
-            # A try before this one ended between the host's reservation and the ledger's entry.
+            # An earlier try ended between the host's reservation and the ledger entry.
             record_reservation(run, None)
         return
     if holder and not RunIdentity.from_holder(holder).is_earlier_attempt_of(mine):
         finding = Finding(
             Code.NOT_RESERVED,
             f"migration {run.name}",
-            f"the reservation is {holder}'s",
+            f"the reservation is held by {holder}",
             f"held by {mine.holder}",
-            "Nothing was written. Wait for that run to end, and trigger a new one.",
+            "Nothing was written. Wait for that run to end, then trigger a new one.",
         )
         raise Refused([finding])
     run.host.reserve(mine.holder, take_over_from=holder or None)
@@ -168,9 +167,9 @@ def hold_reservation(run: MigrationRun) -> None:
 
 
 def record_reservation(run: MigrationRun, taken_from: str | None) -> None:
-    """Keep in evidence and ledger that this attempt reserved the migration, and from whom it took that over.
+    """Record in evidence and ledger that this attempt holds the reservation, and the run it was taken over from.
 
-    From the ledger's entry on, no other run can append to the ledger.
+    After the ledger entry, no other run can append to the ledger.
     """
     at, holder = run.now(), run.identity.holder
     run.evidence.write(Kind.RESERVE, {"at": at, "holder": holder, "taken_over_from": taken_from})
@@ -179,7 +178,7 @@ def record_reservation(run: MigrationRun, taken_from: str | None) -> None:
 
 
 def require_proved_copy(run: MigrationRun) -> None:
-    """Raise `Refused` unless this run's verdict is good, and that on everything that was ever copied."""
+    """Raise `Refused` unless the verdicts on this run and on everything that was ever copied are good."""
     judged = run.evidence.require(Kind.JUDGE)
     findings = unproved_copy_findings(run.ledger.read(), run.migration.topics)
     if not findings and not Verdict(judged["verdict"]).is_good:
@@ -189,9 +188,9 @@ def require_proved_copy(run: MigrationRun) -> None:
 
 
 def require_approved(run: MigrationRun, digest: str, triggered_by: str | None) -> None:
-    """Raise `Refused` unless the newest answer is about just this plan, and is the yes of a person who may say so.
+    """Raise `Refused` unless the newest answer approves exactly this plan and comes from a permitted user.
 
-    The answer is the one that Airflow keeps; the document in the evidence is there to be read by people.
+    The answer is the one that Airflow keeps. The document in the evidence is for readers only.
     """
     answer = run.kept.answer
     ask = None if answer is None else Ask.from_document(answer)
@@ -205,7 +204,7 @@ def require_approved(run: MigrationRun, digest: str, triggered_by: str | None) -
 
 
 def require_entitled(run: MigrationRun, ask: Ask, triggered_by: str | None) -> None:
-    """Raise `Refused` for an approval by somebody who may not give it, as the file says now or said at the start."""
+    """Raise `Refused` if the current or the frozen migration file does not permit this user's approval."""
     begun, now = run.migration.cutover, run.live_migration().cutover
     findings = not_an_approver(ask, begun.approvers, now.approvers)
     if begun.four_eyes or now.four_eyes:
@@ -215,7 +214,7 @@ def require_entitled(run: MigrationRun, ask: Ask, triggered_by: str | None) -> N
 
 
 def require_unchanged(run: MigrationRun, approved: str, live: str, changes: Iterable[str]) -> None:
-    """Raise `Refused` (`EVIDENCE_CHANGED`) when the clusters give another plan (by its digest) than was approved."""
+    """Raise `Refused` (`EVIDENCE_CHANGED`) if the clusters' present state gives another plan than the approved one."""
     if live != approved:
         has_written = run.evidence.newest(Kind.OFFSETS_BEFORE) is not None
         raise Refused([evidence_changed(changes, has_written=has_written)])
@@ -227,5 +226,5 @@ def _bad_verdict(verdict: str) -> Finding:
         "the verdict of this run",
         verdict,
         f"{Verdict.PASS} or {Verdict.WARN}",
-        "Offsets can only be translated over a copy that is proved. The report says what differs.",
+        "Offsets can only be translated on a proved copy. The report lists the differences.",
     )

@@ -1,4 +1,4 @@
-"""`judge`: turns what Spark measured into verdicts, and a backfill's interval into an answer from the ledger."""
+"""`judge`: derives verdicts from Spark's measurements, and answers a backfill's interval from the ledger."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ MEASURING = "validate_topics"
 
 
 class JudgeOperator(TellsLineage, MigrationOperator):
-    """Judge the newest measurements, add the verdicts to the ledger, fail on anything that is not proved.
+    """Judge the newest measurements, add the verdicts to the ledger, and fail on anything that is not proved.
 
     Verdicts: `PASS` every record of the window is on the target, unchanged and in order; `FAIL` something is
     missing, extra, altered or out of order; `NOT_VERIFIABLE` records can no longer be read or be attributed.
 
-    In mode `interval` the verdict is that of the records of the run's interval, whichever runs copied and judged them.
-    The answer is added to the ledger if it is another than before.
+    In mode `interval` the verdict applies to the records of the run's interval, no matter which runs copied and judged
+    them. A changed answer is added to the ledger.
 
-    OpenLineage is told, on a good verdict, which topics of the source were copied to which of the target.
+    After a good verdict, OpenLineage receives the source topics and the target topics to which they were copied.
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Judge, record, raise when the verdict is FAIL or NOT_VERIFIABLE."""
+        """Judge, record, and raise if the verdict is FAIL or NOT_VERIFIABLE."""
         result = understood(ValidationResult.from_document, run.evidence.require(Kind.VALIDATION_RESULT), MEASURING)
         request = _answered_request(run, result)
         ledger = run.ledger.read()
@@ -79,11 +79,11 @@ class JudgeOperator(TellsLineage, MigrationOperator):
         return {"verdict": str(verdict), "records": document["records"]}
 
     def ends_mode(self, mode: Mode) -> bool:
-        """Only a mode that plans the consumer groups goes on."""
+        """Only a mode that plans the consumer groups continues."""
         return not mode.plans_groups
 
     def _answer(self, run: MigrationRun, ledger: Ledger) -> Answered | None:
-        """Answer the run's interval and add it to the ledger, unless that holds the same answer already."""
+        """Answer the run's interval and add the answer to the ledger, unless it is already there."""
         if run.request.mode is not Mode.INTERVAL:
             return None
         answered = answer_interval(run, _interval(run), ledger)
@@ -95,7 +95,7 @@ class JudgeOperator(TellsLineage, MigrationOperator):
 
 
 def _words(row: Mapping[str, Any]) -> str:
-    """Say what this run compared of a topic, and what all runs together prove of it."""
+    """Return what this run compared in a topic, and what all runs together prove, as text."""
     words = f"{row['verdict']}, {record_count(row['source_records'])} records compared by this run"
     whole = row["whole"]
     return (
@@ -104,14 +104,14 @@ def _words(row: Mapping[str, Any]) -> str:
 
 
 def _interval(run: MigrationRun) -> Interval:
-    """Return the interval of a run in mode `interval`; its plan has refused a run without one."""
+    """Return the interval of a run in mode `interval`; `plan` has refused a run without one."""
     interval = run.occasion.interval
     assert interval is not None
     return interval
 
 
 def _answered_request(run: MigrationRun, result: ValidationResult) -> ValidationRequest:
-    """Return the request of a result; refuse a result that leaves out a window of it."""
+    """Return the request of a result; refuse a result that lacks a requested window."""
     request = understood(ValidationRequest.from_document, run.evidence.require(Kind.VALIDATION_REQUEST), MEASURING)
     left_out = unanswered_windows(request, result)
     if left_out:
@@ -121,7 +121,7 @@ def _answered_request(run: MigrationRun, result: ValidationResult) -> Validation
                 f"topic {window.topic}, partition {window.partition}",
                 "no measurement of this window",
                 "one entry per requested window",
-                "Clear validate_topics to measure again; if it happens twice, report it as a fault of the job.",
+                "Clear validate_topics to measure again. If it happens twice, report a bug.",
             )
             for window in left_out
         )
@@ -129,7 +129,7 @@ def _answered_request(run: MigrationRun, result: ValidationResult) -> Validation
 
 
 def _events(ledger: Ledger, compared: Collection[int]) -> dict[str, GenerationEvents]:
-    """Return per topic what is known of the generations compared."""
+    """Return, per topic, what is known about the compared generations."""
     generations = [g for g in ledger.generations if g.number in compared and g.stop is not None]
     return {
         topic: GenerationEvents(
@@ -143,7 +143,7 @@ def _events(ledger: Ledger, compared: Collection[int]) -> dict[str, GenerationEv
 def _judgement(
     run: MigrationRun, request: ValidationRequest, result: ValidationResult, topics: tuple[TopicVerdict, ...]
 ) -> Judgement:
-    """Return the judgement of just what was measured, however the ledger went on since."""
+    """Return the judgement of exactly what was measured, regardless of later ledger entries."""
     whole = run.request.reads_whole
     return Judgement(
         run=run.identity.holder,
@@ -160,7 +160,7 @@ def _judgement(
 def _verdict(
     run: MigrationRun, topics: tuple[TopicVerdict, ...], answered: Answered | None, covered: Covered
 ) -> Verdict:
-    """Return the worst of the interval's and of what was measured; good over a copy known to be bad is a warning."""
+    """Return the worst verdict of interval and measurements; a good one on a copy known to be bad becomes WARN."""
     whole = [covered[topic].verdict for topic in run.migration.topics if topic in covered]
     is_known_bad = any(verdict is not None and not verdict.is_good for verdict in whole)
     interval = answered.answer.verdict if answered else Verdict.PASS
@@ -190,7 +190,7 @@ def _document(
 def _topic(
     name: str, measured: TopicVerdict | None, answered: Answered | None, covered: TopicCoverage | None
 ) -> dict[str, Any]:
-    """Return what is known of one topic: the verdict of this run, and what all runs together prove."""
+    """Return the row of one topic: the verdict of this run, and what all runs together prove."""
     findings = [*(measured.findings if measured else ()), *(answered.findings.get(name, ()) if answered else ())]
     return {
         "topic": name,
@@ -213,7 +213,7 @@ def _measured_counts(measured: TopicVerdict | None) -> dict[str, Any]:
 
 
 def _answered_counts(answer: TopicAnswer | None) -> dict[str, Any]:
-    """Return the row of an interval; a good verdict proved as many records on the target as there are on the source."""
+    """Return the counts of an interval; a good verdict proves equal numbers of records on source and target."""
     if answer is None or answer.verdict is None:
         return {"verdict": "nothing", "source_records": 0, "target_records": 0}
     return {

@@ -1,4 +1,4 @@
-"""`plan`: reads both clusters under the reservation and freezes the goal of the run."""
+"""`plan`: reads both clusters while it holds the reservation, and freezes the goals of the run."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ from kafka_migration.orchestration.run import MigrationRun
 class PlanOperator(MigrationOperator):
     """Plan the run: topics to create or grow, positions and frozen goals per source partition.
 
-    The goal is the end of the source at this moment; records that come later belong to the next run. What the
-    last run certified is compared with what is now, and a gap refuses the run before anything is started.
+    The goal is the present end of the source; later records belong to the next run. The present state is compared with
+    the last stop certificate. A gap refuses the run before anything is started.
 
-    A run that belongs to an interval has the interval's bounds put into the ledger. In mode `interval` its goal is the
-    interval's end; where nothing of it is to be copied, the run only answers, and what would refuse a copy is told.
+    For a run with an interval, the interval's bounds are written to the ledger. In mode `interval` the goal is the
+    interval's end. If nothing has to be copied, the run only answers, and findings that would refuse a copy become
+    warnings.
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Read, compare, write the plan."""
+        """Read both clusters, compare, and write the plan."""
         ledger, mirrors = run.ledger.read(), run.request.mode.mirrors
         topics, requested = run.migration.topics, run.request.topics
         if findings := phase_findings(ledger, run.name, run.request.mode, topics, requested):
@@ -50,14 +51,14 @@ class PlanOperator(MigrationOperator):
         }
 
     def _log_plan(self, document: Mapping[str, Any]) -> None:
-        """Write what is to be copied, one line per topic."""
+        """Log the number of offsets to copy, one line per topic."""
         positions = from_document(document["positions"])
         to_copy: dict[str, int] = {}
         for partition, goal in from_document(document["goals"]).items():
             to_copy[partition.topic] = to_copy.get(partition.topic, 0) + max(0, goal - positions.get(partition, 0))
         for topic, offsets in sorted(to_copy.items()):
             self.log.info("%-40s %s offsets to copy", topic, f"{offsets:,}")
-        self.log.info("All in all: %s offsets to copy.", f"{document['offsets_to_copy']:,}")
+        self.log.info("Total: %s offsets to copy.", f"{document['offsets_to_copy']:,}")
 
     def _plan(
         self,
@@ -90,7 +91,7 @@ class PlanOperator(MigrationOperator):
 
 
 def _goals(run: MigrationRun, state: MirrorState, bounds: IntervalBounds | None) -> Offsets:
-    """Return how far the run copies; in mode `interval` no further than it has to, and nowhere if it must not."""
+    """Return the goals. In mode `interval` they are the lowest that suffice, or the positions if it must not copy."""
     if run.request.mode is not Mode.INTERVAL or bounds is None:
         return state.source_end_offsets
     if run.occasion.still_at(run.clock.now()):
@@ -99,7 +100,7 @@ def _goals(run: MigrationRun, state: MirrorState, bounds: IntervalBounds | None)
 
 
 def _state(run: MigrationRun, ledger: Ledger, state: MirrorState) -> tuple[Finding, ...]:
-    """Compare with the last stop certificate, unless a generation without one has changed things since."""
+    """Compare with the last stop certificate, unless an open generation has changed the state since."""
     if ledger.open_generation:
         return gap_findings(gaps_of(state.mirror_positions, state.source_log_start))
     return state_findings(run, ledger, state)
@@ -129,7 +130,7 @@ def _topics(
 
 
 def _nothing_to_mirror(run: MigrationRun, ledger: Ledger, target: Mapping[str, TopicDescription]) -> dict[str, Any]:
-    """Return the plan of a run that only reads; a re-created topic is said, and the reading decides."""
+    """Return the plan of a run that only reads; a recreated topic is a warning, and validation decides."""
     return {
         "at": run.now(),
         **_NO_TOPICS,
