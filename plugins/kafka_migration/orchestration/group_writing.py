@@ -108,7 +108,7 @@ def remove_group(cluster: KafkaCluster, writing: Writing, group: str, before: Co
 def require_moved(result: OffsetsResult, writing: Writing) -> None:
     """Raise `OutcomeUnknown` if the write of any group has an unknown outcome, `OffsetsNotMoved` if none was moved."""
     if result.unknown:
-        raise OutcomeUnknown(f"it is unknown whether the offsets of {', '.join(result.unknown)} were written.")
+        raise OutcomeUnknown(f"the offsets of {', '.join(result.unknown)} may or may not have been written.")
     if result.moves and not result.moved:
         findings = [finding for move in result.moves for finding in move.findings]
         raise OffsetsNotMoved([*findings, nothing_moved_finding(result.moves, writing)])

@@ -69,10 +69,10 @@ class ConsumerGroupLagSensor(BaseSensorOperator):
         super().__init__(**kwargs)
         never_again(self)
         if not 0 < poll_interval_s < freshness_s:
-            raise ValueError(f"0 < poll_interval_s < freshness_s is required, got {poll_interval_s} and {freshness_s}")
+            raise ValueError(f"0 < poll_interval_s < freshness_s is needed, got {poll_interval_s} and {freshness_s}")
         if not 0 < stall_after_s < unreachable_after_s:
             found = f"{stall_after_s} and {unreachable_after_s}"
-            raise ValueError(f"0 < stall_after_s < unreachable_after_s is required, got {found}")
+            raise ValueError(f"0 < stall_after_s < unreachable_after_s is needed, got {found}")
         self.kafka_conn_id = kafka_conn_id
         self.group_ids = group_ids
         self.topics = topics

@@ -31,9 +31,9 @@ class MirrorLagSensor(MigrationSensor):
     Always deferred: one trigger per migration, no worker slot. A MirrorMaker that died is restarted as the next
     generation, at most `mirror.restarts` times. The task fails at once if a task of MirrorMaker failed, if its log
     shows records that the target refuses, if it runs with another configuration than was rendered, or if the source
-    deleted records before they were copied. It also fails if a partition stalls or the time limit of the migration file is
-    reached. A lag that cannot be read is unknown, never zero. If the window for mirroring ends first, the task succeeds
-    with outcome `behind`: the copied records are kept and validated, and `finish` reports what is missing.
+    deleted records before they were copied. It also fails if a partition stalls or if the time limit of the migration
+    file is reached. A lag that cannot be read is unknown, never zero. If the window for mirroring ends first, the task
+    succeeds with outcome `behind`: the copied records are kept and validated, and `finish` reports what is missing.
 
     This task does not stop MirrorMaker. The teardown `stop_mirror` always does.
     """
