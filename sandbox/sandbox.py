@@ -138,7 +138,7 @@ class Sandbox:
             raise SandboxError(f"these processes survived SIGKILL: {sorted(item.pid for item in survivors)}")
 
     def check(self) -> None:
-        """Raise `PartDied`, with the end of its log, when a part ended that nobody stopped."""
+        """Raise `PartDied`, with the end of its log, if a part ended unexpectedly."""
         for part in self._parts.values():
             part.check()
 

@@ -58,7 +58,7 @@ def _demo(options: argparse.Namespace, display: Display) -> str:
     display.section("Start two Kafka clusters, an SSH host and Airflow")
     with Sandbox(options.root, report=display.line) as sandbox, AirflowApi.of(sandbox.state) as api:
         state = sandbox.state
-        display.line(f"Airflow UI while this runs: {state.airflow_url}")
+        display.line(f"Airflow UI while the demo runs: {state.airflow_url}")
         display.line(f"User {state.airflow_user}, password {state.airflow_password}")
         try:
             found = Story(sandbox, api, display).tell(Damage(options.damage) if options.damage else None)
@@ -71,9 +71,9 @@ def _demo(options: argparse.Namespace, display: Display) -> str:
 
 def _say_where_things_are(evidence: Path, logs: Path, display: Display) -> None:
     display.section("Look at it")
-    display.line(f"Evidence  {evidence}  (each run's report.md; the next start moves it to earlier-evidence beside it)")
+    display.line(f"Evidence  {evidence}  (each run's report.md; the next start moves it to earlier-evidence)")
     display.line(f"Logs      {logs}")
-    display.line("Airflow   `make up` starts the sandbox again and leaves it running with the UI open to you")
+    display.line("Airflow   `make up` starts the sandbox again and keeps it running with the Airflow UI")
 
 
 def _parser() -> argparse.ArgumentParser:

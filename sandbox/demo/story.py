@@ -22,11 +22,11 @@ from sandbox.state import SandboxState
 
 SYNC = {"mode": "sync"}
 VALIDATE = {"mode": "validate"}
-# Sent after the first run's goal was frozen and before the second run: the least that is new to it.
+# Sent after the first run's goal was frozen and before the second run: the minimum that is new to the second run.
 DELTA_RECORDS = 1_500
 DAMAGED_TOPIC, DAMAGED_PARTITION = "orders", 2
 DIFFERS_CODE = "COPY_DIFFERS"
-# What a run should call each damage.
+# The expected finding for each damage.
 KINDS = {
     Damage.DROP: "missing",
     Damage.ALTER: "altered",
@@ -75,14 +75,14 @@ class Story:
 
     def _sync(self, seeded: Mapping[str, int]) -> tuple[list[FinishedRun], Mapping[str, int]]:
         with LiveTraffic(self._state.source_bootstrap) as traffic:
-            first = self._runner.run("First sync, while producers go on", SYNC, traffic)
+            first = self._runner.run("First sync, while producers continue", SYNC, traffic)
             self._runner.require_pass(first)
             self._display.line(f"\nMore traffic: {DELTA_RECORDS:,} records …")
             traffic.wait_for_more(DELTA_RECORDS)
         sent = {topic: count + traffic.acknowledged.get(topic, 0) for topic, count in seeded.items()}
         self._display.line(f"The producers are stopped; they sent {traffic.total:,} records.")
         runs = [first]
-        for title in ("Second sync, only what came since", "Third sync, nothing new"):
+        for title in ("Second sync, only new records", "Third sync, nothing new"):
             runs.append(self._runner.run(title, SYNC))
             self._runner.require_pass(runs[-1])
         return runs, sent
@@ -128,7 +128,7 @@ class Story:
         }
         result = damaged(damage, copies[DAMAGED_PARTITION])
         remake_topic(self._state.target_bootstrap, DAMAGED_TOPIC, {**copies, DAMAGED_PARTITION: result.records})
-        # The copy is written anew from offset 0 on, without holes: offset and rank are the same there.
+        # The copy is written again from offset 0 without gaps, so offset and rank are equal.
         source_offset = source[result.rank].offset
         return Place(KINDS[damage], DAMAGED_TOPIC, DAMAGED_PARTITION, source_offset, result.rank)
 
