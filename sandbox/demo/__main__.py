@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace, display: Display) -> tuple[str, int]:
-    """Return what to say of the end, and the exit code. Nothing runs any more when it returns."""
+    """Return the final text and the exit code. Nothing is running when it returns."""
     try:
         found = _demo(options, display)
     except DemoFailed as failure:
@@ -54,7 +54,7 @@ def _run(options: argparse.Namespace, display: Display) -> tuple[str, int]:
 
 
 def _demo(options: argparse.Namespace, display: Display) -> str:
-    """Tell the story; return what was found of the damage that was asked for."""
+    """Run all steps; return where the requested damage was found."""
     display.section("Start two Kafka clusters, an SSH host and Airflow")
     with Sandbox(options.root, report=display.line) as sandbox, AirflowApi.of(sandbox.state) as api:
         state = sandbox.state
@@ -78,10 +78,8 @@ def _say_where_things_are(evidence: Path, logs: Path, display: Display) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m sandbox.demo", description=__doc__)
-    parser.add_argument(
-        "--damage", choices=[str(damage) for damage in Damage], help="make one record of the copy wrong"
-    )
-    parser.add_argument("--full", action="store_true", help="then a nightly sync and a backfill")
+    parser.add_argument("--damage", choices=[str(damage) for damage in Damage], help="damage one record of the copy")
+    parser.add_argument("--full", action="store_true", help="also run a nightly sync and a backfill")
     parser.add_argument("--root", type=Path, default=DEFAULT_ROOT, help="the sandbox's folder (%(default)s)")
     return parser
 

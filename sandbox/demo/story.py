@@ -1,4 +1,4 @@
-"""What happens in the demo, in order."""
+"""The steps of the demo, in order."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ class Story:
         self._volumes = volumes
 
     def tell(self, damage: Damage | None = None) -> str:
-        """Seed, sync three times, check, move the consumers; with a damage, break the copy and have that found.
+        """Seed, sync three times, check, and move the consumers; with a damage, damage the copy and validate it.
 
         Returns:
-            What was found of the damage; empty without one.
+            Where the damage was found; empty without a damage.
 
         Raises:
-            DemoFailed: something was not as it should be, or the damage was not found.
+            DemoFailed: a check failed, or the damage was not found.
             SandboxError: the sandbox, its Airflow or its traffic failed.
         """
         seeded = self._seed()
@@ -97,7 +97,7 @@ class Story:
 
     def _check(self, seeded: Mapping[str, int], sent: Mapping[str, int], syncs: Sequence[RunEvidence]) -> None:
         """Compare with what the producers counted and with what plain consumers read."""
-        self._display.section("Check without the migration's help")
+        self._display.section("Independent check")
         source = read_contents(self._state.source_bootstrap, sent)
         target = read_contents(self._state.target_bootstrap, sent)
         for topic, count in sent.items():
@@ -110,7 +110,7 @@ class Story:
             self._display.line(problem)
         if problems:
             raise DemoFailed(problems[0])
-        self._display.line("Every record is there once, unchanged and in order, by count and by digest.")
+        self._display.line("Every record exists once, unchanged and in order, by count and by digest.")
 
     def _break_and_find(self, damage: Damage) -> str:
         self._display.section(f"Damage the copy: {damage} one record")
@@ -120,7 +120,7 @@ class Story:
         return self._find(finished, expected)
 
     def _break(self, damage: Damage) -> Place:
-        """Re-make the target topic with the damage; return the place that a validation should name."""
+        """Recreate the target topic with the damage; return the place that a validation should report."""
         source = read_records(self._state.source_bootstrap, DAMAGED_TOPIC)[DAMAGED_PARTITION]
         copies = {
             partition: [placed.record for placed in records]
@@ -133,7 +133,7 @@ class Story:
         return Place(KINDS[damage], DAMAGED_TOPIC, DAMAGED_PARTITION, source_offset, result.rank)
 
     def _find(self, finished: FinishedRun, expected: Place) -> str:
-        """Return code and place of the finding; `DemoFailed` unless it is the right one."""
+        """Return code and place of the finding; raises `DemoFailed` if it is wrong."""
         evidence = finished.evidence
         findings = [finding for finding in evidence.findings if finding.code == DIFFERS_CODE]
         for finding in evidence.findings:
