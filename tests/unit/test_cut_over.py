@@ -44,6 +44,7 @@ def _copied() -> list[dict[str, object]]:
             **generation,
             "mirror_positions": {"orders": {"0": 0}},
             "target_end_offsets": {"orders": {"0": 0}},
+            "source_topic_ids": {},
         },
         {
             "kind": "generation-stopped",
@@ -53,6 +54,7 @@ def _copied() -> list[dict[str, object]]:
             "reason": "stopped",
             "mirror_positions": {"orders": {"0": 5}},
             "target_end_offsets": {"orders": {"0": 5}},
+            **{"remembered": None, "gaps": {}, "ahead_records": {}, "gone": {}},
         },
     ]
 

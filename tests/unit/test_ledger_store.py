@@ -331,6 +331,7 @@ def test_folder_that_does_not_answer_is_not_a_broken_ledger(
 def test_entry_with_a_value_of_another_type_is_refused(tmp_path: Path, changes: dict[str, Any]):
     """A text where a list belongs is not taken for a list of letters."""
     entry = {"kind": "cut-over", "run": ADA, "at": "t", "groups": ["g"], "topics": ["orders"], "partly": False}
+    entry |= {"remaining": [], "left": {}, "evidence": {}}
     store = LedgerStore(tmp_path, "shop")
     store.append(entry)
     (store.folder / "000001.json").write_text(

@@ -61,9 +61,9 @@ class CutOver:
             tuple(document["groups"]),
             tuple(document["topics"]),
             document["partly"],
-            tuple(document.get("remaining", ())),
-            {group: tuple(topics) for group, topics in document.get("left", {}).items()},
-            dict(document.get("evidence", {})),
+            tuple(document["remaining"]),
+            {group: tuple(topics) for group, topics in document["left"].items()},
+            dict(document["evidence"]),
         )
 
 

@@ -74,7 +74,7 @@ class GenerationStart:
             document["at"],
             from_document(document["mirror_positions"]),
             from_document(document["target_end_offsets"]),
-            document.get("source_topic_ids", {}),
+            document["source_topic_ids"],
         )
 
 
@@ -191,7 +191,7 @@ class StopCertificate:
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> StopCertificate:
         """Read the ledger entry back."""
-        positions, remembered = from_document(document["mirror_positions"]), document.get("remembered")
+        positions, remembered = from_document(document["mirror_positions"]), document["remembered"]
         return cls(
             document["generation"],
             document["run"],
@@ -202,9 +202,9 @@ class StopCertificate:
             positions,
             from_document(document["target_end_offsets"]),
             Remembered.from_document(remembered, positions) if remembered else Remembered(),
-            ranges_from_document(document.get("gaps", {})),
-            from_document(document.get("ahead_records", {})),
-            {side: tuple(topics) for side, topics in document.get("gone", {}).items()},
+            ranges_from_document(document["gaps"]),
+            from_document(document["ahead_records"]),
+            {side: tuple(topics) for side, topics in document["gone"].items()},
         )
 
     def after(self, earlier: StopCertificate) -> StopCertificate:

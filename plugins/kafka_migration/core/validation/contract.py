@@ -105,8 +105,8 @@ class ValidationRequest:
             untimed_topics=tuple(document["untimed_topics"]),
             compacted_topics={side: tuple(topics) for side, topics in document["compacted_topics"].items()},
             is_uncommitted_copy=document["is_uncommitted_copy"],
-            max_bytes_per_s=document.get("max_bytes_per_s"),
-            killed_generations=tuple(document.get("killed_generations", ())),
+            max_bytes_per_s=document["max_bytes_per_s"],
+            killed_generations=tuple(document["killed_generations"]),
         )
 
 
