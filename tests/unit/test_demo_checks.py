@@ -36,7 +36,7 @@ def test_runs_that_add_up_have_no_problem():
         ((GOOD[0], _run(orders=130, audit=10), _run()), "130 records were sent, the runs validated 250"),
         ((GOOD[0], _run(orders=9), _run()), "130 records were sent, the runs validated 129"),
         ((_run(orders=130, audit=10), _run(), _run()), "the second sync validated no records"),
-        ((*GOOD[:2], _run(orders=1)), "the third sync validated 1 records of nothing new"),
+        ((*GOOD[:2], _run(orders=1)), "the third sync validated 1 records, none were new"),
     ],
     ids=["history left out", "whole topic again", "record left out", "no delta", "again"],
 )
