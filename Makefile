@@ -86,7 +86,7 @@ $(DOCS)/.complete: requirements-docs.txt | bootstrap
 	@touch $@
 
 .PHONY: bench
-bench: bootstrap ## Run the benchmarks and write docs/benchmarks.md
+bench: bootstrap ## Run the benchmarks and write docs/operate/benchmarks.md
 	@$(RUN) -m bench; result=$$?; $(RUN) docs/generate.py && exit $$result
 
 # Lock files name no index and no path: they hold for whoever installs from them.

@@ -1,4 +1,4 @@
-"""The page `docs/benchmarks.md`: the figures of `bench/results.json`, and what machine they are from."""
+"""The page `docs/operate/benchmarks.md`: the figures of `bench/results.json`, and what machine they are from."""
 
 from __future__ import annotations
 

@@ -109,10 +109,10 @@ def reliability() -> str:
 
 
 PAGES = {
-    "benchmarks.md": partial(page, NOTICE),
+    "operate/benchmarks.md": partial(page, NOTICE),
     "error-codes.md": error_codes,
     "migration-file.md": migration_file,
-    "reliability.md": reliability,
+    "operate/reliability.md": reliability,
 }
 
 

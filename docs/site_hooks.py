@@ -27,7 +27,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     """Turn links between files of the repository into links between pages of the site."""
     place = page.file.src_uri
     inside = {site: name for name, site in OUTSIDE.items()}

@@ -1,4 +1,4 @@
-"""Kinds of damage, each put at a random place of a copy, with what docs/validation.md says that it must be called."""
+"""Kinds of damage, each put at a random place of a copy, with what docs/concepts/validation.md says that it must be called."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Change(NamedTuple):
     target: Placed | None = None
 
 
-# Every difference, as the changes of which one must be reported: where docs/validation.md says that of several equal
+# Every difference, as the changes of which one must be reported: where docs/concepts/validation.md says that of several equal
 # explanations one is given, there are several.
 Expected = list[list[Change]]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import re
 import shlex
@@ -81,7 +82,7 @@ def test_shown_commands_can_be_called():
 
 def test_every_verb_and_option_is_documented():
     """The page of the command line has each verb with all of its options."""
-    page = (ROOT / "docs" / "cli.md").read_text()
+    page = (ROOT / "docs" / "reference" / "cli.md").read_text()
     sections = {section.split("`")[1]: section for section in page.split("\n## ")[1:] if section.startswith("`")}
 
     assert set(cli_verbs()) == set(sections)
@@ -130,6 +131,25 @@ def test_relative_links_lead_somewhere(path: Path):
     assert [] == [link for link in links if not (path.parent / link).exists()]
 
 
+def test_pages_that_code_prints_exist():
+    """Each page of docs/ that a text of the product names by its path is there."""
+    named = {
+        name
+        for path in (ROOT / "plugins").rglob("*.py")
+        for text in _texts(ast.parse(path.read_text()))
+        for name in re.findall(r"docs/[\w/-]+\.md", text)
+    }
+
+    assert named
+    assert [] == [name for name in sorted(named) if not (ROOT / name).is_file()]
+
+
+def _texts(tree: ast.Module) -> list[str]:
+    comments = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in comments]
+    return [node.value for node in constants if isinstance(node.value, str)]
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: str(p.relative_to(ROOT)))
 def test_named_tests_exist(path: Path):
     """Every test that a document names by its file is in that file."""
@@ -154,7 +174,7 @@ BASES = {"PatientTrigger", "MigrationOperator", "MigrationSensor", "SparkJobOper
 
 def test_every_operator_is_documented():
     """Each operator, sensor and trigger has its section in the operators' page."""
-    page = (ROOT / "docs" / "operators.md").read_text()
+    page = (ROOT / "docs" / "reference" / "operators.md").read_text()
     folder = ROOT / "plugins" / "kafka_migration" / "orchestration"
     classes = [
         name
