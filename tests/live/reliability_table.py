@@ -1,4 +1,4 @@
-"""The table of `docs/operate/reliability.md`: what each scenario is, what must come of it, and what a campaign measured.
+"""The table of `docs/operate/reliability.md`: each scenario, its required outcome, and what a campaign measured.
 
     make test-live-all && python -m tests.live.reliability_table && python docs/generate.py
 
