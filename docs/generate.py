@@ -30,9 +30,10 @@ def error_codes() -> str:
     rows = [(f"`{code}`", code.meaning, f"{ACTS[code]}{entries.get(code, '')}") for code in sorted(Code)]
     return (
         f"# Error codes\n\n{NOTICE}Every refusal and finding has one of these codes.\nThe finding names the object, "
-        "what was found, what was expected, and what to do.\nCodes are never renamed.\nThis page says what to do *first* "
-        "if you do not have the finding; *More* leads to the entry in the [runbook](runbook.md).\nIf something is broken "
-        "now, start with the [runbook's first section](runbook.md#what-is-broken-right-now).\n\n"
+        "what was found, what was expected, and what to do.\nCodes are never renamed.\n"
+        "This page says what to do *first* if you do not have the finding; *More* leads to the entry in the "
+        "[runbook](runbook.md).\nIf something is broken now, start with the "
+        "[runbook's first section](runbook.md#what-is-broken-right-now).\n\n"
         f"{table(('Code', 'Meaning', 'What to do'), rows)}\n"
     )
 
