@@ -186,6 +186,16 @@ def test_every_operator_is_documented():
     assert [] == [name for name in classes if name not in BASES and f"`{name}`" not in page]
 
 
+@pytest.mark.parametrize("name", ["nightly-sync", "cutover"])
+def test_sections_of_the_how_to_pages_can_be_read(name: str, migration_text: str):
+    """The section that the page shows is valid in a migration file."""
+    (example,) = blocks((ROOT / "docs" / "howto" / f"{name}.md").read_text(), "yaml")
+    section = example.partition(":")[0]
+    kept = re.sub(rf"^{section}:\n(?: .*\n)*", "", migration_text, flags=re.MULTILINE)
+
+    assert load_migration(kept + example, where=f"docs/howto/{name}.md").topics
+
+
 def test_alerts_of_the_documentation_can_be_read(migration_text: str):
     """The example of the section `alerts` is valid, and the tables name every kind and every metric."""
     page = (ROOT / "docs" / "alerts.md").read_text()
