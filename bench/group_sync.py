@@ -84,7 +84,7 @@ def _copied(folder: Path, source: str, target: str, environment: Mapping[str, st
 def _launch(clusters: list[object], source: str, target: str) -> object:
     from kafka_migration.core.mirror.engine import LaunchFacts
     from kafka_migration.engines.mirrormaker2 import PROPERTIES_FILE, MirrorMaker2
-    from kafka_migration.spec.loading import load_migration
+    from kafka_migration.migration_file.loading import load_migration
 
     engine = MirrorMaker2(load_migration(_FILE, where="bench"), *clusters)  # type: ignore[arg-type]
     launch = engine.launch(1, LaunchFacts({"bootstrap.servers": source}, {"bootstrap.servers": target}, 1_048_588))

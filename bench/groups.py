@@ -12,6 +12,7 @@ import random
 import tempfile
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,9 +79,9 @@ def _moved(folder: Path, sides: tuple[str, str], topic: str, partitions: int, nu
     from kafka_migration.adapters.kafka import ConfluentCluster
     from kafka_migration.adapters.many import of_each
     from kafka_migration.core.groups.writing import CUTOVER
-    from kafka_migration.orchestration.group_planning import make_offsets_plan
-    from kafka_migration.orchestration.group_reading import read_others
-    from kafka_migration.orchestration.group_writing import move_group, saved_before
+    from kafka_migration.steps.groups.planning import make_offsets_plan
+    from kafka_migration.steps.groups.reading import read_others
+    from kafka_migration.steps.groups.writing import move_group, saved_before
 
     clusters = [ConfluentCluster("bench", {"bootstrap.servers": at}) for at in sides]
     _fill(clusters, sides, topic, partitions)
@@ -129,16 +130,16 @@ def _commit(source: Any, topic: str, partitions: int, names: list[str]) -> None:
 
 def _run(folder: Path, topic: str, partitions: int, clusters: list[Counting], names: list[str]) -> Any:
     """Return a cutover's run whose ledger knows of one generation that copied everything."""
-    from kafka_migration.adapters import settings
     from kafka_migration.adapters.ledger_store import LedgerStore
     from kafka_migration.core.kafka.offsets import TopicPartition
     from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
     from kafka_migration.core.migration.settings import Mode, RunIdentity
-    from kafka_migration.orchestration.run import MigrationRun, RunRequest
+    from kafka_migration.orchestration.context import deployment
+    from kafka_migration.steps.request import RunRequest
+    from kafka_migration.steps.run import MigrationRun
 
-    settings.evidence_root = lambda: folder  # type: ignore[assignment]
     identity, at = RunIdentity("kafka_migration__groups", "bench", 1), "2030-01-01T00:00:00+00:00"
-    run = MigrationRun("groups", identity, {})
+    run = MigrationRun("groups", identity, {}, replace(deployment(), evidence_root=folder))
     # No Airflow runs that could keep the head of the ledger.
     run.ledger = LedgerStore(folder, "groups")
     run.evidence.freeze_migration(_FILE.format(topic=topic))

@@ -23,7 +23,7 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.mirror.engine import LaunchFacts
 from kafka_migration.core.mirror.host import MirrorLaunch
 from kafka_migration.engines.mirrormaker2 import PROPERTIES_FILE, MirrorMaker2
-from kafka_migration.spec.loading import load_migration
+from kafka_migration.migration_file.loading import load_migration
 from sandbox.sandbox import Sandbox
 from tests.live.real_mirror import RealMirror
 

@@ -11,6 +11,7 @@ import asyncio
 import json
 import tempfile
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from unittest import mock
@@ -26,10 +27,12 @@ from kafka_migration.core.migration.run_window import Occasion
 from kafka_migration.core.migration.settings import RunIdentity
 from kafka_migration.core.mirror.host import HostReply, ProcessState
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
+from kafka_migration.orchestration import context as context_module
 from kafka_migration.orchestration import keeping as keeping_module
-from kafka_migration.orchestration import run as run_module
-from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.context import run_from
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
+from kafka_migration.steps.deployment import Deployment
+from kafka_migration.steps.run import MigrationRun
 from sandbox.sandbox import Sandbox
 from tests.airflow.conftest import AirflowKeeps, FakeAnchor, FakeXCom
 
@@ -83,9 +86,7 @@ def rows() -> list[Row]:
         }
         with (
             mock.patch.dict("os.environ", connections),
-            mock.patch.object(run_module.settings, "evidence_root", return_value=Path(folder) / "evidence"),
-            mock.patch.object(run_module, "SshMirrorHost", LivingHost),
-            mock.patch.object(run_module, "VariableAnchor", FakeAnchor().of),
+            mock.patch.object(context_module, "deployment", return_value=_deployment(Path(folder) / "evidence")),
             mock.patch.object(keeping_module, "XCom", FakeXCom(AirflowKeeps())),
         ):
             triggers = [_waiting(f"bench-{number}") for number in range(MIGRATIONS)]
@@ -94,11 +95,19 @@ def rows() -> list[Row]:
     return [Row(name, longest_s / LONGEST_BLOCK_S, 1, None)]
 
 
+def _deployment(evidence_root: Path) -> Deployment:
+    """Return this machine's, with a host on which MirrorMaker lives and without Airflow's variables."""
+    made = context_module.deployment()
+    return replace(made, evidence_root=evidence_root, open_host=LivingHost, anchor=FakeAnchor().of)
+
+
 def _waiting(name: str) -> MirrorLagTrigger:
     """Return the trigger of a run that waits for one record that nobody copies."""
-    new = MigrationRun(name, RunIdentity(f"kafka_migration__{name}", "manual__1", 1), {"mode": "sync"})
+    new = MigrationRun(
+        name, RunIdentity(f"kafka_migration__{name}", "manual__1", 1), {"mode": "sync"}, context_module.deployment()
+    )
     # Only what is written where Airflow keeps its digest is believed.
-    run = MigrationRun.from_arguments({**new.to_arguments(), "tasks": ["preflight"]})
+    run = run_from({**new.to_arguments(), "tasks": ["preflight"]})
     run.evidence.freeze_migration(_FILE.format(name=name))
     run.evidence.write(Kind.PREFLIGHT, {"occasion": Occasion().to_document()})
     run.evidence.write(Kind.PLAN, {"positions": {name: {"0": 0}}, "goals": {name: {"0": 1}}})

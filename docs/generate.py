@@ -18,7 +18,7 @@ from bench.page import page  # noqa: E402
 from kafka_migration.core.findings.code_acts import ACTS  # noqa: E402
 from kafka_migration.core.findings.codes import Code  # noqa: E402
 from kafka_migration.core.text.markdown import table  # noqa: E402
-from kafka_migration.spec.models import MigrationModel  # noqa: E402
+from kafka_migration.migration_file.models import MigrationModel  # noqa: E402
 from tests.live import reliability_table  # noqa: E402
 
 NOTICE = "<!-- Written by docs/generate.py from the code; do not edit by hand. -->\n\n"

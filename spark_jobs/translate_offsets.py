@@ -18,8 +18,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from kafka_digest.command import Clients, run_job
-from kafka_digest.translate_job import translate
+from kafka_digest.shell.command import Clients, run_job
+from kafka_digest.translate.job import translate
 
 
 def answer(session: SparkSession, request: Mapping[str, Any], clients: Clients, _result: str) -> Mapping[str, Any]:

@@ -20,10 +20,10 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from kafka_digest.command import Clients, run_job
-from kafka_digest.documents import as_uri, remove
-from kafka_digest.errors import naming
-from kafka_digest.job import validate
+from kafka_digest.shell.command import Clients, run_job
+from kafka_digest.shell.documents import as_uri, remove
+from kafka_digest.shell.errors import naming
+from kafka_digest.validate import validate
 
 
 def compare(session: SparkSession, request: Mapping[str, Any], clients: Clients, result: str) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ os.environ["AIRFLOW_HOME"] = tempfile.mkdtemp(prefix="kafka-migration-tests-")
 os.environ["AIRFLOW__CORE__LOAD_EXAMPLES"] = "False"
 
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.spec.loading import load_migration
+from kafka_migration.migration_file.loading import load_migration
 
 # Machines are slow and noisy: no test is judged by how long it takes.
 settings.register_profile("project", deadline=None)

@@ -20,7 +20,7 @@ from bench.validation.reading import far_reader_rows
 from bench.validation.shuffling import shuffled_bytes
 from bench.validation.submitting import submit_rows
 from bench.validation.translating import Translating
-from kafka_digest.session import START_OPTIONS, set_up
+from kafka_digest.shell.session import START_OPTIONS, set_up
 from sandbox import jars
 from sandbox.sandbox import Sandbox
 from sandbox.spark import local_session

@@ -12,12 +12,12 @@ from confluent_kafka import Consumer, TopicPartition
 from pyspark.sql import DataFrame, SparkSession, Window, functions
 
 from bench.validation.data import Topic
-from kafka_digest.digest import block_rows
-from kafka_digest.kafka_source import read_ranges
-from kafka_digest.key_drill import Suspects, aligned_keys, reconciled
-from kafka_digest.key_frames import KeyedSide, compared_rows
-from kafka_digest.key_tasks import DIFFERING
-from kafka_digest.windows import SideRange
+from kafka_digest.keys.drill import Suspects, aligned_keys, reconciled
+from kafka_digest.keys.frames import KeyedSide, compared_rows
+from kafka_digest.keys.tasks import DIFFERING
+from kafka_digest.position.digest import block_rows
+from kafka_digest.reading.kafka_source import read_ranges
+from kafka_digest.reading.windows import SideRange
 from sandbox import jars
 
 BLOCK_RECORDS = 65_536

@@ -11,8 +11,8 @@ from bench.measuring import interleaved
 from bench.relay import Relay, relayed_cluster
 from bench.results import Row
 from bench.validation.data import Topic, fill, keyed
-from kafka_digest import kafka_source
-from kafka_digest.windows import SideRange
+from kafka_digest.reading import kafka_source
+from kafka_digest.reading.windows import SideRange
 from sandbox import jars
 from sandbox.parts import HOST
 from sandbox.spark import local_session

@@ -9,10 +9,10 @@ from pyspark.sql import SparkSession
 
 from bench.validation.arms import Arms
 from bench.validation.data import Topic, fill, keyed
-from kafka_digest.clusters import Clusters
-from kafka_digest.translation import Translation
-from kafka_digest.vectors import TopicCopy
-from kafka_digest.windows import SideRange
+from kafka_digest.reading.clusters import Clusters
+from kafka_digest.reading.windows import SideRange
+from kafka_digest.translate.passes import Translation
+from kafka_digest.translate.vectors import TopicCopy
 
 # How much of each partition the groups have not read.
 LAGS = (0.1, 0.01, 0.001)

@@ -16,19 +16,20 @@ from airflow.sdk.api.datamodels._generated import DagRunState, DagRunType
 from airflow.sdk.execution_time.context import OutletEventAccessors
 
 from kafka_migration.adapters import evidence as evidence_module
+from kafka_migration.airflow_adapters import settings
 from kafka_migration.core.evidence.kept import digest_of
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.ledger.chain import Head
 from kafka_migration.core.validation.spark_target import SparkTarget
+from kafka_migration.orchestration import context as context_module
 from kafka_migration.orchestration import keeping as keeping_module
-from kafka_migration.orchestration import lineage as lineage_module
-from kafka_migration.orchestration import producers as producers_module
-from kafka_migration.orchestration import run as run_module
-from kafka_migration.orchestration import starting as start_module
+from kafka_migration.orchestration.context import link_to, run_of
 from kafka_migration.orchestration.operators import preflight as preflight_module
 from kafka_migration.orchestration.operators import spark_job as spark_job_module
-from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.triggers import patient as patient_module
+from kafka_migration.steps.deployment import Deployment
+from kafka_migration.steps.mirror import start_stop as start_module
+from kafka_migration.steps.run import MigrationRun
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
 
@@ -168,6 +169,22 @@ class World:
     params: dict[str, Any] = field(default_factory=lambda: {"mode": "sync", "topics": [], "note": ""})
     outlet_events: OutletEventAccessors = field(default_factory=OutletEventAccessors)
     anchor: FakeAnchor = field(default_factory=FakeAnchor)
+    # What a test puts in place of a part of the deployment.
+    deployed: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def deployment(self) -> Deployment:
+        """Where the world's runs happen."""
+        made = Deployment(
+            evidence_root=self.root,
+            migrations_folder=self.migrations,
+            anchor=self.anchor.of,
+            open_cluster=lambda side, cluster: self.source if side == "source" else self.target,
+            open_host=lambda migration, connection: self.host,
+            client_settings=lambda cluster: {"bootstrap.servers": "a:1"},
+            run_link=link_to,
+        )
+        return replace(made, **self.deployed)
 
     def context(self) -> Mapping[str, Any]:
         """Return the context of a task of the run."""
@@ -206,7 +223,7 @@ class World:
     @property
     def run(self) -> MigrationRun:
         """The run as a task sees it."""
-        return MigrationRun.from_context(self.context(), "shop")  # type: ignore[arg-type]
+        return run_of(self.context(), "shop")  # type: ignore[arg-type]
 
 
 @pytest.fixture(autouse=True)
@@ -271,16 +288,12 @@ def _connect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keeping_module, "XCom", FakeXCom(world.task_instance.kept))
     # Nothing else writes here while a task looks again.
     monkeypatch.setattr(evidence_module, "_LOOK_AGAIN_AFTER_S", (0, 0))
-    monkeypatch.setattr(run_module.settings, "evidence_root", lambda: world.root)
-    monkeypatch.setattr(run_module.settings, "migrations_folder", lambda: world.migrations)
-    monkeypatch.setattr(run_module, "VariableAnchor", world.anchor.of)
-    clusters = {"source": world.source, "target": world.target}
-    monkeypatch.setattr(run_module, "cluster", lambda side, of: clusters[side])
-    monkeypatch.setattr(run_module, "SshMirrorHost", lambda migration, connection_id: world.host)
+    monkeypatch.setattr(context_module, "deployment", lambda: world.deployment)
+    # The configuration, for what does not belong to a run.
+    monkeypatch.setattr(settings, "evidence_root", lambda: world.root)
+    monkeypatch.setattr(settings, "migrations_folder", lambda: world.migrations)
     # A look at the target's ends after a pause, which no other process uses here.
     monkeypatch.setattr(start_module.time, "sleep", lambda seconds: None)
-    for module in (start_module, spark_job_module, lineage_module, producers_module):
-        monkeypatch.setattr(module, "connection_config", lambda connection_id, allowed: {"bootstrap.servers": "a:1"})
     monkeypatch.setattr(
         preflight_module.AirflowConnections, "connection_type", lambda self, name: world.connections.get(name)
     )

@@ -13,8 +13,8 @@ from kafka_migration.orchestration.operators.approve import ApproveOperator
 from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
 from tests.airflow.conftest import World
 from tests.airflow.running import BEFORE_START, do, mirror, validated

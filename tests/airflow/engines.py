@@ -13,7 +13,6 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.mirror.engine import LaunchFacts, MirrorHealth
 from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
-from kafka_migration.orchestration import run as run_module
 from tests.airflow.conftest import World
 from tests.contract.fake_mirror_host import FakeMirrorHost
 
@@ -112,6 +111,6 @@ def lossy(world: World, monkeypatch: pytest.MonkeyPatch) -> LossyEngine:
     """Let the world have MirrorMaker 1, which may lose records, and a host that tells of it; return the engine."""
     engine = LossyEngine()
     set_mirror(world, "engine: mirrormaker1")
-    monkeypatch.setattr(run_module, "engine_of", lambda *of: engine)
+    world.deployed["engine_of"] = lambda *of: engine
     world.host = AlarmingHost("shop")
     return engine

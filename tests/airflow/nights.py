@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.orchestration import run as run_module
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 from kafka_migration.orchestration.triggers import mirror_lag
 from tests.airflow.conftest import World
 from tests.airflow.driving import FakeClock, deferred_by, event_of, let_time_pass
@@ -34,7 +33,7 @@ def at_night(world: World, monkeypatch: pytest.MonkeyPatch, more: str = "") -> F
     path = world.migrations / "shop.yaml"
     path.write_text(path.read_text() + SECTION + more)
     clock = FakeClock()
-    monkeypatch.setattr(run_module, "SystemClock", lambda: clock)
+    world.deployed["clock"] = clock
     world.params = {"mirror_outside_window": False, "note": ""}
     return clock
 

@@ -16,11 +16,11 @@ from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.validation.contract import KEY_DIGEST, TopicResult, empty_result
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
+from kafka_migration.orchestration.operators.create_topics import CreateTopicsOperator
 from kafka_migration.orchestration.operators.finish import FinishOperator
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
 from tests.airflow.conftest import World
 from tests.contract.fake_mirrormaker import FakeMirrorMaker, fake_mirror
 
@@ -62,9 +62,9 @@ def validated(world: World, equal: bool = True, submitted: Sequence[str] = ()) -
 
     `submitted` are the arguments of a job that `validate_topics` has submitted: then only its result is written.
     """
-    from kafka_migration.orchestration.operators.validate import _request
+    from kafka_migration.steps.validation.request import request_of
 
-    request = _request(world.run)
+    request = request_of(world.run)
     empty = replace(request, windows=())
     result = empty_result(empty, "t").to_document()
     side = {"records": 1, "key_value_bytes": 2, "first_offset": 0, "last_offset": 0}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters import settings
+from kafka_migration.airflow_adapters import settings
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.orchestration import alerting
@@ -20,9 +20,9 @@ from kafka_migration.orchestration.operators.finish import FinishOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
-from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
+from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 from tests.airflow.conftest import World
 from tests.airflow.cutover import ask
 from tests.airflow.notifying import Recorder, with_alerts

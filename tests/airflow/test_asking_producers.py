@@ -13,12 +13,12 @@ from airflow.sdk.exceptions import AirflowSkipException, TaskDeferred
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.mirror.producers_question import ABORT, STOPPED
 from kafka_migration.orchestration import asking_producers
-from kafka_migration.orchestration.cutover_guide import Stage
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.hook import HookOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
 from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger, has_ended
+from kafka_migration.steps.mirror.cutover_guide import Stage
 from tests.airflow.conftest import World
 from tests.airflow.running import BEFORE_START, do, finish, next_run, refusal_codes
 

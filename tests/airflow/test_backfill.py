@@ -17,9 +17,9 @@ from kafka_migration.core.validation.contract import ValidationRequest, empty_re
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan import PlanOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
-from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
+from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from tests.airflow.conftest import World
 from tests.airflow.running import BEFORE_START, do, finish, mirror, refusal_codes, validated
 

@@ -10,14 +10,14 @@ import pytest
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.orchestration.operators.create_topics import CreateTopicsOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
-from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
-from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
+from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 from tests.airflow.conftest import World
 from tests.airflow.driving import FakeClock
 from tests.airflow.nights import P0, at_night, begin

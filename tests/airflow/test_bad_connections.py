@@ -6,23 +6,22 @@ import asyncio
 import json
 import socket
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 
-from kafka_migration.adapters import connections
-from kafka_migration.adapters.connections import cluster_named, connection_config, findings_of_side
+from kafka_migration.airflow_adapters import connections
+from kafka_migration.airflow_adapters.connections import cluster_named, connection_config, findings_of_side
 from kafka_migration.cli.main import main
-from kafka_migration.core.migration.settings import Insecurity
-from kafka_migration.orchestration import run as run_module
+from kafka_migration.core.migration.settings import Cluster, Insecurity
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators import preflight as preflight_module
-from kafka_migration.orchestration.operators import spark_job as spark_job_module
 from kafka_migration.orchestration.operators.plan_rollback import PlanRollbackOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.restore_settings import RestoreSettingsOperator
 from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator
-from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator
+from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSensor
 from kafka_migration.orchestration.triggers.group_lag import ConsumerGroupLagTrigger
 from tests.airflow.conftest import World
@@ -57,8 +56,13 @@ def real(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
 def reached(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let clusters be made of connections from now on, the target's aside."""
     made = {"source": lambda of: cluster_named("source", of.connection, of.insecure), "target": lambda of: world.target}
-    monkeypatch.setattr(run_module, "cluster", lambda side, of: made[side](of))
-    monkeypatch.setattr(spark_job_module, "connection_config", connection_config)
+    world.deployed["open_cluster"] = lambda side, of: made[side](of)
+    world.deployed["client_settings"] = settings_of
+
+
+def settings_of(cluster: Cluster) -> dict[str, Any]:
+    """Return the settings of a cluster's real connection."""
+    return connection_config(cluster.connection, cluster.insecure)
 
 
 def check_all(
@@ -125,7 +129,7 @@ def test_validation(world: World, monkeypatch: pytest.MonkeyPatch, listener: soc
     """A validation refuses before Spark is given any login."""
     copied(world)
     monkeypatch.setenv("AIRFLOW_CONN_NEW_KAFKA", GOOD)
-    monkeypatch.setattr(spark_job_module, "connection_config", connection_config)
+    world.deployed["client_settings"] = settings_of
     monkeypatch.setattr(SparkSubmitOperator, "execute", lambda *_: pytest.fail("Spark was started"))
 
     def refuse() -> str:

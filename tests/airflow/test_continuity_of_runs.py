@@ -14,9 +14,9 @@ from kafka_migration.core.validation.windows import delta_windows
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.plan import PlanOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
-from kafka_migration.orchestration.starting import start_generation
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
+from kafka_migration.steps.mirror.start_stop import start_generation
 from tests.airflow.conftest import World
 from tests.airflow.engines import ALARM, AlarmingHost, LossyEngine, lossy
 from tests.airflow.running import BEFORE_START, do, mirror, next_run, refusal_codes, store_position

@@ -17,7 +17,7 @@ from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
 from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
 from tests.airflow.conftest import World
 from tests.airflow.cutover import (

@@ -9,11 +9,11 @@ import pytest
 from kafka_migration.adapters import evidence, ledger_store
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.group_writing import SOURCE_CSV, TARGET_CSV
 from kafka_migration.orchestration.operators.approve import ApproveOperator
 from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
 from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
 from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
+from kafka_migration.steps.groups.writing import SOURCE_CSV, TARGET_CSV
 from tests.airflow.conftest import World
 from tests.airflow.cutover import (
     BILLING,

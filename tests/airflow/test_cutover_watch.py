@@ -10,10 +10,11 @@ from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
-from kafka_migration.orchestration.alerting import producers_alert, send
+from kafka_migration.orchestration.alerting import send
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
-from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
+from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
+from kafka_migration.steps.alerts import producers_alert
 from tests.airflow.conftest import World
 from tests.airflow.driving import revived
 from tests.airflow.notifying import with_alerts

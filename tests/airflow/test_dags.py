@@ -16,7 +16,7 @@ from airflow.sdk.definitions.context import AirflowParsingContext
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.migration.task_steps import expected_skips
 from kafka_migration.orchestration import factory
-from kafka_migration.orchestration.run import RunRequest
+from kafka_migration.steps.request import RunRequest
 
 pytestmark = pytest.mark.airflow
 
@@ -87,6 +87,16 @@ def test_arrows(dag: DAG):
     assert {"watch_lag", "stop_mirror", "stop_producers"} == dag.get_task("validate_topics").upstream_task_ids
     assert set(TASKS) - {"reserve", "finish"} == dag.get_task("finish").upstream_task_ids
     assert ["finish"] == [task.task_id for task in dag.leaves]
+
+
+def test_tasks_are_grouped(dag: DAG):
+    """Four groups hold every task but `finish`, so that graph and grid fold; the ids of the tasks do not name them."""
+    groups = {each: list(getattr(group, "children", ())) for each, group in dag.task_group.children.items()}
+    folded = {group_id: children for group_id, children in groups.items() if group_id != "finish"}
+
+    assert ["prepare", "mirror", "validate", "move_consumers", "finish"] == list(groups)
+    assert set(dag.task_ids) - {"finish"} == {task for tasks in folded.values() for task in tasks}
+    assert {"start_mirror", "watch_lag", "stop_producers", "stop_mirror"} == set(folded["mirror"])
 
 
 def test_setup_and_teardowns(dag: DAG):

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters import connections
-from kafka_migration.adapters.old_cluster import read_old_cluster
+from kafka_migration.airflow_adapters import connections
 from kafka_migration.cli.main import main
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
@@ -19,6 +18,7 @@ from kafka_migration.core.rollback.decommission import Patience, decommission_po
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.restore_settings import RestoreSettingsOperator
 from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator
+from kafka_migration.steps.rollback.decommission import read_old_cluster
 from tests.airflow.conftest import World
 from tests.airflow.cutover import cut_over
 from tests.airflow.running import do, finish, next_run

@@ -11,9 +11,9 @@ import pytest
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.base import hold_reservation
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
+from kafka_migration.steps.guards import hold_reservation
 from tests.airflow.conftest import DAG_ID, World
 from tests.airflow.nights import at_night, begin, finish_night
 from tests.airflow.running import BEFORE_START, do, finish

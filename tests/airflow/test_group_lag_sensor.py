@@ -15,7 +15,6 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import CommittedOffset, NewTopic
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.sensors import group_lag as sensor_module
@@ -247,9 +246,7 @@ def test_no_groups_is_no_success(scene: Scene):
 def cutover(world: World, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> World:
     """A cutover whose file asks for drained groups, on the cluster of the scene."""
     world.source = scene.cluster
-    clusters = {"source": world.source, "target": world.target}
-    monkeypatch.setattr(run_module, "cluster", lambda side, of: clusters[side])
-    monkeypatch.setattr(run_module, "SystemClock", lambda: scene.clock)
+    world.deployed["clock"] = scene.clock
     path = world.migrations / "shop.yaml"
     path.write_text(path.read_text() + "cutover:\n  groups: [shop-.*]\n  drain_groups: 10m\n")
     world.params["mode"] = "cutover"

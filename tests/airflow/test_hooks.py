@@ -11,11 +11,11 @@ from airflow.providers.standard.operators.trigger_dagrun import DagIsPaused
 from airflow.sdk.exceptions import AirflowSkipException, DagRunTriggerException, TaskDeferred
 
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.orchestration.cutover_guide import Stage
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.hook import HookOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger, was_announced
+from kafka_migration.steps.mirror.cutover_guide import Stage
 from tests.airflow.conftest import World
 from tests.airflow.running import do, finish
 

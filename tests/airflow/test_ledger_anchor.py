@@ -8,8 +8,8 @@ import pytest
 from airflow.sdk.exceptions import AirflowRuntimeError
 from airflow.sdk.execution_time.comms import ErrorResponse
 
-from kafka_migration.adapters import ledger_anchor
-from kafka_migration.adapters.ledger_anchor import VariableAnchor
+from kafka_migration.airflow_adapters import ledger_anchor
+from kafka_migration.airflow_adapters.ledger_anchor import VariableAnchor
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.ledger.chain import Head
 

@@ -10,8 +10,8 @@ from airflow.providers.openlineage.extractors.manager import ExtractorManager
 from airflow.sdk import BaseOperator, TaskInstanceState
 
 from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from tests.airflow.conftest import World
 from tests.airflow.running import BEFORE_START, do, mirror, validated
 

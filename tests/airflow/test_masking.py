@@ -13,7 +13,7 @@ from airflow.sdk._shared.secrets_masker import _secrets_masker, redact
 from airflow.sdk.execution_time import task_runner
 from asgiref.sync import sync_to_async
 
-from kafka_migration.adapters.connections import cluster_named, connection_config
+from kafka_migration.airflow_adapters.connections import cluster_named, connection_config
 from kafka_migration.cli.main import main
 from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.connections.secrets import secret_texts, without_secrets

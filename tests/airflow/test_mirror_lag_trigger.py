@@ -14,11 +14,11 @@ import pytest
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.watch import WatchResult
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
 from kafka_migration.orchestration.triggers import mirror_lag
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
-from kafka_migration.orchestration.watcher import MirrorWatcher
+from kafka_migration.steps.mirror.watcher import MirrorWatcher
+from kafka_migration.steps.run import MigrationRun
 from tests.airflow.conftest import World
 from tests.airflow.test_operators import BEFORE_START, P0, do, mirror
 from tests.waiting import wait_until

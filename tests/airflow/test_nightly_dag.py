@@ -9,7 +9,7 @@ import pytest
 from airflow.sdk import DAG, CronDataIntervalTimetable
 
 from kafka_migration.orchestration import factory
-from kafka_migration.orchestration.run import RunRequest
+from kafka_migration.steps.request import RunRequest
 
 pytestmark = pytest.mark.airflow
 

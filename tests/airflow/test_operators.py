@@ -18,16 +18,16 @@ from kafka_migration.core.validation.contract import POSITION_DIGEST
 from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.base import MigrationOperator
+from kafka_migration.orchestration.operators.create_topics import CreateTopicsOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.operators.spark_job import zip_package
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
-from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
-from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator
-from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
+from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
+from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 from tests.airflow.conftest import World
 from tests.airflow.running import BEFORE_START, do, mirror, refusal_codes, validated
 
@@ -358,7 +358,7 @@ def test_run_limited_to_one_topic_touches_no_other(world: World):
 
 def test_validate_mode_reads_the_whole_copy_and_mirrors_nothing(world: World):
     """Mode validate re-reads from the first record to the target's present end and starts no MirrorMaker."""
-    from kafka_migration.orchestration.operators.validate import _request
+    from kafka_migration.steps.validation.request import request_of
 
     _mirrored(world)
     validated(world)
@@ -369,6 +369,6 @@ def test_validate_mode_reads_the_whole_copy_and_mirrors_nothing(world: World):
 
     assert do(world, *BEFORE_START, StartMirrorOperator)["generation"] is None
     windows = {
-        (w.topic, w.partition): (w.source_start, w.source_end, w.target_end) for w in _request(world.run).windows
+        (w.topic, w.partition): (w.source_start, w.source_end, w.target_end) for w in request_of(world.run).windows
     }
     assert windows["orders", 0] == (0, 1, 2)

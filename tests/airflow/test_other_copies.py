@@ -12,9 +12,9 @@ from kafka_migration.core.validation.contract import KEY_DIGEST, ValidationReque
 from kafka_migration.core.validation.coverage_rules import coverage_of, topic_verdict
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
-from kafka_migration.orchestration.operators.validate import _request
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
+from kafka_migration.steps.validation.request import request_of
 from tests.airflow.conftest import World
 from tests.airflow.engines import lossy, set_mirror
 from tests.airflow.running import BEFORE_START, do, mirror, next_run, store_position, validated
@@ -41,7 +41,7 @@ def test_repartitioned_copy_is_compared_by_key(world: World, monkeypatch: pytest
         next_run(world)
         world.params["mode"] = mode
         do(world, *BEFORE_START)
-    request = _request(world.run)
+    request = request_of(world.run)
     validated(world)
     ranges = {w.partition: (w.source_end, w.target_end) for w in request.windows if w.topic == "orders"}
 
@@ -76,7 +76,7 @@ def test_timestamps_that_the_target_makes_are_not_compared(world: World, setting
     do(world, *BEFORE_START, StartMirrorOperator)
     mirror(world, {P0: 4})
     do(world, StopMirrorOperator)
-    request = _request(world.run)
+    request = request_of(world.run)
     validated(world)
 
     assert ("orders",) == request.untimed_topics
@@ -100,7 +100,7 @@ def copied(world: World):
         do(world, *BEFORE_START, StartMirrorOperator)
         mirror(world, {P0: 4, TopicPartition("orders", 1): 4})
         do(world, StopMirrorOperator)
-        return _request(world.run)
+        return request_of(world.run)
 
     return copy
 
@@ -148,7 +148,7 @@ def test_copy_under_other_names_is_spoken_of_by_the_sources(world: World):
     store_position(world, 3)
     do(world, StopMirrorOperator)
 
-    (window,) = [w for w in _request(world.run).windows if not w.is_empty]
+    (window,) = [w for w in request_of(world.run).windows if not w.is_empty]
     assert ("orders", "shop-source.orders", 4, 4) == (
         window.topic,
         window.target_topic,

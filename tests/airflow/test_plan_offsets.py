@@ -16,11 +16,11 @@ from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition, to_document
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.group_planning import make_offsets_plan
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
+from kafka_migration.steps.groups.planning import make_offsets_plan
 from tests.airflow.conftest import World
 from tests.airflow.running import BEFORE_START, do, validated
 from tests.contract.fake_cluster import FakeGroup

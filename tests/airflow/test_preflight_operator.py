@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters.connections import findings_of_side
+from kafka_migration.airflow_adapters.connections import findings_of_side
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition

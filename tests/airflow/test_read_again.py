@@ -16,8 +16,8 @@ from kafka_migration.core.validation.coverage_rules import coverage_of, topic_ve
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from tests.airflow.conftest import World
 from tests.airflow.engines import lossy
 from tests.airflow.running import BEFORE_START, do, finish, mirror, next_run, validated

@@ -11,16 +11,16 @@ from airflow.sdk import BaseOperator
 from airflow.sdk.exceptions import TaskAwaitingInput
 
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.orchestration import run as run_module
+from kafka_migration.orchestration.context import run_of
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.approve import ApproveOperator
 from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
-from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.steps.run import MigrationRun
 from tests.airflow import cutover
 from tests.airflow.conftest import World
 from tests.airflow.running import BEFORE_START, mirror, next_run, refusal_codes, validated
@@ -37,7 +37,7 @@ class Second(World):
     @property
     def run(self) -> MigrationRun:
         """The run as a task sees it."""
-        return MigrationRun.from_context(self.context(), "shop-2")  # type: ignore[arg-type]
+        return run_of(self.context(), "shop-2")  # type: ignore[arg-type]
 
 
 def second(world: World) -> Second:
@@ -122,7 +122,7 @@ def test_topic_is_copied_again_under_another_name(spoilt: World, asked: list[Any
     )
     again = second(spoilt)
     hosts = {"shop": spoilt.host, "shop-2": again.host}
-    monkeypatch.setattr(run_module, "SshMirrorHost", lambda migration, connection_id: hosts[migration])
+    spoilt.deployed["open_host"] = lambda migration, connection: hosts[migration]
 
     for world, copied in ((again, {ORDERS: 4}), (spoilt, {})):
         world.params = {"mode": "cutover"}

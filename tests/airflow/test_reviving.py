@@ -15,10 +15,9 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, Refused, TransientError
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import Generation
-from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.reviving import Reviver
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.steps.mirror.restart import Reviver
 from tests.airflow.conftest import World
 from tests.airflow.driving import FakeClock
 from tests.airflow.running import BEFORE_START, do, mirror
@@ -31,10 +30,10 @@ P0 = TopicPartition("orders", 0)
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+def clock(world: World) -> FakeClock:
     """The clock of every run of the world."""
     made = FakeClock()
-    monkeypatch.setattr(run_module, "SystemClock", lambda: made)
+    world.deployed["clock"] = made
     return made
 
 

@@ -24,8 +24,8 @@ from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.operators.restore_settings import RestoreSettingsOperator
 from kafka_migration.orchestration.operators.roll_back import RollBackOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
 from kafka_migration.orchestration.operators.translate_back import TranslateBackOperator
 from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator

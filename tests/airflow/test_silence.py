@@ -13,8 +13,8 @@ from kafka_migration.adapters import stop_requests
 from kafka_migration.adapters.news import NewsStore
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.migration.stop_request import StopRequest
-from kafka_migration.orchestration import watcher as watcher_module
 from kafka_migration.orchestration.triggers import mirror_lag as mirror_lag_module
+from kafka_migration.steps.mirror import watcher as watcher_module
 from tests.airflow.conftest import World
 from tests.airflow.notifying import with_alerts
 from tests.airflow.watching import Scene, a_trigger, started, watch

@@ -16,17 +16,16 @@ import pytest
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.sdk.exceptions import AirflowException
 
-from kafka_migration.adapters import spark as spark_adapter
+from kafka_migration.airflow_adapters import spark as spark_adapter
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.validation.spark_target import SparkTarget, parsed_properties, unprotected_findings
 from kafka_migration.orchestration.failing import FailedForGood, FailedForNow
-from kafka_migration.orchestration.operators import spark_job
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
-from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
+from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from tests.airflow.conftest import World
 from tests.airflow.running import BEFORE_START, P0, do, finish, mirror, validated
 
@@ -125,7 +124,7 @@ def test_login_is_not_given_to_an_old_client(world: World, tmp_path: Path, monke
     """The task refuses it too: jars differ between workers."""
     copied(world)
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_JARS", jar(tmp_path, "3.8.1"))
-    monkeypatch.setattr(spark_job, "connection_config", lambda *_: LOGIN)
+    world.deployed["client_settings"] = lambda cluster: LOGIN
 
     with pytest.raises(FailedForGood, match="SPARK_KAFKA_TOO_OLD"):
         do(world, ValidateTopicsOperator)
@@ -238,7 +237,7 @@ def submitting(world: World, monkeypatch: pytest.MonkeyPatch) -> Submitting:
     copied(world)
     made = Submitting(lambda arguments: validated(world, submitted=arguments))
     monkeypatch.setattr("airflow.providers.apache.spark.hooks.spark_submit.subprocess.Popen", made)
-    monkeypatch.setattr(spark_job, "connection_config", lambda *_: LOGIN)
+    world.deployed["client_settings"] = lambda cluster: LOGIN
     extra = {"deploy-mode": "client", **SETTINGS}
     monkeypatch.setenv("AIRFLOW_CONN_SPARK", json.dumps({"conn_type": "spark", "host": MASTER, "extra": extra}))
     world.spark = SparkTarget("spark", MASTER, "client", SETTINGS, "spark.eventLog.enabled true")

@@ -14,13 +14,12 @@ from kafka_migration.core.kafka.cluster import RecordPrint
 from kafka_migration.core.kafka.offsets import TopicPartition, ranges_to_document
 from kafka_migration.core.ledger.generations import StopCertificate
 from kafka_migration.core.mirror.host import ProcessState
-from kafka_migration.orchestration import run as run_module
-from kafka_migration.orchestration import starting as starting_module
 from kafka_migration.orchestration.failing import FailedForGood
+from kafka_migration.orchestration.operators.create_topics import CreateTopicsOperator
 from kafka_migration.orchestration.operators.plan import PlanOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
-from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
+from kafka_migration.steps.mirror import start_stop as starting_module
 from tests.airflow.conftest import World
 from tests.airflow.driving import FakeClock
 from tests.airflow.engines import set_mirror
@@ -40,10 +39,10 @@ def begin(world: World) -> None:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+def clock(world: World, monkeypatch: pytest.MonkeyPatch) -> FakeClock:
     """The clock of every run, on which the stop sleeps."""
     made = FakeClock()
-    monkeypatch.setattr(run_module, "SystemClock", lambda: made)
+    world.deployed["clock"] = made
     monkeypatch.setattr(
         starting_module.time, "sleep", lambda seconds: setattr(made, "elapsed_s", made.elapsed_s + seconds)
     )

@@ -15,10 +15,10 @@ from airflow.sdk.exceptions import AirflowSkipException, TaskAwaitingInput, Task
 
 from kafka_migration.core.evidence.documents import Kind, document_name, parse_document_name
 from kafka_migration.core.migration.settings import HookName
-from kafka_migration.orchestration import run as run_module
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.approve import ApproveOperator
 from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
+from kafka_migration.orchestration.operators.create_topics import CreateTopicsOperator
 from kafka_migration.orchestration.operators.finish import FinishOperator
 from kafka_migration.orchestration.operators.hook import HookOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
@@ -28,14 +28,13 @@ from kafka_migration.orchestration.operators.plan_rollback import PlanRollbackOp
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.operators.restore_settings import RestoreSettingsOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
-from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
 from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator
-from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator
+from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
-from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
+from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 from tests.airflow.conftest import World
 from tests.airflow.cutover import BILLING, P0, P1, answer, approved
 from tests.airflow.driving import event_of
@@ -232,7 +231,7 @@ def test_run_that_is_cleared_refuses_what_was_done_to_its_earlier_attempt(scene:
 
 
 @pytest.fixture
-def hosts(world: World, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+def hosts(world: World) -> set[str]:
     """The connections by which a MirrorMaker host was asked for."""
     seen: set[str] = set()
 
@@ -240,7 +239,7 @@ def hosts(world: World, monkeypatch: pytest.MonkeyPatch) -> set[str]:
         seen.add(connection_id)
         return world.host
 
-    monkeypatch.setattr(run_module, "SshMirrorHost", host)
+    world.deployed["open_host"] = host
     return seen
 
 

@@ -14,12 +14,12 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, TransientError
 from kafka_migration.core.validation.difference_words import finding_lines
 from kafka_migration.orchestration.failing import FailedForGood, NeverAgain
+from kafka_migration.orchestration.operators.create_topics import CreateTopicsOperator
 from kafka_migration.orchestration.operators.finish import FinishOperator
 from kafka_migration.orchestration.operators.hook import HookOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
-from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator
+from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
 from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSensor
 from tests.airflow.conftest import World

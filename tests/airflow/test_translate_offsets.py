@@ -18,8 +18,8 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
 from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator
 from tests.airflow.conftest import World

@@ -11,11 +11,11 @@ import pytest
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk.exceptions import AirflowException
 
-from kafka_migration.adapters import settings
+from kafka_migration.airflow_adapters import settings
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
-from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
+from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from tests.airflow.conftest import World
 from tests.airflow.running import BEFORE_START, P0, do, mirror, validated
 

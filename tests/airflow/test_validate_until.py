@@ -15,9 +15,9 @@ from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.contract import ValidationResult
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
-from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
+from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from tests.airflow.conftest import World
 from tests.airflow.driving import FakeClock
 from tests.airflow.nights import P0, at_night, begin, finish_night

@@ -17,7 +17,7 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
+from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 from tests.airflow.conftest import World
 from tests.airflow.driving import revived
 from tests.airflow.engines import ALARM, lossy

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.adapters import connections, settings
+from kafka_migration.airflow_adapters import connections, settings
 from kafka_migration.cli.main import main
 from kafka_migration.cli.wave_files import write_files
 from kafka_migration.core.findings.codes import Code
@@ -20,7 +20,7 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.transaction_log import COMMITTED_OFFSETS, TRANSACTION_STATE
 from kafka_migration.core.migration.overlap import overlap_findings
 from kafka_migration.core.migration.settings import Insecurity
-from kafka_migration.spec.loading import load_migration_file, load_migrations
+from kafka_migration.migration_file.loading import load_migration_file, load_migrations
 from tests.contract.fake_cluster import FakeCluster, FakeGroup
 from tests.unit.test_transaction_log import ENDED, KEY, V0, V1
 

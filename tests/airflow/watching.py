@@ -10,9 +10,8 @@ import pytest
 from airflow.triggers.base import BaseTrigger
 
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.orchestration import run as run_module
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 from kafka_migration.orchestration.triggers import mirror_lag as trigger_module
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
 from tests.airflow.conftest import World
@@ -57,7 +56,7 @@ class Scene:
 def started(world: World, monkeypatch: pytest.MonkeyPatch, params: dict[str, Any], records: int = 0) -> Scene:
     """Bring a run of the world up to its watch; `records` are on the source before its plan."""
     scene = Scene(world, FakeClock(), TriggerLog())
-    monkeypatch.setattr(run_module, "SystemClock", lambda: scene.clock)
+    world.deployed["clock"] = scene.clock
     path = world.migrations / "shop.yaml"
     text = path.read_text()
     for old, new in SLOWER:

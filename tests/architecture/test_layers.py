@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
+import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
@@ -18,12 +21,14 @@ PACKAGE = ROOT / "plugins" / "kafka_migration"
 # Which layers of the package a layer may import, besides itself.
 MAY_IMPORT = {
     "core": set(),
-    "spec": {"core"},
+    "migration_file": {"core"},
     "engines": {"core"},
     "adapters": {"core"},
-    "preflight": {"core", "spec", "engines"},
-    "orchestration": {"core", "spec", "engines", "adapters", "preflight"},
-    "cli": {"core", "spec", "engines", "adapters", "preflight"},
+    "airflow_adapters": {"core", "adapters"},
+    "steps": {"core", "migration_file", "engines", "adapters"},
+    "preflight": {"core", "migration_file", "engines"},
+    "orchestration": {"core", "migration_file", "engines", "adapters", "airflow_adapters", "steps", "preflight"},
+    "cli": {"core", "migration_file", "engines", "adapters", "airflow_adapters", "steps", "preflight"},
     "__main__": {"cli"},
     "host": set(),
 }
@@ -46,13 +51,24 @@ ROOMS = {
     "rollback": {"findings", "groups", "kafka", "ledger", "migration", "text", "translation", "validation", "waves"},
     "report": {"findings", "groups", "kafka", "migration", "mirror", "text", "validation"},
 }
+# The same for the rooms of the Spark jobs' package.
+JOB_ROOMS = {
+    "shell": set(),
+    "reading": {"shell"},
+    "keys": {"reading", "shell"},
+    "position": {"keys", "reading", "shell"},
+    "translate": {"keys", "reading", "shell"},
+    "validate": {"keys", "position", "reading", "shell"},
+}
 # Which third-party packages a layer may import; a layer that is not named may import any.
 THIRD_PARTY = {
     "core": set(),
     "engines": set(),
     "preflight": set(),
     "host": set(),
-    "spec": {"croniter", "pydantic", "pydantic_core", "yaml"},
+    "migration_file": {"croniter", "pydantic", "pydantic_core", "yaml"},
+    "adapters": {"confluent_kafka"},
+    "steps": set(),
 }
 # Heavy packages that no module may import at its top, because every Airflow component imports the package.
 HEAVY = {"pyspark", "pandas", "numpy"}
@@ -94,34 +110,42 @@ def _is_allowed(layer: str, name: str) -> bool:
     return top not in HEAVY and top in THIRD_PARTY.get(layer, {top})
 
 
-def wrong_doors(core: Path) -> list[str]:
-    """Return every import between rooms of `core` that the second table does not allow, as `file -> room`."""
+def wrong_doors(folder: Path, package: str, table: dict[str, set[str]]) -> list[str]:
+    """Return every import between rooms of a package that their table does not allow, as `file -> room`."""
     wrong = []
-    for path in sorted(core.rglob("*.py")):
-        room = _layer(path, core)
-        entered = {name.split(".")[2] for name in _imports(path) if name.startswith("kafka_migration.core.")}
-        allowed = {room, *ROOMS.get(room, ())}
-        wrong += [f"{path.relative_to(core)} -> {other}" for other in sorted(entered - allowed)]
+    for path in sorted(folder.rglob("*.py")):
+        room = _layer(path, folder)
+        entered = {
+            name.removeprefix(f"{package}.").partition(".")[0]
+            for name in _imports(path)
+            if name.startswith(f"{package}.")
+        }
+        wrong += [f"{path.relative_to(folder)} -> {other}" for other in sorted(entered - {room, *table.get(room, ())})]
     return wrong
 
 
+def wrong_core_doors(core: Path) -> list[str]:
+    return wrong_doors(core, "kafka_migration.core", ROOMS)
+
+
 def test_rooms_follow_the_table():
-    """No room of `core` imports another room against the table of rooms."""
-    assert [] == wrong_doors(PACKAGE / "core")
+    """No room of `core`, or of the Spark jobs' package, imports another room against its table of rooms."""
+    assert [] == wrong_core_doors(PACKAGE / "core")
+    assert [] == wrong_doors(ROOT / "spark_jobs" / "kafka_digest", "kafka_digest", JOB_ROOMS)
 
 
 def test_every_room_is_in_the_table():
-    """Each folder and each module of `core` has its place in the table of rooms, and each room of the table exists."""
-    rooms = {path.name.removesuffix(".py") for path in (PACKAGE / "core").iterdir() if not path.name.startswith("__")}
-
-    assert rooms == set(ROOMS)
+    """Each folder and module of a package with rooms has its place in the table, and each room of the table exists."""
+    for folder, table in ((PACKAGE / "core", ROOMS), (ROOT / "spark_jobs" / "kafka_digest", JOB_ROOMS)):
+        parts = [path for path in folder.iterdir() if path.is_dir() or path.suffix == ".py"]
+        assert set(table) == {path.name.removesuffix(".py") for path in parts if not path.name.startswith("__")}
 
 
 def test_rooms_have_no_cycle():
     """Each room imports only rooms that stand before it in the table, so no two rooms can need each other."""
-    order = list(ROOMS)
-
-    assert [] == [(room, other) for room in order for other in ROOMS[room] if order.index(other) > order.index(room)]
+    for table in (ROOMS, JOB_ROOMS):
+        order = list(table)
+        assert [] == [(r, other) for r in order for other in table[r] if order.index(other) > order.index(r)]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +162,7 @@ def test_broken_door_is_found(tmp_path: Path, file: str, line: str, room: str):
     path.parent.mkdir()
     path.write_text(line)
 
-    assert [f"{file} -> {room}"] == wrong_doors(tmp_path)
+    assert [f"{file} -> {room}"] == wrong_core_doors(tmp_path)
 
 
 def test_no_modules_import_each_other():
@@ -174,6 +198,15 @@ def test_every_layer_is_in_the_table():
     assert set() == folders - set(MAY_IMPORT)
 
 
+def test_every_folder_says_what_belongs_there():
+    """Each folder of the package has a README of at most ten lines, which names the file to start with."""
+    for layer in set(MAY_IMPORT) - {"__main__"}:
+        lines = (PACKAGE / layer / "README.md").read_text().splitlines()
+        assert len(lines) <= 10
+        start = next(line for line in lines if line.startswith("Start reading at"))
+        assert [] == [name for name in re.findall(r"`([\w/]+\.py)`", start) if not (PACKAGE / layer / name).exists()]
+
+
 def test_nothing_imports_the_command_line():
     """Only `python -m kafka_migration` leads to the command line; no other layer knows it."""
     assert ["__main__"] == [layer for layer, allowed in MAY_IMPORT.items() if "cli" in allowed]
@@ -184,10 +217,14 @@ def test_nothing_imports_the_command_line():
     [
         ("core/lag.py", "import kafka_migration.adapters.kafka", "kafka_migration.adapters.kafka"),
         ("core/lag.py", "import yaml", "yaml"),
-        ("cli/stop.py", "from kafka_migration.orchestration import run", "kafka_migration.orchestration.run"),
+        ("cli/stop.py", "import kafka_migration.orchestration.factory", "kafka_migration.orchestration.factory"),
         ("adapters/kafka.py", "from kafka_migration.cli import stop", "kafka_migration.cli.stop"),
         ("engines/mm.py", "from kafka_migration.adapters import kafka", "kafka_migration.adapters.kafka"),
-        ("adapters/kafka.py", "from kafka_migration.orchestration import run", "kafka_migration.orchestration.run"),
+        (
+            "adapters/kafka.py",
+            "from kafka_migration.orchestration import factory",
+            "kafka_migration.orchestration.factory",
+        ),
         ("adapters/kafka.py", "def f():\n    import pyspark", "pyspark"),
     ],
 )
@@ -198,6 +235,19 @@ def test_broken_arrow_is_found(tmp_path: Path, file: str, line: str, wrong: str)
     path.write_text(line)
 
     assert [f"{file} -> {wrong}"] == wrong_arrows(tmp_path)
+
+
+def test_use_cases_need_no_airflow():
+    """What the ring of use cases imports, directly or not, loads no module of Airflow."""
+    modules = [_module(path) for path in sorted((PACKAGE / "steps").rglob("*.py"))]
+    program = (
+        f"import sys; [__import__(name) for name in {modules}]\n"
+        "print([name for name in sys.modules if name.partition('.')[0] == 'airflow'])"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "plugins")}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+
+    assert "[]" == done.stdout.strip()
 
 
 def test_dag_files_import_only_orchestration():

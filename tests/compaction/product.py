@@ -9,8 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafka_digest import classify
-from kafka_digest.align_tasks import (
+from kafka_digest.keys.align_tasks import (
     HASHED,
     SOURCE,
     SOURCE_BEFORE,
@@ -21,8 +20,9 @@ from kafka_digest.align_tasks import (
     Circumstances,
     differences,
 )
-from kafka_digest.alignment import COMPACTED
-from kafka_digest.compaction import EXPLAINED, Share, too_many
+from kafka_digest.keys.alignment import COMPACTED
+from kafka_digest.keys.compaction import EXPLAINED, Share, too_many
+from kafka_digest.position import classify
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.migration.tolerance import Tolerance

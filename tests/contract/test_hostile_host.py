@@ -11,9 +11,9 @@ from pathlib import Path
 import paramiko
 import pytest
 
-from kafka_migration.adapters.mirror_host import SshMirrorHost
-from kafka_migration.adapters.ssh import MAX_OUTPUT_BYTES, SshTransport
 from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut, ReplyTooLong
+from kafka_migration.airflow_adapters.mirror_host import SshMirrorHost
+from kafka_migration.airflow_adapters.ssh import MAX_OUTPUT_BYTES, SshTransport
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
 from tests.contract.host_contract import codes

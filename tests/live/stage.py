@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,19 +20,21 @@ from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic, ResourceType
 
 from kafka_migration.adapters.kafka import ConfluentCluster
-from kafka_migration.adapters.mirror_host import SshMirrorHost
+from kafka_migration.airflow_adapters import settings
+from kafka_migration.airflow_adapters.mirror_host import SshMirrorHost
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.orchestration import context as context_module
 from kafka_migration.orchestration import keeping as keeping_module
-from kafka_migration.orchestration import run as run_module
+from kafka_migration.orchestration.context import run_of
+from kafka_migration.orchestration.operators.create_topics import CreateTopicsOperator
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
-from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
-from kafka_migration.orchestration.run import MigrationRun
-from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
+from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
+from kafka_migration.steps.run import MigrationRun
 from sandbox.data.clients import client_config
 from sandbox.data.reading import read_records
 from sandbox.data.topics import wait_until_led
@@ -42,8 +44,8 @@ from tests.airflow.driving import deferred_by, revived
 from tests.waiting import wait_until
 
 CALL_TIMEOUT_S = 60
-START_TIMEOUT_S = 180
-WATCH_TIMEOUT_S = 300
+START_TIMEOUT_S = 400
+WATCH_TIMEOUT_S = 900
 BEFORE_START = (PreflightOperator, ReserveOperator, PlanOperator, CreateTopicsOperator)
 FILE = """\
 version: 1
@@ -105,7 +107,7 @@ class Stage:
     @property
     def run(self) -> MigrationRun:
         """The run as a task sees it."""
-        return MigrationRun.from_context(self._context(), self.name)
+        return run_of(self._context(), self.name)
 
     def next_run(self) -> None:
         """End the present run, whatever became of it, and begin another."""
@@ -244,6 +246,8 @@ def set_the_stage(sandbox: Sandbox, root: Path, patch: pytest.MonkeyPatch) -> No
             patch.setenv(name, value)
     # Each stage puts its own in its place.
     patch.setattr(keeping_module, "XCom", FakeXCom(AirflowKeeps()))
-    patch.setattr(run_module, "VariableAnchor", FakeAnchor().of)
-    patch.setattr(run_module.settings, "evidence_root", lambda: root / "evidence")
-    patch.setattr(run_module.settings, "migrations_folder", lambda: root / "migrations")
+    made, anchor = context_module.deployment(), FakeAnchor().of
+    folders = {"evidence_root": root / "evidence", "migrations_folder": root / "migrations"}
+    patch.setattr(context_module, "deployment", lambda: replace(made, anchor=anchor, **folders))
+    patch.setattr(settings, "evidence_root", lambda: root / "evidence")
+    patch.setattr(settings, "migrations_folder", lambda: root / "migrations")

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.live
 # Recent enough for every topic's retention: the broker would purge older records while the tests compare.
 START_MS = int(time.time() * 1000) - SPAN_MS
 VOLUMES = Volumes(orders=6_000, payments=12_000, audit=1_000, transfers=1_000)
-TIMEOUT_S = 60
+TIMEOUT_S = 180
 COPIED = "copied"
 
 

@@ -16,7 +16,7 @@ from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
 from sandbox.sandbox import Sandbox
 from tests.live.stage import BEFORE_START, Stage, set_the_stage
 from tests.waiting import wait_until

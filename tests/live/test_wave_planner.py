@@ -15,7 +15,7 @@ from kafka_migration.adapters.kafka import ConfluentCluster
 from kafka_migration.cli.main import main
 from kafka_migration.core.kafka.cluster import CommittedOffset, NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition as Partition
-from kafka_migration.spec.loading import load_migrations
+from kafka_migration.migration_file.loading import load_migrations
 from sandbox.sandbox import Sandbox
 from tests.waiting import wait_until
 

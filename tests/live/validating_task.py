@@ -9,16 +9,16 @@ from __future__ import annotations
 import json
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 from airflow.sdk.api.datamodels._generated import DagRunType
 
-from kafka_migration.adapters.connections import connection_config
 from kafka_migration.core.validation.contract import ValidationRequest
-from kafka_migration.orchestration import run as run_module
-from kafka_migration.orchestration.operators import spark_job, validate
-from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration import context as context_module
+from kafka_migration.orchestration.context import run_of
+from kafka_migration.orchestration.operators import validate_topics as validate
 from tests.airflow.conftest import FakeAnchor, FakeTaskInstance
 from tests.live.spark_cluster import EXECUTOR
 
@@ -29,17 +29,18 @@ LOGIN = "login.json"
 def main(folder: Path) -> None:
     """Validate what the request says; the task ends as Spark does."""
     request = ValidationRequest.from_document(json.loads((folder / "request.json").read_text()))
-    validate._request = lambda run: request
+    validate.request_of = lambda run: request
+    # Outside Airflow there are no variables.
+    made, deployed = context_module.deployment(), {"anchor": FakeAnchor().of}
     if (folder / LOGIN).exists():
         login = json.loads((folder / LOGIN).read_text())
         (folder / LOGIN).unlink()
-        spark_job.connection_config = lambda *of: {**connection_config(*of), **login}
+        deployed["client_settings"] = lambda cluster: {**made.client_settings(cluster), **login}
     dag_run = SimpleNamespace(dag_id="dag", run_id="run", clear_number=0, run_type=DagRunType.MANUAL)
     dag = SimpleNamespace(tasks=[])
     context = {"dag_run": dag_run, "params": {"mode": "sync"}, "ti": FakeTaskInstance(), "dag": dag}
-    # Outside Airflow there are no variables.
-    run_module.VariableAnchor = FakeAnchor().of  # type: ignore[assignment,misc]
-    run = MigrationRun.from_context(context, NAME)  # type: ignore[arg-type]
+    context_module.deployment = lambda: replace(made, **deployed)
+    run = run_of(context, NAME)  # type: ignore[arg-type]
     run.evidence.freeze_migration((folder / f"{NAME}.yaml").read_text())
     operator = validate.ValidateTopicsOperator(task_id="validate_topics", migration=NAME, conf=EXECUTOR)
     signal.signal(signal.SIGTERM, lambda number, frame: operator.on_kill())

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession, functions
 
-from kafka_digest import remainder
-from kafka_digest.clusters import SIDES
-from kafka_digest.difference_file import DifferenceFile
-from kafka_digest.key_job import KeyJob
-from kafka_digest.position_job import PositionJob
-from kafka_digest.windows import LogBounds, SideRange, WindowPlan, plan_window
+from kafka_digest.keys.difference_file import DifferenceFile
+from kafka_digest.keys.job import KeyJob
+from kafka_digest.position import remainder
+from kafka_digest.position.job import PositionJob
+from kafka_digest.reading.clusters import SIDES
+from kafka_digest.reading.windows import LogBounds, SideRange, WindowPlan, plan_window
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.validation.contract import PartitionResult, TopicResult, ValidationResult
 from kafka_migration.core.validation.judging import judge_topics
@@ -224,7 +224,7 @@ def test_keys_that_change_places_after_what_was_cleaned_are_found(spark, compare
 
 def test_order_that_takes_too_many_masks_is_a_warning(spark, compared, monkeypatch):
     """What is not compared is said, and is no PASS."""
-    monkeypatch.setattr("kafka_digest.position_job.MAX_MASKS", 0)
+    monkeypatch.setattr("kafka_digest.position.job.MAX_MASKS", 0)
     made = copy_of(RECORDS, RECORDS, (True, False), False)
     made.source.logs[0].clean(0)
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_digest.digest import block_rows
-from kafka_digest.key_frames import record_rows
-from kafka_digest.key_tasks import PARTIAL, SUMS, roll_up
+from kafka_digest.keys.frames import record_rows
+from kafka_digest.keys.tasks import PARTIAL, SUMS, roll_up
+from kafka_digest.position.digest import block_rows
 from tests.spark import definition
 from tests.spark.conftest import KafkaRecord
 

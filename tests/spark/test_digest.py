@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from kafka_digest.blocks import compare_blocks, window_digest
-from kafka_digest.clusters import without_timestamps
-from kafka_digest.digest import block_rows
-from kafka_digest.hashing import RECORD, hash_of
-from kafka_digest.position_job import _block
+from kafka_digest.position.blocks import compare_blocks, window_digest
+from kafka_digest.position.digest import block_rows
+from kafka_digest.position.job import _block
+from kafka_digest.reading.clusters import without_timestamps
+from kafka_digest.reading.hashing import RECORD, hash_of
 from tests.spark.conftest import KafkaRecord
 
 # pyspark leaves its sockets to the garbage collector

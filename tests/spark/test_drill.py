@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from kafka_digest.blocks import DrillRange
-from kafka_digest.drill import LOOK_AHEAD_RECORDS, DrillCase, first_differences
+from kafka_digest.position.blocks import DrillRange
+from kafka_digest.position.drill import LOOK_AHEAD_RECORDS, DrillCase, first_differences
 from tests.spark.conftest import KafkaRecord
 
 # pyspark leaves its sockets to the garbage collector

@@ -8,7 +8,7 @@ from functools import reduce
 
 import pytest
 
-from kafka_digest.align_tasks import (
+from kafka_digest.keys.align_tasks import (
     NO_CIRCUMSTANCES,
     SOURCE_BEHIND,
     TARGET_BEFORE,
@@ -16,9 +16,9 @@ from kafka_digest.align_tasks import (
     UNCOMMITTED,
     Circumstances,
 )
-from kafka_digest.key_drill import Suspects, aligned_keys, reconciled
-from kafka_digest.key_frames import KeyedSide, compared_rows
-from kafka_digest.key_tasks import DIFFERING
+from kafka_digest.keys.drill import Suspects, aligned_keys, reconciled
+from kafka_digest.keys.frames import KeyedSide, compared_rows
+from kafka_digest.keys.tasks import DIFFERING
 from tests.spark.conftest import KafkaRecord
 
 # pyspark leaves its sockets to the garbage collector

@@ -9,9 +9,9 @@ from functools import reduce
 
 import pytest
 
-from kafka_digest.key_digest import NULL_BUCKET
-from kafka_digest.key_frames import KeyedSide, compared_rows
-from kafka_digest.key_tasks import DIFFERING, PLACE, TOTAL
+from kafka_digest.keys.digest import NULL_BUCKET
+from kafka_digest.keys.frames import KeyedSide, compared_rows
+from kafka_digest.keys.tasks import DIFFERING, PLACE, TOTAL
 from tests.spark.conftest import KafkaRecord
 
 # pyspark leaves its sockets to the garbage collector

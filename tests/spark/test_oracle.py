@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import DataFrame
 
-from kafka_digest.blocks import compare_blocks
-from kafka_digest.digest import block_rows
-from kafka_digest.key_drill import Suspects, aligned_keys, reconciled
-from kafka_digest.key_frames import KeyedSide, compared_rows
-from kafka_digest.key_tasks import DIFFERING
-from kafka_digest.position_job import _block
+from kafka_digest.keys.drill import Suspects, aligned_keys, reconciled
+from kafka_digest.keys.frames import KeyedSide, compared_rows
+from kafka_digest.keys.tasks import DIFFERING
+from kafka_digest.position.blocks import compare_blocks
+from kafka_digest.position.digest import block_rows
+from kafka_digest.position.job import _block
 from tests.oracle import Logs, Raw, good_by_key, same_by_key, same_by_position, unpaired
 from tests.spark.conftest import KafkaRecord
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 import pytest
 from pyspark.sql import DataFrame, SparkSession, functions
 
-from kafka_digest.session import small_table
-from kafka_digest.translation import Translation
-from kafka_digest.vectors import TopicCopy, Translated
-from kafka_digest.windows import SideRange
+from kafka_digest.reading.windows import SideRange
+from kafka_digest.shell.session import small_table
+from kafka_digest.translate.passes import Translation
+from kafka_digest.translate.vectors import TopicCopy, Translated
 from tests.copy_scenarios import Partitions, Scenario, copied, random_scenario
 from tests.spark.conftest import KafkaRecord
 

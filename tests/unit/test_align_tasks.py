@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_digest import align_tasks
-from kafka_digest.align_tasks import HASHED, differences
+from kafka_digest.keys import align_tasks
+from kafka_digest.keys.align_tasks import HASHED, differences
 
 pytestmark = pytest.mark.unit
 

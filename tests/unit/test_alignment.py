@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_digest import subsequences
-from kafka_digest.alignment import (
+from kafka_digest.keys import subsequences
+from kafka_digest.keys.alignment import (
     ABORTED,
     ALTERED,
     COMPACTED,
@@ -32,7 +32,7 @@ from kafka_digest.alignment import (
     align,
     surplus,
 )
-from kafka_digest.subsequences import common_subsequence
+from kafka_digest.keys.subsequences import common_subsequence
 
 pytestmark = pytest.mark.unit
 

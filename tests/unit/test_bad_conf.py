@@ -9,7 +9,7 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.run_conf import MAX_UNKNOWN, unknown_findings
-from kafka_migration.orchestration.run import RunRequest
+from kafka_migration.steps.request import RunRequest
 
 pytestmark = pytest.mark.unit
 

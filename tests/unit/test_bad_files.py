@@ -11,7 +11,7 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.patterns import MOST_WAYS, matches, pattern_problem
-from kafka_migration.spec.loading import (
+from kafka_migration.migration_file.loading import (
     MAX_FILE_BYTES,
     MAX_FINDINGS,
     load_alerts_file,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from kafka_digest.classify import Elsewhere, Record, align, classify_first_difference
+from kafka_digest.position.classify import Elsewhere, Record, align, classify_first_difference
 
 pytestmark = pytest.mark.unit
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from py4j.protocol import Py4JError
 
-from kafka_digest import command, documents
-from kafka_digest.documents import read_clients, take_clients
-from kafka_digest.errors import JobError
+from kafka_digest.shell import command, documents
+from kafka_digest.shell.documents import read_clients, take_clients
+from kafka_digest.shell.errors import JobError
 
 pytestmark = pytest.mark.unit
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_digest.alignment import COMPACTED, DUPLICATE, EXTRA, MISSING, UNPROVED
-from kafka_digest.compaction import Share, too_many
+from kafka_digest.keys.alignment import COMPACTED, DUPLICATE, EXTRA, MISSING, UNPROVED
+from kafka_digest.keys.compaction import Share, too_many
 
 pytestmark = pytest.mark.unit
 

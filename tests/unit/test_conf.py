@@ -10,7 +10,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.run_conf import USED_BY
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.orchestration.run import RunRequest
+from kafka_migration.steps.request import RunRequest
 
 GIVEN: dict[str, Any] = {
     "note": "CHG-1",

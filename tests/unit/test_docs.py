@@ -17,7 +17,7 @@ from kafka_migration.cli.main import parser
 from kafka_migration.core.connections.java_properties import java_properties
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.alert_settings import AlertKind
-from kafka_migration.spec.loading import load_migration
+from kafka_migration.migration_file.loading import load_migration
 from tests.documents import blocks, commands
 
 pytestmark = pytest.mark.unit
@@ -100,7 +100,7 @@ def examples(language: str) -> list[str]:
 
 def test_every_setting_is_documented():
     """The installation page has a row for each setting of the section, with its environment variable."""
-    code = (ROOT / "plugins" / "kafka_migration" / "adapters" / "settings.py").read_text()
+    code = (ROOT / "plugins" / "kafka_migration" / "airflow_adapters" / "settings.py").read_text()
     rows = re.findall(r"^\| `(\w+)` \| `AIRFLOW__KAFKA_MIGRATION__(\w+)`", INSTALLATION, re.MULTILINE)
 
     assert [(name, name.upper()) for name in re.findall(r'conf\.get\(SECTION, "(\w+)"', code)] == rows
@@ -184,6 +184,8 @@ def test_every_operator_is_documented():
     ]
 
     assert [] == [name for name in classes if name not in BASES and f"`{name}`" not in page]
+    for name, module in re.findall(r"^\| `(\w+)` \| `([\w.]+)` \|", page, re.MULTILINE):
+        assert f"class {name}(" in (folder / f"{module.replace('.', '/')}.py").read_text()
 
 
 @pytest.mark.parametrize("name", ["nightly-sync", "cutover"])

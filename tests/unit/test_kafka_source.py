@@ -10,10 +10,10 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from kafka_digest.errors import JobError
-from kafka_digest.kafka_source import FORBIDDEN_OPTIONS, read_ranges, reader_options
-from kafka_digest.session import FEW_PARTITIONS
-from kafka_digest.windows import SideRange
+from kafka_digest.reading.kafka_source import FORBIDDEN_OPTIONS, read_ranges, reader_options
+from kafka_digest.reading.windows import SideRange
+from kafka_digest.shell.errors import JobError
+from kafka_digest.shell.session import FEW_PARTITIONS
 
 pytestmark = pytest.mark.unit
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_digest.key_digest import NULL_BUCKET, BucketSums, KeyRuns, grouped
+from kafka_digest.keys.digest import NULL_BUCKET, BucketSums, KeyRuns, grouped
 
 pytestmark = pytest.mark.unit
 

@@ -10,14 +10,14 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from kafka_digest.errors import JobError, _last_of_traceback
-from kafka_digest.job import _check_request
-from kafka_digest.kafka_source import reader_options
-from kafka_digest.key_job import _rounds, _topics
-from kafka_digest.key_tasks import DIFFERING, PLACE, TOTAL
-from kafka_digest.rate_limit import limited_options, reading_at_most
-from kafka_digest.units import Unit
-from kafka_digest.windows import SideRange, WindowPlan
+from kafka_digest.keys.compare import Unit
+from kafka_digest.keys.job import _rounds, _topics
+from kafka_digest.keys.tasks import DIFFERING, PLACE, TOTAL
+from kafka_digest.reading.kafka_source import reader_options
+from kafka_digest.reading.windows import SideRange, WindowPlan
+from kafka_digest.shell.errors import JobError, _last_of_traceback
+from kafka_digest.shell.rate_limit import limited_options, reading_at_most
+from kafka_digest.validate import _check_request
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.contract import KEY_DIGEST, POSITION_DIGEST
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from kafka_migration.adapters import metrics as adapter
+from kafka_migration.airflow_adapters import metrics as adapter
 from kafka_migration.core.kafka.lag import Known, Unknown
 from kafka_migration.core.mirror.progress import ProgressMeter
 from kafka_migration.core.report.metrics import Metric, MetricsOf

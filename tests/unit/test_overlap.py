@@ -10,7 +10,7 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.overlap import overlap_findings
 from kafka_migration.core.migration.settings import Cluster, Migration, TopicNames, TopicNaming
-from kafka_migration.spec.loading import load_migrations
+from kafka_migration.migration_file.loading import load_migrations
 
 pytestmark = pytest.mark.unit
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from kafka_digest.progress import Workload, progress_line, telling_progress
-from kafka_digest.windows import SideRange, WindowPlan
+from kafka_digest.reading.progress import Workload, progress_line, telling_progress
+from kafka_digest.reading.windows import SideRange, WindowPlan
 
 pytestmark = pytest.mark.unit
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from py4j.protocol import Py4JError, Py4JNetworkError
 
-from kafka_digest.errors import JobError, naming
-from kafka_digest.silence import GIVE_UP_AFTER, Silence, asking
+from kafka_digest.reading.silence import GIVE_UP_AFTER, Silence, asking
+from kafka_digest.shell.errors import JobError, naming
 
 pytestmark = pytest.mark.unit
 
@@ -139,7 +139,7 @@ def test_end_of_spark_is_no_silence(world: World):
 )
 def test_errors_have_codes(message: str, code: str, monkeypatch: pytest.MonkeyPatch):
     """What Java says becomes the code that the task ends with; what is not known is Spark's failure."""
-    monkeypatch.setattr("kafka_digest.errors.root_cause", lambda error: message)
+    monkeypatch.setattr("kafka_digest.shell.errors.root_cause", lambda error: message)
     with pytest.raises(JobError) as raised, naming("reading"):
         raise Py4JError(message)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_digest.rightmost import Copies, Log, rightmost
+from kafka_digest.translate.rightmost import Copies, Log, rightmost
 from tests.copy_scenarios import Partitions, Scenario, random_scenario
 
 pytestmark = pytest.mark.unit

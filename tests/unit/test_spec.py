@@ -9,7 +9,7 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.spec.loading import load_migration, load_migrations, read_migration_text
+from kafka_migration.migration_file.loading import load_migration, load_migrations, read_migration_text
 
 pytestmark = pytest.mark.unit
 

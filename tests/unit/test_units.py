@@ -9,11 +9,11 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from kafka_digest import units as units_module
-from kafka_digest.clusters import SIDES
-from kafka_digest.difference_file import DifferenceFile
-from kafka_digest.errors import JobError
-from kafka_digest.units import KeyComparison, Unit
+from kafka_digest.keys import compare as units_module
+from kafka_digest.keys.compare import KeyComparison, Unit
+from kafka_digest.keys.difference_file import DifferenceFile
+from kafka_digest.reading.clusters import SIDES
+from kafka_digest.shell.errors import JobError
 
 pytestmark = pytest.mark.unit
 

@@ -7,8 +7,8 @@ from dataclasses import fields, replace
 
 import pytest
 
-from kafka_digest.blocks import Block, SplitInput, check_blocks, compare_blocks, drill_range, window_digest
-from kafka_digest.windows import LogBounds, SideRange, in_rounds, plan_window, readable_range, too_long
+from kafka_digest.position.blocks import Block, SplitInput, check_blocks, compare_blocks, drill_range, window_digest
+from kafka_digest.reading.windows import LogBounds, SideRange, in_rounds, plan_window, readable_range, too_long
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.ledger.window import Window
@@ -126,7 +126,8 @@ def test_other_documents_are_refused(change):
 def test_the_job_and_the_package_mean_the_same():
     """Both sides of the contract name the same digest, kinds and schema."""
     pytest.importorskip("pyspark")
-    from kafka_digest import align_tasks, alignment, job
+    from kafka_digest import validate as job
+    from kafka_digest.keys import align_tasks, alignment
     from kafka_migration.core.validation import contract as validation
 
     assert set(job.DIGESTS) == set(DIGESTS)

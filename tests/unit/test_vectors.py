@@ -8,9 +8,9 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from kafka_digest.errors import JobError
-from kafka_digest.vectors import TopicCopy
-from kafka_digest.windows import SideRange
+from kafka_digest.reading.windows import SideRange
+from kafka_digest.shell.errors import JobError
+from kafka_digest.translate.vectors import TopicCopy
 
 pytestmark = pytest.mark.unit
 

@@ -20,7 +20,7 @@ from kafka_migration.core.waves.migration_file import (
     wave_file,
 )
 from kafka_migration.core.waves.plan import Clusters, GroupReads, Wave, Wish, plan_waves
-from kafka_migration.spec.loading import load_migration
+from kafka_migration.migration_file.loading import load_migration
 
 pytestmark = pytest.mark.unit
 

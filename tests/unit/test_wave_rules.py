@@ -29,7 +29,7 @@ from kafka_migration.core.waves.plan import (
 from kafka_migration.core.waves.topics import never_moved, streams_topics
 from kafka_migration.core.waves.wording import reasons, remarks
 from kafka_migration.engines.never_copied import never_copied_findings
-from kafka_migration.spec.models import MigrationModel
+from kafka_migration.migration_file.models import MigrationModel
 
 pytestmark = pytest.mark.unit
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_digest.whole_keys import whole_keys
+from kafka_digest.keys.whole_keys import whole_keys
 
 pytestmark = pytest.mark.unit
 

@@ -57,6 +57,8 @@ class RunEvidence:
         self.attempt = run.attempt
         self.folder = self._run_folder / f"attempt-{run.attempt}"
         self._keeper = keeper
+        # What was read and is as it was written, by name: read once in the life of this object.
+        self._checked: dict[str, tuple[str, bytes]] = {}
         # Whether a changed document is as good as none: for tasks that must do their work whatever happened.
         self.leaves_out_changed = False
 
@@ -82,7 +84,7 @@ class RunEvidence:
     def _as_frozen(self, name: str, digest: str) -> bytes:
         """Return the frozen file as Airflow keeps it, or else the copy in the folder if that is the same."""
         kept = self._keeper.kept().migration if self._keeper else None
-        found = self._content(name)
+        found = self._as_checked(name, digest)
         for content in (kept and kept.encode(), found):
             if content and not change_of(digest, content) and (self.leaves_out_changed or is_sole(digest)):
                 return content
@@ -174,8 +176,11 @@ class RunEvidence:
 
     def _changes(self) -> Iterator[Finding]:
         for name, digest in sorted(self._digests().items()):
-            if found := change_of(digest, self._content(name)):
+            content = self._content(name)
+            if found := change_of(digest, content):
                 yield changed_finding(name, found, digest)
+            elif content is not None:
+                self._checked[name] = (digest, content)
         for name in self._strangers():
             yield changed_finding(name, change_of(None, None), None)
 
@@ -200,14 +205,18 @@ class RunEvidence:
 
     def _read(self, name: str) -> dict[str, Any] | None:
         """Return a document; `None` for a changed one where these are left out."""
-        content = self._content(name)
-        if self._keeper is not None:
-            digest = self._digests().get(name)
-            if found := change_of(digest, content):
-                if self.leaves_out_changed:
-                    return None
-                raise Refused([changed_finding(name, found, digest)])
+        digest = self._digests().get(name)
+        content = self._as_checked(name, digest)
+        if self._keeper is not None and (found := change_of(digest, content)):
+            if self.leaves_out_changed:
+                return None
+            raise Refused([changed_finding(name, found, digest)])
         return None if content is None else parse_json(content, self._run_folder / name)
+
+    def _as_checked(self, name: str, digest: str | None) -> bytes | None:
+        """Return a document as it was when it was compared with this digest; read it if it was not."""
+        compared, content = self._checked.get(name, (None, b""))
+        return content if compared is not None and compared == digest else self._content(name)
 
     def _content(self, name: str) -> bytes | None:
         try:

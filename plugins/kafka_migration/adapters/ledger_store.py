@@ -66,6 +66,7 @@ class LedgerStore:
         self._names: list[str] = []
         self._digests: dict[int, str] = {}
         self._ledger, self._head = Ledger(), Head()
+        self._is_read = False
         self._anchored: Head | None = None
 
     def read(self) -> Ledger:
@@ -79,7 +80,17 @@ class LedgerStore:
             for name in names[len(self._names) :]:
                 self._take(name)
             self._require(anchor_findings(anchored, self._digests, str(self.folder)))
+            self._is_read = True
             return self._ledger
+
+    def known(self) -> Ledger:
+        """Return the ledger as this object knows it, with the entries that it appended; read it if it has not yet.
+
+        That is the whole ledger while the run holds the reservation, because then no other run appends. `append` looks
+        again, and refuses a run that has lost the reservation.
+        """
+        with self._lock:
+            return self._ledger if self._is_read else self.read()
 
     def append(self, entry: Mapping[str, Any]) -> None:
         """Append one entry, after those that the ledger holds now.
@@ -91,9 +102,9 @@ class LedgerStore:
             for _ in range(_TRIES):
                 self.read()
                 self._require(self._writer_findings(entry))
-                path = self.folder / f"{self._head.number + 1:06}.json"
-                if create_whole(path, to_json(linked(entry, self._head))):
-                    self.read()
+                name = f"{self._head.number + 1:06}.json"
+                if create_whole(self.folder / name, to_json(linked(entry, self._head))):
+                    self._take(name)
                     self._keep_head()
                     return
             raise TransientError(f"other writers append to {self.folder} at the same time")

@@ -11,7 +11,6 @@ from typing import Self
 
 import kafka_migration
 from kafka_migration.adapters.patience import time_left
-from kafka_migration.adapters.ssh import SshTransport
 from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut, ReplyTooLong, Transport
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MigrationError, OutcomeUnknown, TransientError
@@ -160,19 +159,6 @@ class ScriptMirrorHost:
         except UnreadableReply as error:
             said = stderr.strip()[-500:] or "nothing"
             raise UnreadableReply(f"{error}; exit status {exit_status}, on stderr: {said}") from None
-
-
-class SshMirrorHost(ScriptMirrorHost):
-    """The MirrorMaker host behind an Airflow connection of type `ssh`.
-
-    The connection's details are resolved here, so that a trigger can build it on the event loop and call it in
-    a thread; nothing is connected before the first call. For one caller at a time.
-
-    Raises `Refused` (`CONNECTION_MISSING`, `CONNECTION_INVALID`).
-    """
-
-    def __init__(self, migration: str, ssh_conn_id: str, home: str | None = None) -> None:
-        super().__init__(migration, SshTransport(ssh_conn_id), home)
 
 
 @cache

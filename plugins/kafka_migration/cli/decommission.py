@@ -13,7 +13,7 @@ from kafka_migration.cli.store import MigrationStore
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.rollback.decommission import Patience, Point, decommission_points, may_go
-from kafka_migration.spec.loading import load_migration
+from kafka_migration.migration_file.loading import load_migration
 
 DECOMMISSION_SCHEMA = 1
 
@@ -48,9 +48,9 @@ def decommission_document(store: MigrationStore, patience: Patience) -> dict[str
 
 def _points(store: MigrationStore, ledger: Ledger, now: datetime, patience: Patience) -> tuple[Point, ...]:
     # Airflow takes seconds to import, and only an answer that asks the clusters needs it.
-    from kafka_migration.adapters.connections import cluster_named
-    from kafka_migration.adapters.old_cluster import read_old_cluster
     from kafka_migration.adapters.renamed_topics import RenamedTopics
+    from kafka_migration.airflow_adapters.connections import cluster_named
+    from kafka_migration.steps.rollback.decommission import read_old_cluster
 
     migration = _migration(store, ledger)
     names = {topic: migration.target_topic(topic) for topic in {*migration.topics, *ledger.copied_topics}}

@@ -25,7 +25,7 @@ from kafka_migration.cli.waves import waves
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.migration.patterns import pattern_problem
 from kafka_migration.core.migration.settings import Insecurity
-from kafka_migration.spec.scalars import Duration
+from kafka_migration.migration_file.scalars import Duration
 
 # As a shell reports a command that was interrupted.
 INTERRUPTED = 130

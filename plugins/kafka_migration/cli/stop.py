@@ -22,7 +22,7 @@ from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Mode, WatchSettings
 from kafka_migration.core.migration.stop_request import StopRequest, what_follows
 from kafka_migration.core.text.shown import duration
-from kafka_migration.spec.loading import load_migration
+from kafka_migration.migration_file.loading import load_migration
 
 # How often `--wait` looks into the ledger.
 LOOK_EVERY_S = 2.0

@@ -68,7 +68,7 @@ def evidence_root(place: str | None) -> Any:
     if place is not None and "://" not in place:
         return Path(place)
     # Airflow takes seconds to import; a plain folder does not need it.
-    from kafka_migration.adapters import settings
+    from kafka_migration.airflow_adapters import settings
 
     return settings.evidence_root() if place is None else settings.folder_at(place)
 

@@ -13,7 +13,7 @@ from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.waves.migration_file import Names, wave_file
 from kafka_migration.core.waves.plan import WavePlan
 from kafka_migration.engines.never_copied import never_copied_findings
-from kafka_migration.spec.loading import MAX_FILE_BYTES, load_migration, load_migration_file
+from kafka_migration.migration_file.loading import MAX_FILE_BYTES, load_migration, load_migration_file
 
 
 @dataclass(frozen=True, slots=True)

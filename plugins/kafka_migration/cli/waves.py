@@ -58,7 +58,7 @@ def _insecure(named: Sequence[str]) -> tuple[Insecurity, ...]:
 def _files_there(folder: Path | None) -> FilesThere:
     """Return the migration files of the configured folder, and of the one to be written to."""
     # Airflow takes seconds to import, and few verbs need it.
-    from kafka_migration.adapters.settings import migrations_folder
+    from kafka_migration.airflow_adapters.settings import migrations_folder
 
     if folder is not None and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is no folder; make it, or name another")
@@ -66,7 +66,7 @@ def _files_there(folder: Path | None) -> FilesThere:
 
 
 def _plan(arguments: Namespace, there: FilesThere, source: KafkaCluster, target: KafkaCluster) -> WavePlan:
-    from kafka_migration.adapters.wave_reading import read_clusters
+    from kafka_migration.steps.waves.reading import read_clusters
 
     wish = Wish(
         topics=tuple(arguments.topic),
@@ -85,7 +85,7 @@ def _written(folder: Path | None, files: dict[str, str], there: FilesThere) -> l
 
 
 def _cluster(side: str, connection_id: str, allowed: Sequence[Insecurity]) -> KafkaCluster:
-    from kafka_migration.adapters import connections
+    from kafka_migration.airflow_adapters import connections
 
     try:
         return connections.cluster_named(side, connection_id, allowed)

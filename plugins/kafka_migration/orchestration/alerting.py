@@ -7,25 +7,24 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from airflow.sdk import Context, conf
+from airflow.sdk import Context
 from airflow.sdk.definitions.callback import AsyncCallback
 from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
 from asgiref.sync import sync_to_async
 
-from kafka_migration.adapters import settings
-from kafka_migration.adapters.metrics import begin_metrics, emit
-from kafka_migration.adapters.notifiers import notify
+from kafka_migration.airflow_adapters import settings
+from kafka_migration.airflow_adapters.metrics import begin_metrics, emit
+from kafka_migration.airflow_adapters.notifiers import notify
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.alert_settings import AlertKind, AlertSettings
 from kafka_migration.core.migration.run_window import RunType
 from kafka_migration.core.migration.settings import Migration, RunIdentity
-from kafka_migration.core.mirror.silence import Silence, moment
-from kafka_migration.core.report.alerts import ENDED, Alert, run_link
+from kafka_migration.core.report.alerts import ENDED, Alert
 from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.text.shown import duration
-from kafka_migration.orchestration.run import MigrationRun, identity_of
-from kafka_migration.spec.loading import load_alerts_file
+from kafka_migration.migration_file.loading import load_alerts_file
+from kafka_migration.orchestration.context import bare_run_of, link_to
+from kafka_migration.steps.run import MigrationRun
 
 log = logging.getLogger(__name__)
 
@@ -39,12 +38,6 @@ def alerts_of(migration: Migration | None) -> AlertSettings:
         return migration.alerts
     path = settings.alerts_file()
     return AlertSettings() if path is None else load_alerts_file(path)
-
-
-def link_to(identity: RunIdentity, task_id: str = "") -> str:
-    """Return the address of a run in Airflow's UI (or of a task's question), by `[api] base_url`."""
-    base_url = conf.get("api", "base_url", fallback="") or "http://localhost:8080"
-    return run_link(base_url, identity.dag_id, identity.run_id, task_id)
 
 
 def send(run: MigrationRun, alert: Alert) -> None:
@@ -142,46 +135,12 @@ def _too_long_alert(migration: str, settings: AlertSettings, dag_run: Mapping[st
     )
 
 
-def producers_alert(run: MigrationRun) -> Alert:
-    """Return what people are told once the copy of a cutover is near the end of the source."""
-    settings = run.migration.cutover
-    return Alert(
-        AlertKind.PRODUCERS,
-        run.name,
-        str(run.identity),
-        link_to(run.identity),
-        "stop everything that writes to these topics on the source; consumers may read on.",
-        lines=(
-            f"The copy is near the end of the source. Topics: {', '.join(run.migration.topics)}",
-            f"The source must stand still for {duration(settings.fence_quiet_s)}, without an open transaction, within "
-            f"{duration(settings.fence_wait_s)}; else the run is refused.",
-        ),
-    )
-
-
-def unreachable_alert(run: MigrationRun, silence: Silence, gives_up_at: datetime) -> Alert:
-    """Return what people are told of a cluster, a host or an evidence store that is silent during a run."""
-    return Alert(
-        AlertKind.UNREACHABLE,
-        run.name,
-        str(run.identity),
-        link_to(run.identity),
-        f"find out why the {silence.party} does not answer. Nothing was stopped; the run goes on once it answers.",
-        (str(Code.UNREACHABLE),),
-        (
-            f"No answer of the {silence.party} since {moment(silence.since)}: {silence.reason}",
-            f"How far the run is cannot be seen. It fails at {moment(gives_up_at)} unless an answer comes.",
-        ),
-        once=f"{silence.party} {moment(silence.since)}",
-    )
-
-
 def tell_of_lost_finish(context: Context) -> None:
     """Tell that a run's last task itself is lost, unless that has told already how the run ended (its callback)."""
     task = context["task"]
     # In the dag-processor, which calls this for a task that was lost, nothing is rendered yet.
     name = str(task.render_template(task.migration, context))
-    run = MigrationRun(name, identity_of(context), context.get("params") or {})
+    run = bare_run_of(context, name)
     if ENDED & {kind for kind, _ in _told(run)}:
         return
     problem = str(context.get("exception") or "no reason is known")

@@ -20,9 +20,9 @@ from kafka_migration.core.migration.settings import RunIdentity
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.core.mirror.producers_question import ABORT, OPTIONS, SUBJECT, ProducersAsk, aborted, question_body
 from kafka_migration.core.mirror.watch import TRIGGER_MARGIN
-from kafka_migration.orchestration.cutover_guide import Stage
-from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger
+from kafka_migration.steps.mirror.cutover_guide import Stage
+from kafka_migration.steps.run import MigrationRun
 
 
 def waiting_for_watch(run: MigrationRun, method_name: str, *, is_over: bool = False) -> TaskDeferred:

@@ -15,10 +15,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable, TriggerRule, chain, get_parsing_context
+from airflow.sdk import DAG, BaseOperator, CronDataIntervalTimetable, TaskGroup, TriggerRule, chain, get_parsing_context
 from airflow.utils.types import DagRunType
 
-from kafka_migration.adapters import settings
+from kafka_migration.airflow_adapters import settings
 from kafka_migration.core.findings.errors import FindingsError
 from kafka_migration.core.migration.overlap import overlap_findings
 from kafka_migration.core.migration.settings import (
@@ -27,12 +27,14 @@ from kafka_migration.core.migration.settings import (
     HookName,
     Migration,
 )
+from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.orchestration.alerting import deadlines
 from kafka_migration.orchestration.dag_docs import manual_doc, nightly_doc, page_of, rollback_doc
 from kafka_migration.orchestration.forms import manual_form, nightly_form, rollback_form
 from kafka_migration.orchestration.operators.approve import ApproveOperator
 from kafka_migration.orchestration.operators.approve_rollback import ApproveRollbackOperator
 from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
+from kafka_migration.orchestration.operators.create_topics import CreateTopicsOperator
 from kafka_migration.orchestration.operators.finish import FinishOperator
 from kafka_migration.orchestration.operators.hook import HookOperator
 from kafka_migration.orchestration.operators.judge import JudgeOperator
@@ -43,16 +45,14 @@ from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.operators.restore_settings import RestoreSettingsOperator
 from kafka_migration.orchestration.operators.roll_back import RollBackOperator
-from kafka_migration.orchestration.operators.start import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop import StopMirrorOperator
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
-from kafka_migration.orchestration.operators.topics import CreateTopicsOperator
 from kafka_migration.orchestration.operators.translate_back import TranslateBackOperator
 from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator
-from kafka_migration.orchestration.operators.validate import ValidateTopicsOperator
+from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
-from kafka_migration.orchestration.sensors.mirror_lag import MirrorLagSensor
-from kafka_migration.spec.loading import load_migration_file
+from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 
 log = logging.getLogger(__name__)
 
@@ -189,16 +189,19 @@ def _rollback_tasks(name: str) -> list[BaseOperator]:
 
 def _copying_tasks(name: str) -> list[BaseOperator]:
     """Lay out the tasks that make a proved copy, in order; see ADR 0003 for the shape. `reserve` is not returned."""
-    preflight = PreflightOperator(task_id="preflight", migration=name)
-    reserve = ReserveOperator(task_id="reserve", migration=name).as_setup()
-    plan = PlanOperator(task_id="plan", migration=name)
-    create_topics = CreateTopicsOperator(task_id="create_topics", migration=name)
-    start_mirror = StartMirrorOperator(task_id="start_mirror", migration=name)
-    watch_lag = MirrorLagSensor(task_id="watch_lag", migration=name)
-    stop_mirror = StopMirrorOperator(task_id="stop_mirror", migration=name, **STOP_RETRIES)
-    # Beside the watch there may be `stop_producers`, which skips itself where no producer is to be stopped.
-    validate_topics = ValidateTopicsOperator(task_id="validate_topics", migration=name, trigger_rule=_NONE_FAILED)
-    judge = JudgeOperator(task_id="judge", migration=name)
+    with _group("prepare", "Check everything, reserve the migration, plan the run, create the topics."):
+        preflight = PreflightOperator(task_id="preflight", migration=name)
+        reserve = ReserveOperator(task_id="reserve", migration=name).as_setup()
+        plan = PlanOperator(task_id="plan", migration=name)
+        create_topics = CreateTopicsOperator(task_id="create_topics", migration=name)
+    with _group("mirror", "Start MirrorMaker, watch its lag, stop it."):
+        start_mirror = StartMirrorOperator(task_id="start_mirror", migration=name)
+        watch_lag = MirrorLagSensor(task_id="watch_lag", migration=name)
+        stop_mirror = StopMirrorOperator(task_id="stop_mirror", migration=name, **STOP_RETRIES)
+    with _group("validate", "Compare source and target, and judge the copy."):
+        # Beside the watch there may be `stop_producers`, which skips itself where no producer is to be stopped.
+        validate_topics = ValidateTopicsOperator(task_id="validate_topics", migration=name, trigger_rule=_NONE_FAILED)
+        judge = JudgeOperator(task_id="judge", migration=name)
 
     preflight >> reserve >> plan >> create_topics >> start_mirror >> watch_lag >> stop_mirror
     stop_mirror.as_teardown(setups=reserve)
@@ -208,16 +211,17 @@ def _copying_tasks(name: str) -> list[BaseOperator]:
 
 def _moving_tasks(name: str) -> list[BaseOperator]:
     """Lay out the tasks that move the consumer groups, in order; see ADR 0004 for the modes."""
-    planning = [
-        DrainGroupsSensor(task_id="drain_groups", migration=name),
-        TranslateOffsetsOperator(task_id="translate_offsets", migration=name),
-        PlanOffsetsOperator(task_id="plan_offsets", migration=name),
-        ApproveOperator(task_id="approve", migration=name),
-        SyncOffsetsOperator(task_id="sync_offsets", migration=name),
-    ]
-    confirm = ConfirmCutoverOperator(task_id="confirm_cutover", migration=name)
-    after = HookOperator(task_id="after_cutover", migration=name, hook=HookName.AFTER_CUTOVER)
-    restore = RestoreSettingsOperator(task_id="restore_settings", migration=name, trigger_rule=_NONE_FAILED)
+    with _group("move_consumers", "Plan, approve and write the offsets of the consumer groups; confirm the cutover."):
+        planning = [
+            DrainGroupsSensor(task_id="drain_groups", migration=name),
+            TranslateOffsetsOperator(task_id="translate_offsets", migration=name),
+            PlanOffsetsOperator(task_id="plan_offsets", migration=name),
+            ApproveOperator(task_id="approve", migration=name),
+            SyncOffsetsOperator(task_id="sync_offsets", migration=name),
+        ]
+        confirm = ConfirmCutoverOperator(task_id="confirm_cutover", migration=name)
+        after = HookOperator(task_id="after_cutover", migration=name, hook=HookName.AFTER_CUTOVER)
+        restore = RestoreSettingsOperator(task_id="restore_settings", migration=name, trigger_rule=_NONE_FAILED)
     chain(*planning, confirm, after, restore)
     # A hook that the file does not name is skipped, and must not skip what follows it.
     confirm >> restore
@@ -226,10 +230,16 @@ def _moving_tasks(name: str) -> list[BaseOperator]:
 
 def _stopping_task(name: str, copying: list[BaseOperator]) -> BaseOperator:
     """Lay out the call to stop the producers, beside the watch that tells when; nothing is validated if it failed."""
-    stop_producers = HookOperator(task_id="stop_producers", migration=name, hook=HookName.STOP_PRODUCERS)
     by_id = {task.task_id: task for task in copying}
+    with by_id["watch_lag"].task_group:
+        stop_producers = HookOperator(task_id="stop_producers", migration=name, hook=HookName.STOP_PRODUCERS)
     by_id["start_mirror"] >> stop_producers >> by_id["validate_topics"]
     return stop_producers
+
+
+def _group(group_id: str, tooltip: str) -> TaskGroup:
+    """Return a group that the graph and the grid can fold; its tasks keep their ids."""
+    return TaskGroup(group_id, prefix_group_id=False, tooltip=tooltip)
 
 
 def _finish(name: str, tasks: list[BaseOperator]) -> None:

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kafka_migration.adapters.connections import connection_config
 from kafka_migration.core.migration.settings import Cluster
-from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.steps.run import MigrationRun
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
@@ -27,7 +26,7 @@ class CopiedTopics:
         """Return these of a run's topics."""
         migration = run.migration
         names = tuple((topic, migration.target_topic(topic)) for topic in topics)
-        return cls(server_of(migration.source), server_of(migration.target), names)
+        return cls(server_of(run, migration.source), server_of(run, migration.target), names)
 
 
 class TellsLineage:
@@ -52,6 +51,6 @@ class TellsLineage:
         )
 
 
-def server_of(cluster: Cluster) -> str:
+def server_of(run: MigrationRun, cluster: Cluster) -> str:
     """Return the first bootstrap server of a side's Kafka connection, which names its cluster."""
-    return str(connection_config(cluster.connection, cluster.insecure)["bootstrap.servers"]).partition(",")[0].strip()
+    return str(run.deployment.client_settings(cluster)["bootstrap.servers"]).partition(",")[0].strip()

@@ -17,7 +17,8 @@ from kafka_migration.core.migration.run_window import (
     scheduled_occasion,
 )
 from kafka_migration.core.migration.settings import NightlySettings, RunIdentity
-from kafka_migration.orchestration.run import MigrationRun, run_type_of
+from kafka_migration.orchestration.context import run_type_of
+from kafka_migration.steps.run import MigrationRun
 
 
 def occasion_of(run: MigrationRun, context: Context) -> Occasion:
@@ -32,7 +33,7 @@ def occasion_of(run: MigrationRun, context: Context) -> Occasion:
 
 
 def _mirrors_already(run: MigrationRun) -> bool:
-    generation = run.ledger.read().open_generation
+    generation = run.ledger.known().open_generation
     return generation is not None and RunIdentity.from_holder(generation.start.run).is_same_run(run.identity)
 
 

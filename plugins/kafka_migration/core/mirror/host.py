@@ -232,3 +232,6 @@ class MirrorHost(Protocol):
 
         `RESERVED_BY` when another holds the reservation; a free one is no obstacle.
         """
+
+    def close(self) -> None:
+        """Close the connection, if one is open; a later call opens it again."""

@@ -20,16 +20,12 @@ from kafka_migration.core.groups.writing import nothing_to_move_findings
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.alerts import Alert
 from kafka_migration.core.text.shown import duration
-from kafka_migration.orchestration.alerting import link_to, send
+from kafka_migration.orchestration.alerting import send
+from kafka_migration.orchestration.context import link_to, run_of, triggered_by
 from kafka_migration.orchestration.failing import never_again
-from kafka_migration.orchestration.operators.base import (
-    Summary,
-    hold_reservation,
-    reporting,
-    require_entitled,
-    skip_unless_moving,
-)
-from kafka_migration.orchestration.run import MigrationRun, triggered_by
+from kafka_migration.orchestration.operators.base import Summary, reporting, skip_unless_moving
+from kafka_migration.steps.guards import hold_reservation, require_entitled
+from kafka_migration.steps.run import MigrationRun
 
 _READ = "read the plan in Airflow (Required Actions), then approve or reject it. No answer writes nothing."
 
@@ -67,7 +63,7 @@ class ApproveOperator(ApprovalOperator):
 
     def execute(self, context: Context) -> None:
         """Record what is asked, then ask; never returns, the answer resumes the task."""
-        run = MigrationRun.from_context(context, self.migration)
+        run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             question = self.question(run)
             asked = _record(run, question)
@@ -85,7 +81,7 @@ class ApproveOperator(ApprovalOperator):
 
     def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
         """Record the answer; raise unless it is an approval that counts."""
-        run = MigrationRun.from_context(context, self.migration)
+        run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             ask = _answered(run, event)
             _keep(run, ask)

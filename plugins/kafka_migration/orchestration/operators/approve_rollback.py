@@ -6,7 +6,7 @@ from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.rollback.plan import RollbackPlan
 from kafka_migration.orchestration.operators.approve import ApproveOperator, Question
-from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.steps.run import MigrationRun
 
 
 class ApproveRollbackOperator(ApproveOperator):

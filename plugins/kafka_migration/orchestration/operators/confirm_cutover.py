@@ -14,13 +14,9 @@ from kafka_migration.core.groups.next_steps import next_steps
 from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.orchestration.lineage import CopiedTopics, TellsLineage
-from kafka_migration.orchestration.operators.base import (
-    MigrationOperator,
-    Summary,
-    hold_reservation,
-    skip_unless_moving,
-)
-from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, skip_unless_moving
+from kafka_migration.steps.guards import hold_reservation
+from kafka_migration.steps.run import MigrationRun
 
 
 class ConfirmCutoverOperator(TellsLineage, MigrationOperator):
@@ -53,7 +49,7 @@ class ConfirmCutoverOperator(TellsLineage, MigrationOperator):
     @staticmethod
     def _recorded(run: MigrationRun, plan: OffsetsPlan, result: dict[str, Any]) -> CutOver:
         """Return the ledger's entry of this run, made now or by an earlier try."""
-        known = run.ledger.read().cutover_of(run.identity)
+        known = run.ledger.known().cutover_of(run.identity)
         if known is not None:
             return known
         hold_reservation(run)

@@ -11,8 +11,7 @@ from airflow.sdk import Context
 
 import kafka_migration
 from kafka_migration.adapters.documents import to_json
-from kafka_migration.adapters.metrics import emit
-from kafka_migration.adapters.old_cluster import read_old_cluster
+from kafka_migration.airflow_adapters.metrics import emit
 from kafka_migration.core.evidence.documents import Kind, assemble_run
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, FindingsError, OutcomeUnknown, Refused, TransientError
@@ -25,13 +24,15 @@ from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.report.run_note import run_note
 from kafka_migration.core.report.run_report import render_report
 from kafka_migration.core.rollback.decommission import Patience, Point, decommission_points
-from kafka_migration.orchestration.alerting import link_to, send, tell_of_lost_finish
+from kafka_migration.orchestration.alerting import send, tell_of_lost_finish
+from kafka_migration.orchestration.context import link_to, run_of, started_at, triggered_by
 from kafka_migration.orchestration.failing import FailedForGood, log_findings
-from kafka_migration.orchestration.last_run import tell_last_run
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.orchestration.report_page import ReportLink
-from kafka_migration.orchestration.run import MigrationRun, started_at, triggered_by
 from kafka_migration.orchestration.run_note import NOTE_KEY
+from kafka_migration.steps.last_run import tell_last_run
+from kafka_migration.steps.rollback.decommission import read_old_cluster
+from kafka_migration.steps.run import MigrationRun
 
 
 class FinishOperator(MigrationOperator):
@@ -55,7 +56,7 @@ class FinishOperator(MigrationOperator):
 
     def execute(self, context: Context) -> Summary:
         """Finish, whatever the others refused; the only refusal of its own is that the evidence was changed."""
-        run = MigrationRun.from_context(context, self.migration)
+        run = run_of(context, self.migration)
         try:
             self._look_at_evidence(run)
         except Exception as error:
@@ -190,7 +191,7 @@ class FinishOperator(MigrationOperator):
 def _decommission(run: MigrationRun) -> list[dict[str, Any]]:
     """Return whether the source may be switched off, once everything is cut over; what cannot be read is a no."""
     try:
-        ledger = run.ledger.read()
+        ledger = run.ledger.known()
         if ledger.phase is not Phase.CUT_OVER or run.request.mode not in {Mode.CUTOVER, Mode.VALIDATE}:
             return []
         old = read_old_cluster(
@@ -210,7 +211,7 @@ def _decommission(run: MigrationRun) -> list[dict[str, Any]]:
 def _has_open_generation(run: MigrationRun) -> bool:
     """Tell whether this run has started a MirrorMaker without a stop certificate; unknown counts as yes."""
     try:
-        generation = run.ledger.read().open_generation
+        generation = run.ledger.known().open_generation
     except Exception:
         return True
     return generation is not None and RunIdentity.from_holder(generation.start.run).is_same_run(run.identity)

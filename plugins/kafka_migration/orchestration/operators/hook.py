@@ -17,9 +17,10 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.migration.settings import Hook, HookName
 from kafka_migration.core.mirror.producers_question import ProducersAsk
 from kafka_migration.orchestration.asking_producers import ask, known_answer, take_answer, waiting_for_watch
+from kafka_migration.orchestration.context import run_of
 from kafka_migration.orchestration.failing import never_again
 from kafka_migration.orchestration.operators.base import Summary, reporting, skip_unless_moving
-from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.steps.run import MigrationRun
 
 POLL_S = 5
 
@@ -50,7 +51,7 @@ class HookOperator(TriggerDagRunOperator):
 
     def execute(self, context: Context) -> Any:
         """Wait for the moment, then call."""
-        run = MigrationRun.from_context(context, self.migration)
+        run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             skip_unless_moving(run)
             self._forget_link()
@@ -65,7 +66,7 @@ class HookOperator(TriggerDagRunOperator):
 
     def announced(self, context: Context, event: Mapping[str, Any]) -> Any:
         """Call, if the watch got so far."""
-        run = MigrationRun.from_context(context, self.migration)
+        run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             self._forget_link()
             if not event["announced"]:
@@ -79,7 +80,7 @@ class HookOperator(TriggerDagRunOperator):
 
     def answered(self, context: Context, event: Mapping[str, Any]) -> Any:
         """Take the answer, or go on without one: the watch is over, and says itself how it ended."""
-        run = MigrationRun.from_context(context, self.migration)
+        run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             self._forget_link()
             answer = take_answer(run, event)
@@ -111,7 +112,7 @@ class HookOperator(TriggerDagRunOperator):
     def execute_complete(self, context: Context, event: tuple[str, dict[str, Any]]) -> Summary:
         """Record that the DAG's run has ended well; raises if it has not."""
         super().execute_complete(context, event)
-        run = MigrationRun.from_context(context, self.migration)
+        run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             hook = run.migration.cutover.hooks[HookName(self.hook)]
             return _record(run, self.hook, hook, {"run_id": self._run_id(run)})

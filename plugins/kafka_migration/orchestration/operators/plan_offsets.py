@@ -14,15 +14,11 @@ from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.core.groups.plan_page import render_plan
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.orchestration.failing import log_findings
-from kafka_migration.orchestration.group_planning import make_offsets_plan
-from kafka_migration.orchestration.group_reading import read_others
-from kafka_migration.orchestration.operators.base import (
-    MigrationOperator,
-    Summary,
-    require_proved_copy,
-    skip_unless_planning,
-)
-from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, skip_unless_planning
+from kafka_migration.steps.groups.planning import make_offsets_plan
+from kafka_migration.steps.groups.reading import read_others
+from kafka_migration.steps.guards import require_proved_copy
+from kafka_migration.steps.run import MigrationRun
 
 
 class PlanOffsetsOperator(MigrationOperator):

@@ -18,15 +18,15 @@ from kafka_migration.core.rollback.rules import target_only_findings
 from kafka_migration.core.text.brief import some
 from kafka_migration.orchestration.failing import log_findings
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
-from kafka_migration.orchestration.run import MigrationRun
-from kafka_migration.orchestration.way_back import make_rollback_plan
+from kafka_migration.steps.rollback.planning import make_rollback_plan
+from kafka_migration.steps.run import MigrationRun
 
 REVERSE_MIGRATION = "reverse-migration.yaml"
 
 
 def _unknown_topics(run: MigrationRun) -> Iterator[Finding]:
     """Refuse to leave records of a topic that was never this migration's: it may be misspelt."""
-    known = {*run.whole_migration.topics, *run.ledger.read().copied_topics}
+    known = {*run.whole_migration.topics, *run.ledger.known().copied_topics}
     unknown = [topic for topic in run.request.leave_records_of if topic not in known]
     return unknown_findings("leave_records_of", unknown, f"topics of the migration: {some(sorted(known))}")
 
@@ -42,7 +42,7 @@ class PlanRollbackOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Plan, record, log, refuse to leave records behind silently."""
-        if refusals := (*phase_findings(run.ledger.read(), run.name, run.request.mode, ()), *_unknown_topics(run)):
+        if refusals := (*phase_findings(run.ledger.known(), run.name, run.request.mode, ()), *_unknown_topics(run)):
             raise Refused(refusals)
         plan = make_rollback_plan(run)
         document = {"digest": plan.digest, "plan": plan.to_document(), "markdown": render_rollback(plan, run.name)}

@@ -8,23 +8,24 @@ from airflow.sdk import Context
 from airflow.sdk.bases.hook import BaseHook
 from airflow.sdk.exceptions import AirflowNotFoundException
 
-from kafka_migration.adapters import settings
-from kafka_migration.adapters.connections import connection_config, findings_of_side
-from kafka_migration.adapters.notifiers import notifier_problem
-from kafka_migration.adapters.spark import spark_client_findings, spark_target
+from kafka_migration.airflow_adapters import settings
+from kafka_migration.airflow_adapters.connections import connection_config, findings_of_side
+from kafka_migration.airflow_adapters.notifiers import notifier_problem
+from kafka_migration.airflow_adapters.spark import spark_client_findings, spark_target
 from kafka_migration.core.connections.java_properties import spark_options
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.migration.run_window import Occasion, RunType
 from kafka_migration.core.migration.settings import Cluster, Migration
 from kafka_migration.core.validation.spark_target import SparkTarget, has_login
+from kafka_migration.migration_file.loading import load_migration_file, load_migrations
 from kafka_migration.orchestration.alerting import alerts_of
+from kafka_migration.orchestration.context import run_of, run_type_of
 from kafka_migration.orchestration.occasions import occasion_of
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
-from kafka_migration.orchestration.run import MigrationRun, run_type_of
 from kafka_migration.preflight.check import CheckResult, Subject, run_checks, without_checks
 from kafka_migration.preflight.checks import CHECKS
-from kafka_migration.spec.loading import load_migration_file, load_migrations
+from kafka_migration.steps.run import MigrationRun
 
 
 class PreflightOperator(MigrationOperator):
@@ -39,7 +40,7 @@ class PreflightOperator(MigrationOperator):
 
     def execute(self, context: Context) -> Summary:
         """Begin the evidence of the attempt, and run the step."""
-        MigrationRun.from_context(context, self.migration).evidence.disown_strangers()
+        run_of(context, self.migration).evidence.disown_strangers()
         return super().execute(context)
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
@@ -107,7 +108,7 @@ def _subject(run: MigrationRun, whole: Migration, run_type: RunType) -> Subject:
         mode=run.request.mode,
         connections=AirflowConnections(),
         evidence_place=settings.evidence_place(),
-        ledger=run.ledger.read(),
+        ledger=run.ledger.known(),
         now=run.clock.now(),
         make_source=lambda: run.source,
         make_target=lambda: run.target,
@@ -140,7 +141,7 @@ def _document(
         "run_id": run.identity.run_id,
         "mode": str(run.request.mode),
         "digest": run.migration.digest,
-        "phase": str(run.ledger.read().phase),
+        "phase": str(run.ledger.known().phase),
         "occasion": occasion.to_document(),
         "checks": [result.to_document() for result in results],
         "warnings": [warning.to_document() for warning in warnings],

@@ -16,9 +16,10 @@ from kafka_migration.core.migration.run_window import reservation_deadline
 from kafka_migration.core.migration.settings import RunIdentity
 from kafka_migration.core.mirror.watch import TRIGGER_MARGIN
 from kafka_migration.core.text.shown import duration
-from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, record_reservation
-from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.orchestration.triggers.reservation import ReservationTrigger
+from kafka_migration.steps.guards import record_reservation
+from kafka_migration.steps.run import MigrationRun
 
 # A tuple: Airflow answers with an enum of texts, whose members are equal to these but hash differently.
 FINISHED = ("success", "failed")

@@ -15,8 +15,9 @@ from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Phase
 from kafka_migration.core.mirror.target_topics import settings_to_restore
 from kafka_migration.orchestration.failing import log_findings
-from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, hold_reservation
-from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
+from kafka_migration.steps.guards import hold_reservation
+from kafka_migration.steps.run import MigrationRun
 
 
 class RestoreSettingsOperator(MigrationOperator):
@@ -33,7 +34,7 @@ class RestoreSettingsOperator(MigrationOperator):
         if not (mode.moves_groups or mode.rolls_back):
             raise AirflowSkipException(f"Mode {mode} leaves the settings frozen.")
         hold_reservation(run)
-        ledger = run.ledger.read()
+        ledger = run.ledger.known()
         done = run.evidence.require(Kind.ROLLED_BACK if mode.rolls_back else Kind.CUTOVER)
         topics = _no_copies(ledger, done["topics"])
         configs = settings_to_restore(ledger, topics, run.describe("target", topics))

@@ -12,16 +12,12 @@ from kafka_migration.core.ledger.cutovers import RolledBack
 from kafka_migration.core.rollback.plan import RollbackPlan
 from kafka_migration.core.rollback.plan_page import steps_after_rollback
 from kafka_migration.core.text.shown import shown
-from kafka_migration.orchestration.group_writing import move_group, remove_group, require_moved, saved_before
-from kafka_migration.orchestration.operators.base import (
-    MigrationOperator,
-    Summary,
-    hold_reservation,
-    require_approved,
-    require_unchanged,
-)
-from kafka_migration.orchestration.run import MigrationRun, triggered_by
-from kafka_migration.orchestration.way_back import make_rollback_plan
+from kafka_migration.orchestration.context import triggered_by
+from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
+from kafka_migration.steps.groups.writing import move_group, remove_group, require_moved, saved_before
+from kafka_migration.steps.guards import hold_reservation, require_approved, require_unchanged
+from kafka_migration.steps.rollback.planning import make_rollback_plan
+from kafka_migration.steps.run import MigrationRun
 
 
 class RollBackOperator(MigrationOperator):
@@ -34,7 +30,7 @@ class RollBackOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Check the approval, save what stands there, write group by group, record the result."""
-        done = run.ledger.read().rollback_of(run.identity)
+        done = run.ledger.known().rollback_of(run.identity)
         if done is None:
             hold_reservation(run)
             plan = _approved_plan(run, triggered_by(context))

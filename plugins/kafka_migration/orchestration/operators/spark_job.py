@@ -13,11 +13,10 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk import Context
 from airflow.sdk.exceptions import AirflowException
 
-from kafka_migration.adapters import settings
-from kafka_migration.adapters.connections import connection_config
 from kafka_migration.adapters.documents import flush, is_there
 from kafka_migration.adapters.private_folder import private_folder
-from kafka_migration.adapters.spark import spark_client_findings, spark_target
+from kafka_migration.airflow_adapters import settings
+from kafka_migration.airflow_adapters.spark import spark_client_findings, spark_target
 from kafka_migration.core.connections.java_properties import spark_options
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, ValidationFailed
@@ -31,7 +30,7 @@ from kafka_migration.core.validation.spark_target import (
 )
 from kafka_migration.orchestration.failing import FailedForNow, log_findings, never_again
 from kafka_migration.orchestration.operators.spark_log import SparkLog
-from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.steps.run import MigrationRun
 
 CLIENTS_FILE = "clients.json"
 CLUSTER = "cluster"
@@ -166,7 +165,7 @@ def _clients(run: MigrationRun, client_id: str) -> dict[str, dict[str, str]]:
     clusters = {"source": run.migration.source, "target": run.migration.target}
     return {
         side: {
-            **spark_options(cluster.connection, connection_config(cluster.connection, cluster.insecure)),
+            **spark_options(cluster.connection, run.deployment.client_settings(cluster)),
             "kafka.client.id": client_id,
         }
         for side, cluster in clusters.items()

@@ -11,17 +11,12 @@ from kafka_migration.core.groups.approval import not_final, plan_changes
 from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.core.groups.writing import CUTOVER, OffsetsResult
 from kafka_migration.core.text.shown import shown
-from kafka_migration.orchestration.group_planning import make_offsets_plan
-from kafka_migration.orchestration.group_writing import move_group, require_moved, saved_before
-from kafka_migration.orchestration.operators.base import (
-    MigrationOperator,
-    Summary,
-    hold_reservation,
-    require_approved,
-    require_unchanged,
-    skip_unless_moving,
-)
-from kafka_migration.orchestration.run import MigrationRun, triggered_by
+from kafka_migration.orchestration.context import triggered_by
+from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, skip_unless_moving
+from kafka_migration.steps.groups.planning import make_offsets_plan
+from kafka_migration.steps.groups.writing import move_group, require_moved, saved_before
+from kafka_migration.steps.guards import hold_reservation, require_approved, require_unchanged
+from kafka_migration.steps.run import MigrationRun
 
 
 class SyncOffsetsOperator(MigrationOperator):

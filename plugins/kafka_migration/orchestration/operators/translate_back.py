@@ -7,10 +7,10 @@ from airflow.sdk import Context
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.groups.rules import unproved_copy_findings
 from kafka_migration.core.migration.settings import Mode
+from kafka_migration.orchestration.context import run_of
 from kafka_migration.orchestration.operators.base import Summary, reporting
 from kafka_migration.orchestration.operators.translate_offsets import TranslatingOperator
-from kafka_migration.orchestration.run import MigrationRun
-from kafka_migration.orchestration.way_back import translation_back_request
+from kafka_migration.steps.rollback.planning import translation_back_request
 
 
 class TranslateBackOperator(TranslatingOperator):
@@ -24,11 +24,11 @@ class TranslateBackOperator(TranslatingOperator):
 
     def execute(self, context: Context) -> Summary:
         """Write the request, run Spark, check that the result is there."""
-        run = MigrationRun.from_context(context, self.migration)
+        run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             if run.request.mode is not Mode.FAIL_BACK:
                 self.log.info("Mode %s translates nothing.", run.request.mode)
                 return {"topics": 0, "vectors": 0}
-            if findings := unproved_copy_findings(run.ledger.read(), sorted(run.moved_topics)):
+            if findings := unproved_copy_findings(run.ledger.known(), sorted(run.moved_topics)):
                 raise Refused(findings)
             return self.translate(context, run, translation_back_request(run))

@@ -6,10 +6,12 @@ from airflow.sdk import Context
 
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.translation.contract import TranslationRequest, nothing_to_translate
-from kafka_migration.orchestration.group_reading import translation_request
-from kafka_migration.orchestration.operators.base import Summary, reporting, require_proved_copy, skip_unless_planning
+from kafka_migration.orchestration.context import run_of
+from kafka_migration.orchestration.operators.base import Summary, reporting, skip_unless_planning
 from kafka_migration.orchestration.operators.spark_job import SparkJobOperator, result_of
-from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.steps.groups.reading import translation_request
+from kafka_migration.steps.guards import require_proved_copy
+from kafka_migration.steps.run import MigrationRun
 
 APPLICATION = "translate_offsets.py"
 
@@ -43,7 +45,7 @@ class TranslateOffsetsOperator(TranslatingOperator):
 
     def execute(self, context: Context) -> Summary:
         """Write the request, run Spark, check that the result is there."""
-        run = MigrationRun.from_context(context, self.migration)
+        run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             skip_unless_planning(run)
             require_proved_copy(run)

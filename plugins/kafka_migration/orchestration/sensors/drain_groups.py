@@ -16,11 +16,12 @@ from kafka_migration.core.groups.selection import which_groups
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.mirror.watch import TRIGGER_MARGIN
 from kafka_migration.core.text.names import group_subject
-from kafka_migration.orchestration.group_lag import LagOutcome
+from kafka_migration.orchestration.context import run_of
 from kafka_migration.orchestration.operators.base import Summary, reporting
-from kafka_migration.orchestration.run import MigrationRun
 from kafka_migration.orchestration.sensors.base import MigrationSensor
 from kafka_migration.orchestration.sensors.group_lag import lag_trigger
+from kafka_migration.steps.groups.lag import LagOutcome
+from kafka_migration.steps.run import MigrationRun
 
 # A sample may miss some polls of a busy cluster before it is stale.
 FRESH_POLLS = 4
@@ -41,7 +42,7 @@ class DrainGroupsSensor(MigrationSensor):
 
     def execute(self, context: Context) -> Summary | None:
         """Defer to the trigger, unless there is nothing to wait for."""
-        run = MigrationRun.from_context(context, self.migration)
+        run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             limit_s = _time_limit_s(run)
             groups = _groups_with_topics(run) if limit_s is not None else {}
@@ -66,7 +67,7 @@ class DrainGroupsSensor(MigrationSensor):
 
     def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
         """Return the last progress line; refuse when a group has not read everything."""
-        run = MigrationRun.from_context(context, self.migration)
+        run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             self.log.info("%s", event["progress"])
             if event["outcome"] == LagOutcome.FAILED:

@@ -15,13 +15,13 @@ from kafka_migration.core.groups.lag_policy import LagPolicy
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.mirror.watch import TRIGGER_MARGIN
 from kafka_migration.orchestration.failing import FailedForGood, log_findings, never_again
-from kafka_migration.orchestration.group_lag import LagOutcome
 from kafka_migration.orchestration.operators.base import Summary
 from kafka_migration.orchestration.triggers.group_lag import (
     STALL_AFTER_S,
     UNREACHABLE_AFTER_S,
     ConsumerGroupLagTrigger,
 )
+from kafka_migration.steps.groups.lag import LagOutcome
 
 
 class ConsumerGroupLagSensor(BaseSensorOperator):

@@ -12,9 +12,10 @@ from airflow.triggers.base import TriggerEvent
 from asgiref.sync import sync_to_async
 
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.orchestration.cutover_guide import Stage
-from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.context import run_from
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
+from kafka_migration.steps.mirror.cutover_guide import Stage
+from kafka_migration.steps.run import MigrationRun
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +45,7 @@ class AnnouncementTrigger(PatientTrigger):
 
     async def events(self) -> AsyncGenerator[TriggerEvent]:
         """Poll the evidence until there is something to tell; yield the one event."""
-        run = MigrationRun.from_arguments(self.run_arguments)
+        run = run_from(self.run_arguments)
         poll_interval_s = await sync_to_async(lambda: run.migration.watch.poll_interval_s)()
         while True:
             is_late = run.clock.now() >= datetime.fromisoformat(self.deadline)

@@ -15,11 +15,11 @@ from kafka_migration.core.findings.errors import FindingsError
 from kafka_migration.core.groups.lag_policy import LagPolicy
 from kafka_migration.core.migration.settings import POLL_GRACE_S
 from kafka_migration.core.mirror.silence import Party, Silence, SilenceWatch, moment
-from kafka_migration.orchestration.alerting import unreachable_alert
-from kafka_migration.orchestration.group_lag import GroupLagReader, GroupLagWatcher, failed_event
-from kafka_migration.orchestration.run import MigrationRun, cluster_at
+from kafka_migration.orchestration.context import cluster_at, run_from
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
 from kafka_migration.orchestration.triggers.telling import tell
+from kafka_migration.steps.alerts import unreachable_alert
+from kafka_migration.steps.groups.lag import GroupLagReader, GroupLagWatcher, failed_event
 
 # For a sensor that no migration file says anything of: the defaults of such a file.
 STALL_AFTER_S = 600.0
@@ -110,7 +110,7 @@ class ConsumerGroupLagTrigger(PatientTrigger):
     def _tell(self, silence: Silence, gives_up_at: datetime) -> None:
         self.log.warning("%s", f"{silence}. The wait fails at {moment(gives_up_at)} unless an answer comes.")
         if self.run_arguments is not None:
-            run = MigrationRun.from_arguments(self.run_arguments)
+            run = run_from(self.run_arguments)
             tell(run, unreachable_alert(run, silence, gives_up_at))
 
     def _watcher(self) -> GroupLagWatcher:

@@ -13,21 +13,22 @@ from typing import Any, ParamSpec, TypeVar
 from airflow.triggers.base import TriggerEvent
 from asgiref.sync import sync_to_async
 
-from kafka_migration.adapters.metrics import begin_metrics, emit
+from kafka_migration.airflow_adapters.metrics import begin_metrics, emit
 from kafka_migration.core.findings.errors import FindingsError, Refused
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.mirror.watch import Outcome, WatchLimits, WatchResult, watch_limits
 from kafka_migration.core.report.metrics import MetricsOf
-from kafka_migration.orchestration.alerting import unreachable_alert
-from kafka_migration.orchestration.cutover_guide import CutoverGuide
-from kafka_migration.orchestration.follow_guide import FollowGuide
-from kafka_migration.orchestration.plan_guide import Guide, PlanGuide
-from kafka_migration.orchestration.reviving import Reviver
-from kafka_migration.orchestration.run import MigrationRun
-from kafka_migration.orchestration.starting import stop_generation
+from kafka_migration.orchestration.context import run_from
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
 from kafka_migration.orchestration.triggers.telling import tell
-from kafka_migration.orchestration.watcher import POLL_RESERVE_S, MirrorWatcher
+from kafka_migration.steps.alerts import unreachable_alert
+from kafka_migration.steps.mirror.cutover_guide import CutoverGuide
+from kafka_migration.steps.mirror.follow_guide import FollowGuide
+from kafka_migration.steps.mirror.plan_guide import Guide, PlanGuide
+from kafka_migration.steps.mirror.restart import Reviver
+from kafka_migration.steps.mirror.start_stop import stop_generation
+from kafka_migration.steps.mirror.watcher import POLL_RESERVE_S, MirrorWatcher
+from kafka_migration.steps.run import MigrationRun
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -70,7 +71,7 @@ class MirrorLagTrigger(PatientTrigger):
 
     async def events(self) -> AsyncGenerator[TriggerEvent]:
         """Poll until the watch is over; yield its one event."""
-        run = MigrationRun.from_arguments(self.run_arguments)
+        run = run_from(self.run_arguments)
         # A poll may take minutes: in threads shared with others, these would miss their leases.
         thread = ThreadPoolExecutor(1, f"watch-{run.name}")
         try:
@@ -108,7 +109,7 @@ class MirrorLagTrigger(PatientTrigger):
         await sync_to_async(self._stop, thread_sensitive=False)()
 
     def _stop(self) -> None:
-        run = MigrationRun.from_arguments(self.run_arguments)
+        run = run_from(self.run_arguments)
         try:
             stop_generation(run, Reviver(run).newest())
         except Refused as error:

@@ -12,8 +12,9 @@ from asgiref.sync import sync_to_async
 
 from kafka_migration.core.findings.errors import FindingsError, TransientError
 from kafka_migration.core.mirror.host import MirrorHost
-from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.orchestration.context import run_from
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
+from kafka_migration.steps.run import MigrationRun
 
 # Only the task can ask Airflow whether the holder's run is over, so it is woken up so often.
 LOOK_AGAIN_S = 60.0
@@ -45,7 +46,7 @@ class ReservationTrigger(PatientTrigger):
 
     async def events(self) -> AsyncGenerator[TriggerEvent]:
         """Poll until there is something to look at; yield the one event."""
-        run = MigrationRun.from_arguments(self.run_arguments)
+        run = run_from(self.run_arguments)
         try:
             # Airflow's connections are readable only through its bridge between threads and the event loop.
             host, poll_interval_s = await sync_to_async(_prepared)(run)

@@ -8,7 +8,7 @@ from asgiref.sync import sync_to_async
 
 from kafka_migration.core.report.alerts import Alert
 from kafka_migration.orchestration.alerting import send
-from kafka_migration.orchestration.run import MigrationRun
+from kafka_migration.steps.run import MigrationRun
 
 # The event loop itself keeps nothing alive that nobody waits for.
 _telling: set[asyncio.Future[None]] = set()

@@ -1,0 +1,1 @@
+"""What the package reaches through Airflow: connections, configuration, variables, metrics, SSH, Spark."""

@@ -1,0 +1,66 @@
+"""The section `alerts` of a migration file, which may also be a file of its own."""
+
+from __future__ import annotations
+
+import json
+
+from pydantic import Field, JsonValue, ValidationInfo, field_validator
+
+from kafka_migration.core.migration.alert_settings import AlertKind, AlertSettings, NotifierSettings
+from kafka_migration.core.text.brief import some
+from kafka_migration.migration_file.scalars import ClassName, Duration
+from kafka_migration.migration_file.strict import Strict
+
+
+class NotifierModel(Strict):
+    """One of Airflow's notifiers."""
+
+    notifier: ClassName = Field(description="Path of the notifier's class, of any provider or your own.")
+    arguments: dict[str, JsonValue] = Field(
+        {}, description="Its arguments; texts are templates, which know `alert`. No secrets: name connections."
+    )
+
+    @field_validator("arguments")
+    @classmethod
+    def _are_json(cls, arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        try:
+            json.dumps(arguments, allow_nan=False)
+        except ValueError:
+            raise ValueError("numbers that JSON can hold") from None
+        return arguments
+
+    kinds: list[str] = Field(
+        [str(kind) for kind in AlertKind], min_length=1, validate_default=True, description="The alerts that it sends."
+    )
+
+    @field_validator("kinds")
+    @classmethod
+    def _are_known(cls, kinds: list[str]) -> list[str]:
+        unknown = sorted(set(kinds) - set(AlertKind))
+        if unknown:
+            raise ValueError(f"some of {', '.join(AlertKind)}, not {some(unknown)}")
+        return kinds
+
+
+class AlertsModel(Strict):
+    """Who is told what about runs."""
+
+    notifiers: list[NotifierModel] = Field([], max_length=20, description="Airflow notifiers, called in this order.")
+    too_long_after: Duration | None = Field(
+        None, description="A run that has not ended so long after it was queued is told of; nothing is stopped."
+    )
+
+    @field_validator("too_long_after")
+    @classmethod
+    def _has_somebody_to_tell(cls, limit: int | None, info: ValidationInfo) -> int | None:
+        if limit is not None and not info.data.get("notifiers"):
+            raise ValueError("notifiers as well, who are told")
+        return limit
+
+    def frozen(self) -> AlertSettings:
+        """Return the section as plain values."""
+        notifiers = (
+            NotifierSettings(n.notifier, n.arguments, frozenset(AlertKind(kind) for kind in n.kinds))
+            for n in self.notifiers
+        )
+        return AlertSettings(tuple(notifiers), self.too_long_after)

@@ -1,0 +1,317 @@
+"""Loading of migration files: text in, a frozen `Migration` out, or every mistake at once."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import hashlib
+import os
+import stat
+from collections.abc import Hashable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.migration.alert_settings import AlertSettings
+from kafka_migration.core.migration.settings import (
+    UNREACHABLE_STALLS,
+    Cluster,
+    CutoverSettings,
+    Hook,
+    HookName,
+    Insecurity,
+    Migration,
+    MirrorSettings,
+    NightlySettings,
+    TopicNames,
+    ValidationSettings,
+    WatchSettings,
+)
+from kafka_migration.core.migration.tolerance import Tolerance
+from kafka_migration.core.text.brief import brief, given
+from kafka_migration.migration_file.alerts import AlertsModel
+from kafka_migration.migration_file.models import HooksModel, Insecure, MigrationModel, NightlyModel, ValidationModel
+
+MAX_FILE_BYTES = 1_000_000
+# Of the largest migration there are some 30,000: 5,000 topics, each also named in `compacted` and `timestamps`.
+MAX_VALUES = 50_000
+LONGEST_NUMBER = 100
+MAX_FINDINGS = 100
+LONGEST_NAME = 100
+LONGEST_MESSAGE = 1_000
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """A safe loader of what a person writes: no key twice, of which YAML would silently take the last; no aliases, with
+    which a few lines become gigabytes; not more values than the largest migration has, and no endless numbers.
+    """
+
+    values = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        if getattr(event, "anchor", None) is not None:
+            raise yaml.composer.ComposerError(None, None, "an alias or anchor; write the value out", event.start_mark)
+        self.values += 1
+        if self.values > MAX_VALUES:
+            raise yaml.composer.ComposerError(None, None, f"more than {MAX_VALUES:,} values", event.start_mark)
+        return super().compose_node(parent, index)
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        is_text = node.tag == "tag:yaml.org,2002:str"
+        if isinstance(node, yaml.ScalarNode) and not is_text and len(node.value) > LONGEST_NUMBER:
+            raise yaml.constructor.ConstructorError(None, None, "an endless number", node.start_mark)
+        return super().construct_object(node, deep)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[Any] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if isinstance(key, Hashable) and key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"the key {given(key)} is given twice", key_node.start_mark
+                )
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def read_migration_text(path: Path) -> str:
+    """Return the text of a migration file.
+
+    Raises `Refused` (`MIGRATION_FILE_MISSING`) when it cannot be read, is no file, is too long or is no UTF-8 text.
+    """
+    try:
+        return _bytes_of(path).decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        finding = Finding(
+            Code.MIGRATION_FILE_MISSING,
+            str(path),
+            reason or type(error).__name__,
+            "a readable YAML file in UTF-8",
+            "Put the migration file there, or correct the folder in [kafka_migration] migrations_folder.",
+        )
+        raise Refused([finding]) from None
+
+
+def _bytes_of(path: Path) -> bytes:
+    """Read a file; what is none, such as a pipe or a device, is not waited for."""
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise ValueError("something that is no file")
+        raw = file.read(MAX_FILE_BYTES + 1)
+    if len(raw) > MAX_FILE_BYTES:
+        raise ValueError(f"more than {MAX_FILE_BYTES:,} bytes")
+    return raw
+
+
+def load_migration(text: str, *, where: str) -> Migration:
+    """Check the text of a migration file and freeze it.
+
+    `where` names the file in findings. Raises `Refused` with one `MIGRATION_FILE_INVALID` finding per mistake.
+    """
+    model = _checked(MigrationModel, text, where)
+    return _freeze(model, hashlib.sha256(text.encode()).hexdigest())
+
+
+def load_migration_file(path: Path) -> tuple[str, Migration]:
+    """Read and check a migration file; return its text and the frozen migration.
+
+    Raises `Refused`, also when the file is not named after its migration: the name of the DAG, of the evidence and
+    of MirrorMaker's internal topics would then belong to different migrations.
+    """
+    text = read_migration_text(path)
+    migration = load_migration(text, where=path.name)
+    if migration.name != path.stem:
+        raise Refused([_invalid(f"{path.name}: name", repr(migration.name), f"{path.stem!r}, as the file is called")])
+    return text, migration
+
+
+def load_alerts_file(path: Path) -> AlertSettings:
+    """Read and check a file that holds what the section `alerts` of a migration file may hold.
+
+    Raises `Refused` (`ALERTS_INVALID`) with one finding per mistake.
+    """
+    try:
+        return _checked(AlertsModel, read_migration_text(path), path.name).frozen()
+    except Refused as refused:
+        remedy = "Correct the file that [kafka_migration] alerts_file names (docs/alerts.md)."
+        raise Refused(replace(f, code=Code.ALERTS_INVALID, remedy=remedy) for f in refused.findings) from None
+
+
+def load_migrations(folder: Path) -> tuple[Migration, ...]:
+    """Return the migration of every `*.yaml` file in the folder that can be read, sorted by file name."""
+    migrations = []
+    for path in sorted(folder.glob("*.yaml")):
+        # A file that is wrong, in whatever way, refuses its own runs, and no other's.
+        with contextlib.suppress(Exception):
+            migrations.append(load_migration_file(path)[1])
+    return tuple(migrations)
+
+
+def _checked(form: type[Model], text: str, where: str) -> Model:
+    data = _parse_yaml(text, where)
+    try:
+        return form.model_validate(data)
+    except ValidationError as error:
+        findings = [_finding(form, where, details) for details in error.errors()[:MAX_FINDINGS]]
+        further = error.error_count() - len(findings)
+        if further:
+            findings.append(_invalid(where, f"{further:,} more mistakes", "none", "Correct those above first."))
+        raise Refused(findings) from None
+    except RecursionError:
+        raise Refused([_invalid(where, "values nested too deeply", "a migration file")]) from None
+
+
+def _parse_yaml(text: str, where: str) -> Any:
+    try:
+        # The loader is a SafeLoader: no tag of the file can make it build anything but plain values.
+        data = yaml.load(text, Loader=_PlainLoader)  # noqa: S506
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        problem = getattr(error, "problem", None) or "no YAML"
+        raise Refused([_invalid(where, f"{place}{brief(problem)}", "valid YAML")]) from None
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        # Values that are no YAML of their kind, such as a date that does not exist, break the loader itself.
+        raise Refused([_invalid(where, f"{type(error).__name__}: {error}"[:200], "valid YAML")]) from None
+    if not isinstance(data, dict):
+        raise Refused([_invalid(where, "no mapping at the top level", "a mapping of its fields")])
+    return data
+
+
+def _invalid(subject: str, found: str, expected: str, hint: str = "") -> Finding:
+    remedy = hint or "Correct the migration file (docs/migration-file.md lists every field)."
+    return Finding(Code.MIGRATION_FILE_INVALID, subject, found, expected, remedy)
+
+
+# What pydantic says in words of its own.
+_EXPECTED = {
+    "model_type": "a mapping of the fields of this section",
+    "string_type": "a text",
+    "invalid_key": "a name as key; write it in quotes",
+}
+
+
+def _finding(form: type[BaseModel], where: str, details: ErrorDetails) -> Finding:
+    path = ".".join(brief(str(part), LONGEST_NAME) for part in details["loc"])
+    subject = f"{where}: {path}"
+    if details["type"] == "extra_forbidden":
+        return _invalid(subject, "a field that is not known", *_did_you_mean(form, details["loc"]))
+    if details["type"] == "missing":
+        return _invalid(subject, "nothing", "a value; the field is required")
+    message = brief(details["msg"].removeprefix("Value error, "), LONGEST_MESSAGE)
+    return _invalid(subject, given(details["input"]), _EXPECTED.get(details["type"], message))
+
+
+def _did_you_mean(form: type[BaseModel], location: tuple[int | str, ...]) -> tuple[str, str]:
+    known = sorted(_fields_at(form, location[:-1]))
+    near = difflib.get_close_matches(str(location[-1]), known, n=1, cutoff=0.5)
+    hint = f"Did you mean {near[0]!r}?" if near else "Remove the field."
+    return f"one of {', '.join(known)}", hint
+
+
+def _fields_at(form: type[BaseModel], location: tuple[int | str, ...]) -> set[str]:
+    model = form
+    # A number is a place in a list of models, whose fields are the same everywhere.
+    for part in (part for part in location if isinstance(part, str)):
+        annotation = model.model_fields[part].annotation
+        options = (annotation, *get_args(annotation))
+        model = next((o for o in options if isinstance(o, type) and issubclass(o, BaseModel)), model)
+    return set(model.model_fields)
+
+
+def _freeze(model: MigrationModel, digest: str) -> Migration:
+    mirror, watch, cutover = model.mirror, model.watch, model.cutover
+    return Migration(
+        name=model.name,
+        source=Cluster(
+            model.source.connection, model.source.alias or f"{model.name}-source", _insecure(model.source.insecure)
+        ),
+        target=Cluster(model.target.connection, f"{model.name}-target", _insecure(model.target.insecure)),
+        target_replication_factor=model.target.replication_factor,
+        topics=tuple(model.topics),
+        mirror=MirrorSettings(
+            engine=mirror.engine,
+            connection=mirror.connection,
+            kafka_home=mirror.kafka_home,
+            java_home=mirror.java_home,
+            tasks=mirror.tasks,
+            heap_mb=mirror.heap_mb,
+            lease_s=mirror.lease,
+            stop_grace_s=mirror.stop_grace,
+            isolation_level=mirror.isolation_level,
+            topic_names=TopicNames(
+                mirror.topic_names.naming, mirror.topic_names.policy_class, mirror.topic_names.pattern
+            ),
+            exactly_once=mirror.exactly_once,
+            restarts=mirror.restarts,
+            properties=dict(mirror.properties),
+        ),
+        watch=WatchSettings(
+            watch.poll_interval,
+            watch.stall_after,
+            watch.time_limit,
+            watch.unreachable_after or UNREACHABLE_STALLS * watch.stall_after,
+        ),
+        validation=_validation(model.validation),
+        cutover=CutoverSettings(
+            groups=tuple(cutover.groups),
+            near_offsets=cutover.near,
+            fence_quiet_s=cutover.fence_quiet,
+            fence_wait_s=cutover.fence_wait,
+            drain_groups_s=cutover.drain_groups,
+            approval_time_limit_s=cutover.approval_time_limit,
+            approvers=tuple(cutover.approvers),
+            four_eyes=cutover.four_eyes,
+            uncommitted=cutover.uncommitted,
+            may_be_active=tuple(cutover.may_be_active),
+            may_rewind=tuple(cutover.may_rewind),
+            hooks=_hooks(cutover.hooks),
+        ),
+        nightly=_nightly(model.nightly),
+        digest=digest,
+        alerts=None if model.alerts is None else model.alerts.frozen(),
+    )
+
+
+def _insecure(named: list[Insecure]) -> tuple[Insecurity, ...]:
+    return tuple(Insecurity(each) for each in dict.fromkeys(named))
+
+
+def _validation(model: ValidationModel) -> ValidationSettings:
+    return ValidationSettings(
+        spark_connection=model.spark_connection,
+        tolerance=Tolerance(duplicates=model.max_duplicates, aborted=model.max_aborted),
+        compacted=dict(model.compacted),
+        timestamps=dict(model.timestamps),
+        max_bytes_per_s=model.max_bytes_per_s,
+        spark_unprotected=model.spark_unprotected,
+    )
+
+
+def _hooks(hooks: HooksModel) -> dict[HookName, Hook]:
+    named = {name: getattr(hooks, name) for name in HookName}
+    return {name: Hook(hook.dag, hook.callable) for name, hook in named.items() if hook is not None}
+
+
+def _nightly(model: NightlyModel | None) -> NightlySettings | None:
+    if model is None:
+        return None
+    return NightlySettings(
+        cron=model.cron,
+        timezone=model.timezone,
+        until=model.until,
+        validate_until=model.validate_until,
+        when_late=model.when_late,
+        when_reserved=model.when_reserved,
+        wait_limit_s=model.wait_limit,
+    )

@@ -1,0 +1,102 @@
+"""What Airflow tells of a run, and where it happens."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any
+
+from airflow.sdk import Context, conf
+
+from kafka_migration.airflow_adapters import settings
+from kafka_migration.airflow_adapters.connections import cluster_named, connection_config
+from kafka_migration.airflow_adapters.ledger_anchor import VariableAnchor
+from kafka_migration.airflow_adapters.mirror_host import SshMirrorHost
+from kafka_migration.core.kafka.cluster import KafkaCluster
+from kafka_migration.core.migration.run_window import RunType
+from kafka_migration.core.migration.settings import Insecurity, Mode, RunIdentity
+from kafka_migration.core.report.alerts import run_link
+from kafka_migration.orchestration.keeping import AirflowKeeper, TaskShelf, TriggerShelf
+from kafka_migration.steps.deployment import Deployment
+from kafka_migration.steps.run import MigrationRun
+
+
+def identity_of(context: Context) -> RunIdentity:
+    """Return which run, and which attempt of it, a task belongs to."""
+    dag_run = context["dag_run"]
+    return RunIdentity(dag_run.dag_id, dag_run.run_id, (dag_run.clear_number or 0) + 1)
+
+
+def nightly_mode_of(context: Context) -> Mode | None:
+    """Return the mode of a run of the nightly DAG; `None` for every other, whose params give it.
+
+    A DAG of somebody's own that uses the operators may have a schedule, and asks for a mode all the same.
+    """
+    if not identity_of(context).is_nightly:
+        return None
+    return Mode.INTERVAL if run_type_of(context) is RunType.BACKFILL else Mode.SYNC
+
+
+def run_type_of(context: Context) -> RunType:
+    """Return Airflow's type of the run; one that an asset or another DAG started counts as one by hand."""
+    # Airflow's own enum, whose members are texts but do not print as such.
+    run_type = context["dag_run"].run_type.value
+    return RunType(run_type) if run_type in set(RunType) else RunType.MANUAL
+
+
+def triggered_by(context: Context) -> str | None:
+    """Return the name of the user who triggered the run; `None` where Airflow knows of none."""
+    return getattr(context["dag_run"], "triggering_user_name", None) or None
+
+
+def started_at(context: Context) -> str | None:
+    """Return when the run began, as ISO 8601 text with seconds; `None` where Airflow does not say."""
+    moment: datetime | None = getattr(context["dag_run"], "start_date", None)
+    return None if moment is None else moment.isoformat(timespec="seconds")
+
+
+def run_of(context: Context, migration_name: str) -> MigrationRun:
+    """Return the run that a task belongs to."""
+    shelf = TaskShelf(context, migration_name)
+    keeper = AirflowKeeper(shelf, migration_name)
+    params = context.get("params") or {}
+    mode = nightly_mode_of(context)
+    return MigrationRun(migration_name, identity_of(context), params, deployment(), mode, keeper, shelf.tasks)
+
+
+def bare_run_of(context: Context, migration_name: str) -> MigrationRun:
+    """Return the run without what Airflow keeps of it, for a callback outside of a task."""
+    return MigrationRun(migration_name, identity_of(context), context.get("params") or {}, deployment())
+
+
+def run_from(arguments: Mapping[str, Any]) -> MigrationRun:
+    """Return, in a trigger, the run that `MigrationRun.to_arguments` described."""
+    identity = RunIdentity(arguments["dag_id"], arguments["run_id"], arguments["attempt"])
+    mode, name, tasks = arguments["nightly_mode"], arguments["migration"], arguments["tasks"]
+    keeper = AirflowKeeper(TriggerShelf(identity, tasks, name), name, arguments["digests"])
+    nightly_mode = None if mode is None else Mode(mode)
+    return MigrationRun(name, identity, arguments["params"], deployment(), nightly_mode, keeper, tasks)
+
+
+def deployment() -> Deployment:
+    """Return what this Airflow is to a run: its configuration, its connections, its variables."""
+    return Deployment(
+        evidence_root=settings.evidence_root(),
+        migrations_folder=settings.migrations_folder(),
+        anchor=VariableAnchor,
+        open_cluster=lambda side, cluster: cluster_named(side, cluster.connection, cluster.insecure),
+        open_host=SshMirrorHost,
+        client_settings=lambda cluster: connection_config(cluster.connection, cluster.insecure),
+        run_link=link_to,
+    )
+
+
+def link_to(identity: RunIdentity, task_id: str = "") -> str:
+    """Return the address of a run in Airflow's UI (or of a task's question), by `[api] base_url`."""
+    base_url = conf.get("api", "base_url", fallback="") or "http://localhost:8080"
+    return run_link(base_url, identity.dag_id, identity.run_id, task_id)
+
+
+def cluster_at(connection_id: str, insecure: Collection[str] = ()) -> KafkaCluster:
+    """Return the cluster behind an Airflow connection that is no side of a migration."""
+    return cluster_named("", connection_id, tuple(Insecurity(each) for each in insecure))

@@ -1,0 +1,65 @@
+"""`create_topics`: creates on the target what the plan says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow.sdk import Context
+
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.mirror.target_topics import settings_to_freeze
+from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
+from kafka_migration.steps.run import MigrationRun
+
+
+class CreateTopicsOperator(MigrationOperator):
+    """Create the planned topics and grow those of ours whose source grew.
+
+    New topics get the source's partition count and topic settings, with retention switched off: record
+    timestamps are kept, so the target would delete old records on arrival. The real values go into the ledger. Where a
+    cutover had restored them and was taken back, they are frozen again. Doing it twice changes nothing.
+    """
+
+    def step(self, run: MigrationRun, context: Context) -> Summary:
+        """Create, grow, freeze, record."""
+        plan = run.evidence.require(Kind.PLAN)
+        topics = [NewTopic(**topic) for topic in plan["create"]]
+        run.target.create_topics(topics)
+        run.target.create_partitions(plan["grow"])
+        self._record(run, plan)
+        self._freeze_again(run)
+        run.evidence.write(Kind.TOPICS, {"at": run.now(), "created": plan["create"], "grown": plan["grow"]})
+        self._log(topics, plan["grow"])
+        return {"created": len(topics), "grown": len(plan["grow"])}
+
+    def _log(self, created: list[NewTopic], grown: dict[str, int]) -> None:
+        for topic in created:
+            configs = ", ".join(f"{name}={value}" for name, value in sorted(topic.configs.items())) or "none"
+            what = f"{topic.partitions} partitions, replication factor {topic.replication_factor}, settings: {configs}"
+            self.log.info("Created %s: %s", topic.topic, what)
+        for name, partitions in sorted(grown.items()):
+            self.log.info("Grown %s: %d partitions now", name, partitions)
+        if not created and not grown:
+            self.log.info("Nothing to create: every topic is there.")
+
+    @staticmethod
+    def _freeze_again(run: MigrationRun) -> None:
+        configs = settings_to_freeze(run.ledger.known(), run.migration.topics) if run.request.mode.mirrors else {}
+        if configs:
+            run.target.alter_configs(configs)
+            entry = {"kind": "settings-frozen", "run": run.identity.holder, "at": run.now(), "topics": sorted(configs)}
+            run.ledger.append(entry)
+
+    @staticmethod
+    def _record(run: MigrationRun, plan: dict[str, Any]) -> None:
+        known = run.ledger.known().topics
+        new = [topic["topic"] for topic in plan["create"] if topic["topic"] not in known]
+        if not new:
+            return
+        descriptions = run.target.describe_topics(new)
+        facts = {
+            topic: {"topic_id": descriptions[topic].topic_id, "frozen_configs": plan["frozen_configs"][topic]}
+            for topic in new
+        }
+        run.ledger.append({"kind": "topics-created", "run": run.identity.holder, "at": run.now(), "topics": facts})

@@ -1,0 +1,97 @@
+"""`validate_topics`: one Spark application reads and measures every window of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from airflow.sdk import Context
+from airflow.sdk.exceptions import AirflowSkipException
+
+from kafka_migration.adapters.documents import is_there
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.mirror.lateness import pending_document
+from kafka_migration.core.validation.contract import (
+    ValidationRequest,
+    empty_result,
+)
+from kafka_migration.orchestration.context import run_of
+from kafka_migration.orchestration.operators.base import Summary, reporting
+from kafka_migration.orchestration.operators.spark_job import SparkJobOperator, result_of
+from kafka_migration.orchestration.time_limit import stopping_after
+from kafka_migration.steps.run import MigrationRun
+from kafka_migration.steps.validation.request import request_of
+
+APPLICATION = "validate_topics.py"
+
+
+class ValidateTopicsOperator(SparkJobOperator):
+    """Measure counts, content and order of the run's windows on both sides, in one Spark application.
+
+    :param migration: name of the migration. (templated)
+
+    Mode `sync` reads the windows of every stopped generation that no run has judged yet, mode `interval` the same
+    but what an earlier attempt of it found good; mode `validate` reads the whole copy again, or just the windows of the
+    generations that the run names. With nothing to read, Spark is not started.
+
+    After the occasion's `validate_until` Spark is not started, and stopped if it runs: the task skips itself and leaves
+    its windows to the next run. The limit is that of the attempt whose preflight set it; a person who clears this task
+    later has none.
+
+    What it does not do: judge. It succeeds when the measurements are written, whatever they say.
+    """
+
+    def execute(self, context: Context) -> Summary:
+        """Write the request, run Spark, check that the result is there."""
+        run = run_of(context, self.migration)
+        with reporting(run, self.task_id):
+            request = request_of(run)
+            request_path = run.evidence.write(Kind.VALIDATION_REQUEST, request.to_document())
+            if all(window.is_empty for window in request.windows):
+                self.log.info("Nothing to read: every window is empty.")
+                result = empty_result(request, run.now()).to_document()
+                run.evidence.write(Kind.VALIDATION_RESULT, result)
+                return _summary(result)
+            result_path = run.evidence.announced_path(Kind.VALIDATION_RESULT)
+            if not self._submit_in_time(context, run, request, request_path, result_path):
+                _leave_pending(run, request)
+            return _summary(result_of(run, result_path))
+
+    def _submit_in_time(
+        self, context: Context, run: MigrationRun, request: ValidationRequest, request_path: str, result_path: Any
+    ) -> bool:
+        """Run Spark until the time for it is over; return whether there was time enough."""
+        left_s = _time_left_s(run)
+        if left_s is not None and left_s <= 0:
+            return False
+        with stopping_after(left_s, self._stop) as is_over:
+            try:
+                self.submit(context, run, APPLICATION, request.client_id, request_path, str(result_path))
+            except Exception:
+                # Spark that was killed fails in many ways, and may have done its work before.
+                if not is_over.is_set():
+                    raise
+        return bool(not is_over.is_set() or is_there(result_path))
+
+    def _stop(self) -> None:
+        """Stop Spark in another thread than that which waits for it."""
+        self.log.warning("The time for validating is over: Spark is stopped.")
+        self.on_kill()
+
+
+def _time_left_s(run: MigrationRun) -> float | None:
+    """Return the seconds until the end that this attempt's preflight set for the validation; `None`: no end."""
+    if not run.evidence.of_attempt(Kind.PREFLIGHT) or run.occasion.validate_until is None:
+        return None
+    return (run.occasion.validate_until - run.clock.now()).total_seconds()
+
+
+def _leave_pending(run: MigrationRun, request: ValidationRequest) -> NoReturn:
+    """Record what is left to validate, and skip the task with all that judges it."""
+    reason = f"the time for validating ended at {run.occasion.validate_until}"
+    run.evidence.write(Kind.PENDING, pending_document(run.now(), reason, request.windows))
+    raise AirflowSkipException(f"{reason}; the next run does it.")
+
+
+def _summary(result: Mapping[str, Any]) -> Summary:
+    return {"source_records": result["source_records"], "target_records": result["target_records"]}

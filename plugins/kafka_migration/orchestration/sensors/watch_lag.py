@@ -1,0 +1,99 @@
+"""`watch_lag`: waits, deferred, until everything below the goals is copied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from airflow.sdk import Context
+
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Finding, MirrorFailed
+from kafka_migration.core.mirror.lateness import behind_finding
+from kafka_migration.core.mirror.watch import Outcome, WatchResult
+from kafka_migration.orchestration.context import run_of
+from kafka_migration.orchestration.operators.base import Summary, reporting
+from kafka_migration.orchestration.sensors.base import MigrationSensor
+from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger, limits_of
+from kafka_migration.steps.guards import hold_reservation
+from kafka_migration.steps.mirror.producers import told_of_producers
+from kafka_migration.steps.run import MigrationRun
+
+
+class MirrorLagSensor(MigrationSensor):
+    """Wait until MirrorMaker has copied everything below the goals, proved per partition.
+
+    The goals are those of the plan. In a cutover they are the ends of a source whose producers have stopped: once
+    the copy is near (`cutover.near`), the log and the evidence tell to stop them; then every partition must stand
+    still without an open transaction (`FENCE_MOVING`, `FENCE_OPEN_TRANSACTION`), and the ends become the goals.
+
+    :param migration: name of the migration. (templated)
+
+    Always deferrable: one trigger per migration, no worker slot. A MirrorMaker that died is started again as the next
+    generation, `mirror.restarts` times at most. It fails at once when a task of MirrorMaker failed, when its log tells
+    of records that the target refuses, when it runs with another configuration than was rendered, or when the source
+    deleted what was not copied; and when a partition stalls or the time limit of the migration file is reached. A lag
+    that cannot be read counts as unknown, never as zero. Where the window for mirroring ends first, the task succeeds
+    with outcome `behind`: what was copied is stopped at, validated and kept, and `finish` says what was not.
+
+    What it does not do: stop MirrorMaker. The teardown `stop_mirror` does, however this ends.
+    """
+
+    def execute(self, context: Context) -> Summary | None:
+        """Defer to the trigger, unless this run has started no MirrorMaker."""
+        run = run_of(context, self.migration)
+        with reporting(run, self.task_id):
+            start = run.evidence.require(Kind.START)
+            if not start["started"]:
+                self.log.info("Nothing to watch: %s.", start["reason"])
+                return _without_mirror(run, start["reason"])
+            # A cleared watch acts for another attempt than the one that reserved.
+            hold_reservation(run)
+        self._defer(run)
+        return None
+
+    def _defer(self, run: MigrationRun) -> None:
+        limits = limits_of(run)
+        trigger = MirrorLagTrigger(
+            run=run.to_arguments(),
+            generation=run.evidence.require(Kind.START)["generation"],
+            deadline=None if limits.deadline is None else limits.deadline.isoformat(),
+        )
+        self.defer(trigger=trigger, method_name="execute_complete", timeout=limits.trigger_timeout)
+
+    def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
+        """Record how the watch ended; raise when it failed, or a cutover does not have everything.
+
+        An event of an earlier attempt's trigger, which Airflow was seen to hand to the task that was cleared, says
+        nothing about this one: the watch goes on.
+        """
+        run = run_of(context, self.migration)
+        if event["holder"] != run.identity.holder:
+            self.log.warning("An event of %s is not this attempt's: %s", event["holder"], event["progress"])
+            self._defer(run)
+        with reporting(run, self.task_id):
+            run.evidence.write(Kind.WATCH, {"at": run.now(), **event})
+            self.log.info("%s", event["progress"])
+            if event["outcome"] == Outcome.FAILED:
+                findings = tuple(Finding.from_document(finding) for finding in event["findings"])
+                raise MirrorFailed(told_of_producers(run, findings))
+            if event["outcome"] != Outcome.DRAINED:
+                self.log.warning("%s: %s", event["outcome"], event.get("reason"))
+                _refuse_half_a_cutover(run, event)
+            return {"outcome": event["outcome"], "progress": event["progress"]}
+
+
+def _refuse_half_a_cutover(run: MigrationRun, event: Mapping[str, Any]) -> None:
+    """Consumers may only be moved to a copy that has everything."""
+    if run.request.mode.moves_groups:
+        raise MirrorFailed([behind_finding(run.name, event)])
+
+
+def _without_mirror(run: MigrationRun, reason: str) -> Summary:
+    """Record that the plan's goals were reached before anything was started, or that nothing was to be started."""
+    left = run.evidence.require(Kind.PLAN)["offsets_to_copy"]
+    result = WatchResult(Outcome.DRAINED, "", goals=run.plan_offsets().goals)
+    if left:
+        result = WatchResult(Outcome.BEHIND, "", reason=reason, lag=left)
+    run.evidence.write(Kind.WATCH, {"at": run.now(), **result.to_document(), "generation": None})
+    return {"outcome": str(result.outcome), "progress": result.progress}

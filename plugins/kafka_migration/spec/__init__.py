@@ -1,1 +1,0 @@
-"""The migration file: loading, checking, freezing into core values."""

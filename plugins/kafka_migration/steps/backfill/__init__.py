@@ -1,0 +1,1 @@
+"""Answering for the interval of a run."""

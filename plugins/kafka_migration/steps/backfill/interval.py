@@ -1,0 +1,89 @@
+"""Reading the source for the interval of a run: its bounds, and what became of its records; the rules are in core."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from kafka_migration.core.backfill.answers import answer_of, interval_findings, positions_to_translate, scopes_of
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.cluster import TopicDescription
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.ledger.interval_bounds import (
+    Bounds,
+    BoundsResolved,
+    IntervalAnswer,
+    IntervalBounds,
+    between_known,
+    lacking_bounds,
+)
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.migration.run_window import Interval
+from kafka_migration.core.translation.by_partition import copies_of, counts_needed, translate
+from kafka_migration.steps.groups.planning import visible_counts
+from kafka_migration.steps.guards import hold_reservation
+from kafka_migration.steps.mirror.state import every_value
+from kafka_migration.steps.run import MigrationRun, partitions_of
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The answer for the run's interval, and per topic why records are not proved."""
+
+    answer: IntervalAnswer
+    findings: Mapping[str, list[Finding]]
+
+
+def resolve_bounds(run: MigrationRun, ledger: Ledger, source: Mapping[str, TopicDescription]) -> IntervalBounds | None:
+    """Return the bounds of the run's interval, asking the source for those that the ledger lacks; else `None`."""
+    interval = run.occasion.interval
+    if interval is None:
+        return None
+    known = ledger.bounds
+    lacking = lacking_bounds(known, (interval.start, interval.end), partitions_of(source))
+    if lacking:
+        hold_reservation(run)
+        resolved = _resolved(run, known, lacking)
+        run.ledger.append(resolved.to_document())
+        known = resolved.added_to(known)
+    return IntervalBounds.of(known, interval, run.migration.topics)
+
+
+def _resolved(
+    run: MigrationRun, known: Bounds, lacking: Mapping[datetime, Collection[TopicPartition]]
+) -> BoundsResolved:
+    found: dict[datetime, Offsets] = {}
+    for time, partitions in sorted(lacking.items()):
+        offsets = run.source.offsets_for_time(partitions, time, run.migration.mirror.isolation_level)
+        found[time] = every_value(offsets, partitions, f"first offset at {time.isoformat()}")
+    # The log starts come last: what is deleted meanwhile must not seem to have been there when the bounds were asked.
+    partitions = {partition for offsets in found.values() for partition in offsets}
+    log_start = every_value(run.source.log_start_offsets(partitions), partitions, "source log start")
+    bounds = {time: between_known(known, time, offsets) for time, offsets in found.items()}
+    return BoundsResolved(run.identity.holder, run.now(), bounds, log_start)
+
+
+def answer_interval(run: MigrationRun, interval: Interval, ledger: Ledger) -> Answered:
+    """Return what became of the records of the interval; nothing is changed.
+
+    Raises `TransientError` when something could not be read: what is not known is not answered.
+    """
+    bounds = IntervalBounds.of(ledger.bounds, interval, run.migration.topics)
+    log_start = every_value(run.source.log_start_offsets(bounds.start), bounds.start, "source log start")
+    ends = every_value(run.source.log_end_offsets(bounds.start, "read_uncommitted"), bounds.start, "source end")
+    copies = copies_of(ledger, log_start, ends, {})
+    scopes = scopes_of(ledger, bounds, copies, keeps_partitions=run.migration.keeps_partitions)
+    copies = {scope.range.partition: scope.copy for scope in scopes}
+    positions = positions_to_translate(scopes)
+    counts = visible_counts(run.source, counts_needed(copies, positions), run.migration.mirror.isolation_level)
+    topics = answer_of(scopes, translate(copies, positions, counts))
+    answer = IntervalAnswer(run.identity.holder, run.now(), interval, topics)
+    return Answered(answer, interval_findings(scopes, run.identity.holder, _still_because(run)))
+
+
+def _still_because(run: MigrationRun) -> str:
+    """Return why the run was not to start MirrorMaker; empty where it did."""
+    start = run.evidence.newest(Kind.START)
+    return "" if start is not None and start["started"] else run.occasion.still_at(run.clock.now())

@@ -1,0 +1,53 @@
+"""Leaving behind how a run ended, for whoever looks from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.report.alerts import Ended
+from kafka_migration.core.report.news import Contradiction, LastRun, contradictions
+from kafka_migration.steps.run import MigrationRun
+
+
+def tell_last_run(run: MigrationRun, ended: Ended, *, mode: str, note: str) -> None:
+    """Replace the document of the last run; one that cannot be written changes nothing."""
+    at, who = run.now(), run.identity.holder
+    before, findings = _contradictions_before(run), ended.findings
+    told = LastRun(
+        run=who,
+        at=at,
+        mode=mode,
+        outcome=ended.outcome,
+        verdict=ended.verdict,
+        note=note,
+        evidence=ended.evidence,
+        findings=tuple(finding.to_document() for finding in findings),
+        contradictions=contradictions(before, findings, who, at, _refuted(run)),
+    )
+    run.news.tell_last_run(told.to_document())
+    run.news.tell_ended(who, at)
+
+
+def _contradictions_before(run: MigrationRun) -> tuple[Contradiction, ...]:
+    try:
+        before = run.news.last_run()
+        return () if before is None else LastRun.from_document(before).contradictions
+    except Exception:
+        # It is only news: one that cannot be read must not keep the new one from being written.
+        return ()
+
+
+def _refuted(run: MigrationRun) -> Collection[str] | None:
+    """Return the topics of which this run has looked at everything and found it good; `None`: all."""
+    judged = run.evidence.of_attempt(Kind.JUDGE)
+    if not judged or not Verdict(judged[-1]["verdict"]).is_good:
+        return ()
+    try:
+        start = run.evidence.newest(Kind.START)
+        has_looked = run.request.reads_whole or bool(start and start["started"])
+        return (run.request.topics or None) if has_looked else ()
+    except Refused:
+        return ()

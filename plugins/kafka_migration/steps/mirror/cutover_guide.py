@@ -1,0 +1,162 @@
+"""Guides the watch of a cutover: looks at the source's ends, tells the producers to stop, records the stages.
+
+The two stages that a restarted triggerer must know again are documents of kind `watch` in the run's evidence,
+written before anybody is told: `{"stage": "announced", …}` and `{"stage": "fenced", …}`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.kafka.lag import Lag
+from kafka_migration.core.kafka.offsets import Offsets, from_document, to_document
+from kafka_migration.core.migration.settings import HookName
+from kafka_migration.core.migration.stop_request import StopRequest, stop_requested
+from kafka_migration.core.mirror.fence import FenceWatch, SourceEnds
+from kafka_migration.core.mirror.watch import Aim, Ending, Outcome
+from kafka_migration.core.mirror.watch_goals import CutoverCourse
+from kafka_migration.core.report.alerts import Alert
+from kafka_migration.steps.alerts import producers_alert
+from kafka_migration.steps.mirror.follow_guide import source_ends
+from kafka_migration.steps.run import MigrationRun, partitions_of
+
+
+class Stage(StrEnum):
+    """The stages that are recorded."""
+
+    ANNOUNCED = "announced"
+    FENCED = "fenced"
+
+
+@dataclass(eq=False)
+class CutoverGuide:
+    """The `Guide` of a cutover, for one generation of MirrorMaker.
+
+    A cleared run announces anew: between its attempts the producers may have been started again.
+    """
+
+    run: MigrationRun
+    generation: int
+    course: CutoverCourse = field(init=False)
+    announced_at: datetime | None = None
+    _notices: list[str] = field(default_factory=list)
+    _alert: Alert | None = None
+
+    def __post_init__(self) -> None:
+        settings = self.run.migration.cutover
+        goals = self.run.plan_offsets().goals
+        self.course = CutoverCourse(goals, settings.near_offsets, self.run.migration.mirror.isolation_level)
+        recorded = self._recorded()
+        if Stage.ANNOUNCED in recorded:
+            announced = recorded[Stage.ANNOUNCED]
+            self._begin_fence(datetime.fromisoformat(announced["announced_at"]), announced["lag"])
+        if Stage.FENCED in recorded:
+            self.course.fenced_ends = from_document(recorded[Stage.FENCED]["ends"])
+
+    @property
+    def stage(self) -> str:
+        """The stage's name in the progress line."""
+        return self.course.stage
+
+    def aim(self) -> Aim:
+        """Look at the source's ends and follow the course."""
+        before = self.course.fenced_ends
+        aim = self.course.aim(self._ends())
+        after = self.course.fenced_ends
+        if after is not None and after != before:
+            self._record_fenced(after)
+        elif before is not None and after is None:
+            self._notices.append(f"THE FENCE BROKE: records arrived at the source again ({aim.doing}).")
+        return aim
+
+    def took(self, lag: Lag) -> None:
+        """Tell the producers to stop once the copy is near."""
+        if self.course.is_near(lag):
+            self._announce(lag)
+
+    def ending(self, asked: StopRequest | None = None) -> Ending | None:
+        """Never end well before the goals: a cutover is done or refused."""
+        return None if asked is None else Ending(Outcome.FAILED, str(asked), (stop_requested(asked),))
+
+    def proof(self) -> Mapping[str, Any] | None:
+        """Return when the producers were told, how long the source stood still, and where it ends."""
+        if self.announced_at is None or self.course.fenced_ends is None:
+            return None
+        return {
+            "announced_at": _text(self.announced_at),
+            "quiet_s": self.run.migration.cutover.fence_quiet_s,
+            "ends": to_document(self.course.fenced_ends),
+        }
+
+    def take_notices(self) -> list[str]:
+        """Return what a person must be told since the last call."""
+        notices, self._notices = self._notices, []
+        return notices
+
+    def take_alert(self) -> Alert | None:
+        """Return that the producers are to be stopped, when that was announced."""
+        alert, self._alert = self._alert, None
+        return alert
+
+    def _ends(self) -> SourceEnds:
+        """Read the ends; while fencing also of partitions that were added since the plan."""
+        partitions = frozenset(self.course.goals)
+        if self.course.fence is not None:
+            partitions |= frozenset(partitions_of(self.run.describe("source")))
+        return source_ends(self.run, partitions)
+
+    def _announce(self, lag: Lag) -> None:
+        announced_at = self.run.clock.now()
+        self._record(Stage.ANNOUNCED, {"announced_at": _text(announced_at), "lag": str(lag)})
+        self._begin_fence(announced_at, str(lag))
+
+    def _begin_fence(self, announced_at: datetime, lag: str) -> None:
+        settings, clock = self.run.migration.cutover, self.run.clock
+        elapsed_s = max(0.0, (clock.now() - announced_at).total_seconds())
+        self.announced_at = announced_at
+        self.course.fence = FenceWatch(settings.fence_quiet_s, settings.fence_wait_s, clock.monotonic_s() - elapsed_s)
+        # Also after a restart: nobody knows whether the line of the first time reached the log, or anybody was told.
+        self._alert = producers_alert(self.run)
+        self._notices.append(self._announcement(announced_at, lag))
+
+    def _announcement(self, announced_at: datetime, lag: str) -> str:
+        settings = self.run.migration.cutover
+        limit = announced_at + timedelta(seconds=settings.fence_wait_s)
+        return (
+            f"STOP YOUR PRODUCERS NOW. The copy of {self.run.name} is near the end of the source (lag {lag} offsets). "
+            f"Stop everything that writes to {', '.join(self.run.migration.topics)} on the source; consumers may read "
+            f"on. MirrorMaker goes on meanwhile. The source must stand still for {settings.fence_quiet_s} s, without "
+            f"an open transaction, until {_text(limit)} (cutover.fence_wait); else the run is refused."
+            + ("" if HookName.STOP_PRODUCERS in settings.hooks else " Answer the Required Action of stop_producers.")
+        )
+
+    def _record_fenced(self, ends: Offsets) -> None:
+        self._record(Stage.FENCED, {**(self.proof() or {}), "ends": to_document(ends)})
+        self._notices.append(
+            f"The fence is proved: the source stood still for {self.run.migration.cutover.fence_quiet_s} s without an "
+            "open transaction. Its ends are the goals now; keep the producers stopped."
+        )
+
+    def _record(self, stage: Stage, document: Mapping[str, Any]) -> None:
+        now = self.run.now()
+        self.run.evidence.write(Kind.WATCH, {"at": now, "stage": str(stage), "generation": self.generation, **document})
+
+    def _recorded(self) -> dict[str, dict[str, Any]]:
+        """Return what this attempt recorded of this generation: the first announcement, the newest fence."""
+        documents = [
+            document
+            for document in self.run.evidence.of_attempt(Kind.WATCH)
+            if document.get("generation") == self.generation and "stage" in document
+        ]
+        recorded = {document["stage"]: document for document in documents}
+        first = next((d for d in documents if d["stage"] == Stage.ANNOUNCED), None)
+        return recorded if first is None else {**recorded, Stage.ANNOUNCED: first}
+
+
+def _text(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds")

@@ -1,0 +1,114 @@
+"""Starting a MirrorMaker that died again, as the next generation; the trigger calls it once per poll.
+
+Every step leaves a document before it is done, so a trigger that was itself restarted goes on where the last stopped:
+the death is evidence (`restart`), the dead generation's certificate and the next start are in the ledger.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import MirrorFailed, Refused
+from kafka_migration.core.kafka.offsets import Offsets
+from kafka_migration.core.ledger.generations import Generation
+from kafka_migration.core.migration.settings import RunIdentity
+from kafka_migration.core.mirror.host import HostReply
+from kafka_migration.core.mirror.restart_policy import Death, dead_for_good, stopped_by_others, was_told_to_stop
+from kafka_migration.steps.mirror.start_stop import end_generation, start_generation, stop_generation
+from kafka_migration.steps.run import MigrationRun
+
+
+@dataclass(eq=False)
+class Reviver:
+    """Brings the dead generation of a run to a next one that lives."""
+
+    run: MigrationRun
+    _notices: list[str] = field(default_factory=list)
+
+    def newest(self) -> Generation:
+        """Return the newest generation that any attempt of the run started; `start_mirror` has started one."""
+        return self._mine()[-1]
+
+    def renew(self, generation: int) -> HostReply:
+        """Renew the lease of the run's newest generation and return what is true.
+
+        Where its start was cut short before it reached the host, that is what is true of the one before.
+        """
+        try:
+            return self.run.host.renew(self.run.identity.holder, generation)
+        except Refused as error:
+            if any(finding.code is not Code.GENERATION_UNEXPECTED for finding in error.findings):
+                raise
+            reply = self.run.host.status()
+            if reply.generation >= generation:
+                raise
+            return reply
+
+    def step(self, reply: HostReply, proved: Offsets) -> str:
+        """Do what can be done now for a generation that is dead; return in words what it waits for.
+
+        `proved` are offsets before which the watch proved that nothing is left to copy.
+
+        Raises `MirrorFailed` (`MIRROR_DEAD`) when it was told to stop or died too often, `Refused` when something
+        forbids a start, and `TransientError` while its end cannot be certified.
+        """
+        return self.pause(reply) or self.restart(reply, proved)
+
+    def pause(self, reply: HostReply) -> str:
+        """Record the death, if that was not done; return in words for how long it rests, empty when it need not."""
+        now, death = self.run.clock.now(), self._deaths(reply)[-1]
+        if now < death.start_after:
+            return f"{death}; it is started again in {(death.start_after - now).total_seconds():.0f} s"
+        return ""
+
+    def restart(self, reply: HostReply, proved: Offsets) -> str:
+        """Certify what is dead and start the next generation; return in words what came of it. See `step`."""
+        self._certify(self._deaths(reply)[-1], proved)
+        try:
+            started = start_generation(self.run)
+        except MirrorFailed as error:
+            if any(finding.code is not Code.MIRROR_DEAD for finding in error.findings):
+                raise
+            return f"generation {self.newest().number} ended at its start"
+        return f"started again as generation {started.generation}"
+
+    def _deaths(self, reply: HostReply) -> list[Death]:
+        """Return the deaths of this attempt, the present one recorded as the last."""
+        deaths = [Death.from_document(d) for d in self.run.evidence.of_attempt(Kind.RESTART)]
+        if deaths and deaths[-1].generation == reply.generation:
+            return deaths
+        if was_told_to_stop(reply) and not self._is_of_earlier_attempt(reply.generation):
+            raise MirrorFailed([stopped_by_others(reply)])
+        deaths.append(Death.of(reply, self.run.clock.now(), earlier=len(deaths)))
+        restarts = self.run.migration.mirror.restarts
+        if len(deaths) > restarts:
+            raise MirrorFailed([dead_for_good(deaths, restarts)])
+        self.run.evidence.write(Kind.RESTART, deaths[-1].to_document())
+        self._notices.append(f"{deaths[-1].with_log}; restart {len(deaths)} of {restarts} follows")
+        return deaths
+
+    def take_notices(self) -> list[str]:
+        """Return what the log must tell a person since the last call: each death once, with its log lines."""
+        notices, self._notices = self._notices, []
+        return notices
+
+    def _certify(self, death: Death, proved: Offsets) -> None:
+        """Make sure that nothing of the run lives, and write the certificate that is missing, if one is."""
+        generation = self.run.ledger.read().open_generation
+        if generation is None:
+            return
+        reply = stop_generation(self.run, generation)
+        is_dead = generation.number == death.generation
+        reason = f"died ({death.reason})" if is_dead else "its start was cut short"
+        end_generation(self.run, generation, reply, reason, proved)
+
+    def _is_of_earlier_attempt(self, generation: int) -> bool:
+        holders = [g.start.run for g in self._mine() if g.number == generation]
+        return any(RunIdentity.from_holder(h).is_earlier_attempt_of(self.run.identity) for h in holders)
+
+    def _mine(self) -> list[Generation]:
+        """Return the generations that any attempt of this run started."""
+        ledger = self.run.ledger.read()
+        return [g for g in ledger.generations if RunIdentity.from_holder(g.start.run).is_same_run(self.run.identity)]

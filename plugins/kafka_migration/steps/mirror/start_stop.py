@@ -1,0 +1,150 @@
+"""Starting the next generation, and ending one that is open: what the tasks and the trigger have in common."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from kafka_migration.core.connections.java_properties import java_properties
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, MirrorFailed, Refused, TransientError
+from kafka_migration.core.kafka.offsets import Offsets
+from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate
+from kafka_migration.core.ledger.phases import phase_findings
+from kafka_migration.core.mirror.engine import LaunchFacts
+from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
+from kafka_migration.core.mirror.target_topics import missing_target_findings, missing_topic_findings
+from kafka_migration.steps.mirror.state import mirror_state, state_findings
+from kafka_migration.steps.mirror.stop_certificate import certify
+from kafka_migration.steps.run import MigrationRun, partitions_of
+
+# What a broker takes unless it is told otherwise.
+DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
+NOTHING_PROVED: Offsets = {}
+# A transaction that a killed MirrorMaker left open was seen to end after 66 s (Kafka 3.9.1).
+SETTLE_LIMIT_S = 150.0
+SETTLE_PAUSE_S = 2.0
+
+
+def start_generation(run: MigrationRun) -> HostReply:
+    """Start the generation that follows the last, no process of this migration being alive.
+
+    What is true right before it goes into the ledger first. Raises `Refused` when something changed since the last
+    stop, records were lost or a setting is unsafe, and `MirrorFailed` when the process ends at once; its generation is
+    then used up.
+    Positions that are not trusted are set back only here, when nothing forbids the start any more.
+    """
+    ledger = run.ledger.known()
+    source, target = run.describe("source"), run.describe("target")
+    state = mirror_state(run, ledger, source, target)
+    findings = (
+        *phase_findings(ledger, run.name, run.request.mode, run.migration.topics),
+        *missing_topic_findings(run.migration, source),
+        *missing_target_findings(run.migration, target),
+        *state_findings(run, ledger, state),
+    )
+    if findings:
+        raise Refused(findings)
+    _set_back(run, ledger.rewind)
+    last = ledger.last_generation
+    generation = max(run.host.status().generation, last.number if last else 0) + 1
+    launch = launch_of(run, generation)
+    run.target.delete_topics(run.engine.stale_topics(generation, run.target.topic_names()))
+    start = GenerationStart(
+        generation,
+        run.identity.holder,
+        run.now(),
+        state.mirror_positions,
+        state.target_end_offsets,
+        state.source_topic_ids,
+    )
+    if run.has_left.is_set():
+        raise TransientError("nobody waits for this generation any more: it is not started")
+    run.ledger.append(start.to_document())
+    return run.host.start(run.identity.holder, generation, launch)
+
+
+def stop_generation(run: MigrationRun, generation: Generation) -> HostReply:
+    """Stop what is left of a generation; return when nothing of it lives.
+
+    One that may have lost records is ended by KILL, because its orderly end would store positions beyond them. Raises
+    `MirrorFailed` (`MIRROR_NOT_STOPPED`) when it outlives that.
+    """
+    alarm = run.host.status().alarm
+    grace_s = 0 if run.engine.distrusts_position(alarm) else run.migration.mirror.stop_grace_s
+    reply = run.host.stop(run.identity.holder, generation.number, grace_s)
+    if reply.is_running:
+        raise MirrorFailed([_not_stopped(reply)])
+    return replace(reply, alarm=reply.alarm or alarm)
+
+
+def end_generation(
+    run: MigrationRun, generation: Generation, reply: HostReply, reason: str, proved: Offsets = NOTHING_PROVED
+) -> StopCertificate:
+    """Certify a generation whose process is dead, in the ledger; return the certificate.
+
+    `proved` are offsets before which a watch that still goes on proved that nothing is left to copy. Raises
+    `TransientError` while what the process left behind still changes the target.
+    """
+    if not run.engine.is_graceful(reply.log):
+        _require_still_ends(run, generation)
+    certificate = certify(run, generation, reply, reason, proved)
+    run.ledger.append(certificate.to_document())
+    return certificate
+
+
+def end_when_settled(run: MigrationRun, generation: Generation, reply: HostReply, reason: str) -> StopCertificate:
+    """Certify a generation as soon as nothing of what its process left behind changes the target any more."""
+    deadline = run.clock.monotonic_s() + SETTLE_LIMIT_S
+    while True:
+        try:
+            return end_generation(run, generation, reply, reason)
+        except TransientError:
+            if run.clock.monotonic_s() >= deadline:
+                raise
+        time.sleep(SETTLE_PAUSE_S)
+
+
+def _require_still_ends(run: MigrationRun, generation: Generation) -> None:
+    """Look twice: after a KILL the target's ends rise while a follower catches up."""
+    partitions = partitions_of(run.describe("target", {p.topic for p in generation.start.mirror_positions}))
+    before = run.target.log_end_offsets(partitions, "read_uncommitted")
+    time.sleep(SETTLE_PAUSE_S)
+    if run.target.log_end_offsets(partitions, "read_uncommitted") != before:
+        raise TransientError("the target's ends still rise although MirrorMaker is dead")
+
+
+def launch_of(run: MigrationRun, generation: int) -> MirrorLaunch:
+    """Return what the host needs to start a generation."""
+    migration = run.migration
+    limits = run.target.effective_configs(migration.topics, "max.message.bytes")
+    source, target = (
+        java_properties(side.connection, run.deployment.client_settings(side))
+        for side in (migration.source, migration.target)
+    )
+    smallest = min((int(limit) for limit in limits.values()), default=DEFAULT_MAX_MESSAGE_BYTES)
+    return run.engine.launch(generation, LaunchFacts(source, target, smallest))
+
+
+def _set_back(run: MigrationRun, positions: Offsets) -> None:
+    """Store these positions; done already, nothing changes."""
+    stored = run.engine.stored_positions({p.topic for p in positions}) if positions else {}
+    pending = {p: offset for p, offset in positions.items() if stored.get(p) != offset}
+    try:
+        if pending:
+            run.engine.rewind(pending)
+    except Refused as error:
+        if any(finding.code is not Code.GROUP_ACTIVE for finding in error.findings):
+            raise
+        # Killed, it is a member of its group until the session is over, and that is soon.
+        raise TransientError(str(error)) from None
+
+
+def _not_stopped(reply: HostReply) -> Finding:
+    return Finding(
+        Code.MIRROR_NOT_STOPPED,
+        "MirrorMaker",
+        f"pid {reply.pid} alive after TERM, grace time and KILL",
+        "no process",
+        "Log in to the MirrorMaker host and look at the process; do not start another run before it is gone.",
+    )

@@ -1,0 +1,144 @@
+"""Reading where MirrorMaker stands, and what of it must not have changed since the last stop."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from kafka_migration.core.findings.errors import Finding, TransientError
+from kafka_migration.core.kafka.cluster import IsolationLevel, KafkaCluster, Probe, TopicDescription
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.ledger.generations import StopCertificate
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.mirror.drain import beyond_end_findings, expected_next, gap_findings, gaps_of
+from kafka_migration.core.mirror.gap_guard import (
+    SourceTruth,
+    continuity_findings,
+    fingerprints_to_read,
+    recreated_source_findings,
+    stale_state_findings,
+)
+from kafka_migration.steps.run import MigrationRun, partitions_of
+
+NOTHING_KNOWN: Offsets = {}
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorState:
+    """Where the copy stands, per source partition.
+
+    `stored` is what MirrorMaker itself stored; `mirror_positions` the next source offset to copy, which also
+    knows what the ledger proved and, where nothing was ever copied, begins at the source's log start.
+    `source_end_offsets` are what MirrorMaker's isolation level shows. `target_end_offsets` are of the target's
+    partitions, which may be others than the source's.
+    """
+
+    source: Mapping[str, TopicDescription]
+    stored: Offsets
+    mirror_positions: Offsets
+    source_log_start: Offsets
+    source_end_offsets: Offsets
+    target_end_offsets: Offsets
+
+    @property
+    def source_topic_ids(self) -> dict[str, str]:
+        """The ids of the source's topics, where brokers give them."""
+        return {topic: description.topic_id for topic, description in self.source.items() if description.topic_id}
+
+
+def mirror_state(
+    run: MigrationRun,
+    ledger: Ledger,
+    source: Mapping[str, TopicDescription],
+    target: Mapping[str, TopicDescription],
+    known: Offsets = NOTHING_KNOWN,
+) -> MirrorState:
+    """Read the state; partitions that the target does not have yet have target end 0.
+
+    `known` are positions of partitions that are spoken of even if their topic is gone from the source. Raises
+    `TransientError` when an offset cannot be read, or a transaction of an earlier MirrorMaker is still open.
+    """
+    partitions = partitions_of(source)
+    # First, because a transaction that ends meanwhile moves the stored positions too.
+    target_ends = _target_ends(run, target)
+    log_start = every_value(run.source.log_start_offsets(partitions), partitions, "source log start")
+    stored = run.engine.stored_positions({*source, *(p.topic for p in known)})
+    certified = ledger.last_stop.mirror_positions if ledger.last_stop else {}
+    # Positions that cannot be trusted count as what they are to be set back to.
+    trusted = {p: ledger.rewind.get(p, offset) for p, offset in stored.items()}
+    begin = {p: certified.get(p, trusted.get(p, log_start[p])) for p in partitions}
+    ends = run.source.log_end_offsets(partitions, run.migration.mirror.isolation_level)
+    return MirrorState(
+        source=source,
+        stored=stored,
+        mirror_positions=expected_next({**known, **begin}, trusted, {}),
+        source_log_start=log_start,
+        source_end_offsets=every_value(ends, partitions, "source end"),
+        target_end_offsets={**dict.fromkeys(partitions, 0), **target_ends},
+    )
+
+
+def _target_ends(run: MigrationRun, target: Mapping[str, TopicDescription]) -> Offsets:
+    """Return the target's ends; with exactly-once only when no transaction can change what lies before them."""
+    partitions = partitions_of(target)
+    ends = every_value(run.target.log_end_offsets(partitions, "read_uncommitted"), partitions, "target end")
+    if run.migration.mirror.exactly_once:
+        positions = partitions_of(run.target.describe_topics(run.engine.position_topics()))
+        _require_no_open_transaction(run, {**ends, **run.target.log_end_offsets(positions, "read_uncommitted")})
+    return ends
+
+
+def _require_no_open_transaction(run: MigrationRun, ends: Offsets) -> None:
+    stable = run.target.log_end_offsets(tuple(ends), "read_committed")
+    unsettled = [p for p, end in ends.items() if stable.get(p) != end]
+    if unsettled:
+        raise TransientError(f"a transaction of MirrorMaker is still open on target {unsettled[0]}")
+
+
+Value = TypeVar("Value")
+
+
+def every_value(
+    values: Mapping[TopicPartition, Value], partitions: Collection[TopicPartition], what: str
+) -> Mapping[TopicPartition, Value]:
+    """Return the values; `TransientError` when one of the partitions is missing: not known is not zero."""
+    missing = sorted(set(partitions) - set(values))
+    if missing:
+        raise TransientError(f"the {what} of {missing[0]} cannot be read now ({len(missing)} partition(s))")
+    return values
+
+
+def state_findings(run: MigrationRun, ledger: Ledger, state: MirrorState) -> tuple[Finding, ...]:
+    """Name what forbids to go on from here: changes since the last stop, and records lost before they were copied."""
+    last = ledger.last_stop
+    return (
+        *continuity_findings(last, state.stored, state.target_end_offsets, run.engine.restore_command),
+        *recreated_source_findings(last, _source_truth(run, last, state)),
+        *stale_state_findings(state.stored, ledger.copied_topics, run.engine.reset_command()),
+        *gap_findings(gaps_of(state.mirror_positions, state.source_log_start)),
+        *beyond_end_findings(state.mirror_positions, state.source_end_offsets),
+    )
+
+
+def _source_truth(run: MigrationRun, last: StopCertificate | None, state: MirrorState) -> SourceTruth:
+    wanted = fingerprints_to_read(last, state.source_log_start)
+    if not wanted:
+        return SourceTruth(state.source, {})
+    found = run.source.records_at(wanted, run.migration.mirror.isolation_level)
+    prints = every_value(found, wanted, "last copied source record")
+    policies = run.source.effective_configs({p.topic for p in wanted}, "cleanup.policy")
+    # What the source deleted while it was read tells nothing.
+    held = fingerprints_to_read(last, run.source.log_start_offsets(tuple(wanted)))
+    return SourceTruth(
+        state.source, {p: prints[p] for p in held}, {topic for topic, policy in policies.items() if "compact" in policy}
+    )
+
+
+def probe_held(source: KafkaCluster, start: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
+    """Probe from these offsets; without what the source deleted meanwhile, of which a probe sees nothing."""
+    if not start:
+        return {}
+    met = source.probe(start, isolation)
+    log_start = source.log_start_offsets(tuple(met))
+    return {p: probe for p, probe in met.items() if p in log_start and log_start[p] <= start[p]}

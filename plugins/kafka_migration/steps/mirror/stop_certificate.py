@@ -1,0 +1,136 @@
+"""Certifying the end of a generation: where it stopped, and what a later start must find as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document, ranges_from_document
+from kafka_migration.core.ledger.generations import (
+    Fingerprint,
+    Generation,
+    GenerationStart,
+    Remembered,
+    StopCertificate,
+)
+from kafka_migration.core.mirror.drain import expected_next, gaps_of
+from kafka_migration.core.mirror.host import HostReply
+from kafka_migration.steps.mirror.state import MirrorState, every_value, mirror_state, probe_held
+from kafka_migration.steps.run import MigrationRun
+
+
+def certify(
+    run: MigrationRun, generation: Generation, reply: HostReply, reason: str, proved: Offsets
+) -> StopCertificate:
+    """Return the certificate of a generation whose process is dead, from what is true now.
+
+    Raises `TransientError` while something cannot be read, or while a transaction of the dead process is open.
+    """
+    # Whatever this run was limited to, the certificate is of what the generation copied: all of it, and nothing else.
+    start = generation.start
+    topics = {partition.topic for partition in start.mirror_positions}
+    source, target = run.describe("source", topics), run.describe("target", topics)
+    state = mirror_state(run, run.ledger.known(), source, target, known=start.mirror_positions)
+    # A partition that the start did not know was added since, and begins at offset 0.
+    begin = {p: start.mirror_positions.get(p, 0) for p in state.mirror_positions}
+    lived = reply.generation == generation.number
+    distrusted = lived and run.engine.distrusts_position(f"{reply.alarm}\n{reply.log}")
+    watched = _watched(run, generation.number)
+    reached = expected_next(expected_next(begin, state.stored, watched.proved), proved, {})
+    positions = begin if distrusted else _positions(run, state, reached)
+    due = _due_ends(start, begin, positions)
+    target_ends = {**state.target_end_offsets, **{p: end for p, end in due.items() if p.topic not in target}}
+    remarks = {"never started": not lived, "its positions are not trusted": distrusted}
+    return StopCertificate(
+        generation=generation.number,
+        run=run.identity.holder,
+        at=run.now(),
+        graceful=not lived or run.engine.is_graceful(reply.log),
+        exit_code=reply.exit_code if lived else None,
+        reason="; ".join([reason, *(remark for remark, applies in remarks.items() if applies)]),
+        mirror_positions=positions,
+        target_end_offsets=target_ends,
+        remembered=Remembered(
+            partitions=frozenset(positions),
+            stored_positions=state.stored,
+            rewind=begin if distrusted else {},
+            fingerprints=_fingerprints(run, state),
+            # A topic that was created anew while it was copied is another topic.
+            source_topic_ids={**state.source_topic_ids, **start.source_topic_ids},
+        ),
+        gaps=watched.gaps | gaps_of(positions, state.source_log_start),
+        ahead_records={} if distrusted else _ahead(run, due, target_ends),
+        gone={
+            side: tuple(sorted(topics - present.keys()))
+            for side, present in (("source", source), ("target", target))
+            if topics - present.keys()
+        },
+    )
+
+
+def _due_ends(start: GenerationStart, begin: Offsets, positions: Offsets) -> Offsets:
+    """Return the target ends of a copy up to just these positions, where every offset is a record.
+
+    Where a topic is gone that is what its end should be, which one made anew does not have.
+    """
+    return {p: start.target_end_offsets.get(p, 0) + position - begin[p] for p, position in positions.items()}
+
+
+def _positions(run: MigrationRun, state: MirrorState, positions: Offsets) -> Offsets:
+    """Return the next source offset that holds a record to copy, per partition, at these positions or behind them.
+
+    Where only transaction markers and holes follow MirrorMaker's position they are passed over, so that nobody takes
+    them for lost records when the source deletes them.
+    """
+    log_start, ends = state.source_log_start, state.source_end_offsets
+    unread = {p: o for p, o in positions.items() if p in log_start and log_start[p] <= o < ends[p]}
+    met = probe_held(run.source, unread, run.migration.mirror.isolation_level)
+    return expected_next(positions, {}, {p: probe.offset for p, probe in met.items()})
+
+
+class _Watched(NamedTuple):
+    """What the watch of a generation proved: up to where there is nothing left to copy, and what was lost."""
+
+    proved: dict[TopicPartition, int]
+    gaps: dict[TopicPartition, tuple[int, int]]
+
+
+def _watched(run: MigrationRun, generation: int) -> _Watched:
+    """Return what was proved while the generation ran, which its own position may not show any more.
+
+    That stays behind where only transaction markers or holes follow, and jumps over what the source has deleted.
+    """
+    watch = run.evidence.newest(Kind.WATCH)
+    if watch is None or watch.get("generation") != generation:
+        return _Watched({}, {})
+    return _Watched(from_document(watch.get("proved", {})), ranges_from_document(watch.get("gaps", {})))
+
+
+def _fingerprints(run: MigrationRun, state: MirrorState) -> Mapping[TopicPartition, Fingerprint]:
+    """Return the source records at the last copied offsets, as far as the source still has them.
+
+    Of a topic that is gone it is one that no record is equal to.
+    """
+    last_copied = {
+        p: position - 1
+        for p, position in state.stored.items()
+        if p in state.source_log_start and position > state.source_log_start[p]
+    }
+    found = run.source.records_at(last_copied, run.migration.mirror.isolation_level) if last_copied else {}
+    prints = every_value(found, last_copied, "last copied source record")
+    held = {
+        p: Fingerprint(record.offset, record.digest)
+        for p, record in prints.items()
+        if record is not None and record.offset == last_copied[p]
+    }
+    gone = {p: Fingerprint(o - 1, "gone") for p, o in state.stored.items() if p.topic not in state.source and o > 0}
+    return {**held, **gone}
+
+
+def _ahead(run: MigrationRun, due: Offsets, target_ends: Offsets) -> Offsets:
+    """Return how many records the target certainly has beyond the positions, where that can be told from offsets."""
+    if not run.migration.keeps_partitions or run.migration.mirror.exactly_once:
+        return {}
+    grown = {p: target_ends.get(p, 0) - end for p, end in due.items()}
+    return {p: records for p, records in sorted(grown.items()) if records > 0}

@@ -1,0 +1,320 @@
+"""One poll of a running MirrorMaker: what the trigger does in a thread, over the Protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from kafka_migration.adapters.patience import Aside, at_most, no_limit
+from kafka_migration.adapters.stop_requests import StopRequestStore
+from kafka_migration.core.clock import Clock
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, FindingsError, OutcomeUnknown, TransientError
+from kafka_migration.core.kafka.cluster import KafkaCluster, Probe
+from kafka_migration.core.kafka.lag import Known
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.migration.stop_request import StopRequest
+from kafka_migration.core.mirror.diagnosis import explained, likely_cause
+from kafka_migration.core.mirror.drain import Drain, PartitionReading, drain_of, expected_next
+from kafka_migration.core.mirror.engine import MirrorEngine
+from kafka_migration.core.mirror.host import HostReply, MirrorHost
+from kafka_migration.core.mirror.silence import Party, Silence, SilenceWatch, moment, silences_of
+from kafka_migration.core.mirror.watch import Aim, Outcome, Poll, Watch, WatchResult
+from kafka_migration.core.text.shown import duration
+from kafka_migration.steps.mirror.plan_guide import Guide
+from kafka_migration.steps.mirror.restart import Reviver
+from kafka_migration.steps.mirror.roll_call import NO_ANSWER, RollCall
+from kafka_migration.steps.mirror.state import probe_held
+from kafka_migration.steps.run import PlanOffsets
+
+# What stays of a poll's limit for the call that is under way when its time is over.
+POLL_RESERVE_S = 2.0
+# The most that a poll waits to learn of a request to stop: it has not renewed the lease yet.
+STORE_S = 5.0
+# The end of the log that is searched for why a partition stands still.
+CAUSE_LOG_LINES = 400
+
+
+@dataclass(eq=False)
+class MirrorWatcher:
+    """Polls a run's MirrorMaker; one that died is started again as the next generation.
+
+    Not thread-safe: one poll at a time.
+    """
+
+    migration: Migration
+    first_generation: int
+    plan: PlanOffsets
+    source: KafkaCluster
+    engine: MirrorEngine
+    host: MirrorHost
+    reviver: Reviver
+    stop_requests: StopRequestStore
+    clock: Clock
+    deadline: datetime | None
+    guide: Guide
+    generation: int = field(init=False, default=0)
+    begin: Offsets = field(init=False)
+    watch: Watch = field(init=False)
+    silence: SilenceWatch = field(init=False)
+    result: WatchResult | None = field(init=False, default=None)
+    # The evidence store may hang as a cluster may, and the lease must be renewed meanwhile.
+    store: Aside = field(init=False, default_factory=Aside)
+    _roll: RollCall = field(init=False, default_factory=RollCall)
+    _notices: list[str] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        settings = self.migration.watch
+        self.watch = Watch(self.plan.positions, self.plan.goals, settings.stall_after_s, self.clock.monotonic_s())
+        self.silence = SilenceWatch(settings.stall_after_s, settings.unreachable_after_s, self._known_silences())
+        self._take_up()
+
+    @property
+    def progress(self) -> str:
+        """The progress line of the last poll."""
+        return self.watch.progress
+
+    def take_notices(self) -> list[str]:
+        """Return what a person must be told since the last call."""
+        notices, self._notices = self._notices, []
+        return [*notices, *self.reviver.take_notices(), *self.guide.take_notices()]
+
+    def take_untold(self) -> tuple[Silence, ...]:
+        """Return the silences of which people must be told now, and tell the log of each."""
+        untold = self.silence.take_untold(self.clock.now())
+        self._notices += [f"{silence}. {self._outlook(silence)}" for silence in untold]
+        return untold
+
+    def news(self) -> dict[str, Any]:
+        """Return what the last poll learned, for whoever looks from outside."""
+        run, meter, lag = self.reviver.run, self.watch.meter, self.watch.lag
+        known = lag.offsets if isinstance(lag, Known) else None
+        return {
+            "schema": 1,
+            "run": run.identity.holder,
+            "mode": str(run.request.mode),
+            "generation": self.generation,
+            "at": run.now(),
+            "step": "watch_lag",
+            "stage": self.guide.stage,
+            "copied": meter.copied,
+            "total": meter.total,
+            "lag": known,
+            "rate": None if known is None else meter.rate,
+            "eta_s": None if known is None else meter.eta_s,
+            "line": self.progress,
+            "silent": [silence.to_document() for silence in self.silence.silences.values()],
+            "outcome": None if self.result is None else str(self.result.outcome),
+            "poll_interval_s": self.migration.watch.poll_interval_s,
+        }
+
+    def poll(self) -> WatchResult | None:
+        """Ask host and clusters once; return the result when the watch is over.
+
+        What cannot be reached is unknown, and a failure after `watch.unreachable_after`. No reading call goes on after
+        `watch.poll_interval` + 10 s; one that starts a MirrorMaker again takes as long as its host does.
+        """
+        begun, self._roll = self.clock.now(), RollCall()
+        with at_most(self.migration.watch.poll_limit_s - POLL_RESERVE_S):
+            self.result = self._polled(begun)
+        return self.result
+
+    def _polled(self, begun: datetime) -> WatchResult | None:
+        asked, remark = self._asked()
+        ending = self.guide.ending(asked)
+        try:
+            poll = self._poll(revives=ending is None)
+            result = self.watch.take(replace(poll, remark=remark), self.clock.monotonic_s())
+        except FindingsError as error:
+            return WatchResult(Outcome.FAILED, self.progress, self._with_causes(error.findings))
+        self._take_silence(begun)
+        if result is not None:
+            findings = self._with_causes(self._explained(result.findings))
+            return replace(result, fence=self.guide.proof(), findings=findings)
+        # With everything at its goal just now, the next poll may prove it.
+        if ending is not None and not self.watch.passes:
+            return self.watch.end(ending)
+        if findings := self.silence.too_long(self.clock.now()):
+            return WatchResult(Outcome.FAILED, self.progress, findings, proved=dict(self.watch.proved))
+        if self.deadline is not None and self.clock.now() >= self.deadline:
+            return WatchResult(Outcome.FAILED, self.progress, self._with_causes((self._too_late(),)))
+        self._tell_guide()
+        return None
+
+    def _tell_guide(self) -> None:
+        try:
+            self.guide.took(self.watch.lag)
+        except NO_ANSWER as error:
+            # The next poll tells it again.
+            self._notices.append(f"The evidence was not written: {type(error).__name__}: {error}")
+
+    def _asked(self) -> tuple[StopRequest | None, str]:
+        """Return the request to end mirroring, if there is one, and why that could not be told, if it could not."""
+        try:
+            # A request names the generation of its time, which may have died since.
+            generations = range(self.first_generation, self.generation + 1)
+            asked = self.store.call(
+                lambda: next(filter(None, map(self.stop_requests.find, generations)), None), STORE_S
+            )
+        except Exception as error:
+            # Whatever an object store raises: not to know of a request is no reason to end.
+            problem = f"{type(error).__name__}: {error}"
+            self._roll.silent[Party.EVIDENCE] = problem
+            return None, f"stop requests cannot be read ({problem})"
+        self._roll.heard.add(Party.EVIDENCE)
+        return asked, ""
+
+    def _poll(self, *, revives: bool) -> Poll:
+        reply = self._roll.ask(Party.HOST, lambda: self.reviver.renew(self.generation))
+        if reply is None:
+            return self._waiting()
+        try:
+            if not reply.is_running:
+                # What is to end now is not started for that.
+                return self._waiting(self._revive(reply) if revives else "MirrorMaker is dead")
+            # The guide may write evidence too, whose errors name no cluster.
+            aim = self.guide.aim() or self.watch.aim
+        except NO_ANSWER as error:
+            self._roll.missed(error, Party.SOURCE if reply.is_running else None)
+            return self._waiting(str(error))
+        readings = self._readings(aim)
+        health = None if readings is None else self._roll.ask(self._keeper, lambda: self.engine.health(self.generation))
+        if readings is None or health is None:
+            return self._waiting()
+        return Poll(readings, health, reply.alarm, aim=aim)
+
+    def _known_silences(self) -> dict[Party, Silence]:
+        """Return who was silent when the triggerer was restarted: that begins no silence anew."""
+        run = self.reviver.run
+        try:
+            return silences_of(run.news.known_progress(run.identity.holder).get("silent", ()))
+        except (AttributeError, KeyError, TypeError, ValueError):
+            return {}
+
+    def _waiting(self, reason: str = "") -> Poll:
+        """Return a poll that learned nothing; who has been silent for long, or else now, is named first."""
+        now = self._roll.silent.values()
+        known = [f"since {moment(s.since)}: {s.reason}" for s in self.silence.silences.values() if s.is_told]
+        reasons = dict.fromkeys([*(known or now), *([reason] if reason and reason not in now else [])])
+        aim = replace(self.watch.aim, stage=self.guide.stage)
+        return Poll(readings={}, unreachable="; ".join(reasons), aim=aim)
+
+    @property
+    def _keeper(self) -> Party:
+        """The cluster that keeps MirrorMaker's positions: its own topics, or else the commits of its group."""
+        return Party.TARGET if self.engine.position_topics() else Party.SOURCE
+
+    def _take_silence(self, begun: datetime) -> None:
+        ended = self.silence.take(self._roll.heard, self._roll.silent, begun)
+        self._notices += [
+            f"The {silence.party} answers again, after {duration((begun - silence.since).total_seconds())}."
+            for silence in ended
+            if silence.is_told
+        ]
+
+    def _outlook(self, silence: Silence) -> str:
+        return (
+            "How far the copy is cannot be seen. MirrorMaker was not stopped. The run fails at "
+            f"{moment(self.silence.gives_up_at(silence))} unless an answer comes (watch.unreachable_after)."
+        )
+
+    def _with_causes(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+        """Put first who is silent: the rest may come of it."""
+        return (*self.silence.causes(), *findings) if findings else findings
+
+    def _revive(self, reply: HostReply) -> str:
+        """Start again what is dead, once its pause is over and both clusters answer: that takes longer than a poll."""
+        if pause := self.reviver.pause(reply):
+            return pause
+        for party, cluster in ((Party.TARGET, self.reviver.run.target), (Party.SOURCE, self.source)):
+            if self._roll.ask(party, cluster.facts) is None:
+                return "MirrorMaker is dead"
+        try:
+            with no_limit():
+                return self.reviver.restart(reply, self.watch.proved)
+        finally:
+            # If the evidence cannot be read now, it can at the next poll, which finds the process dead again.
+            with suppress(OSError):
+                self._take_up()
+
+    def _take_up(self) -> None:
+        """Turn to the run's newest generation and to where it began, which may be further back than what was proved."""
+        newest = self.reviver.newest()
+        if newest.number != self.generation:
+            self.watch.proved.clear()
+        self.generation, self.begin = newest.number, newest.start.mirror_positions
+
+    def _readings(self, aim: Aim) -> Mapping[TopicPartition, PartitionReading] | None:
+        """Return the reading of each partition; `None` where a cluster did not answer. Both are asked all the same."""
+        with at_most(self.migration.watch.poll_limit_s / 2):
+            stored = self._roll.ask(self._keeper, lambda: self.engine.stored_positions(self.migration.topics))
+        log_start = self._roll.ask(Party.SOURCE, lambda: self.source.log_start_offsets(tuple(aim.goals)))
+        if stored is None or log_start is None:
+            return None
+        self._note_missing(aim, log_start)
+        # A partition that the start did not know was added since, and begins at offset 0.
+        positions = expected_next({p: self.begin.get(p, 0) for p in aim.goals}, stored, self.watch.proved)
+        readings = {
+            partition: PartitionReading(
+                goal, None if partition in aim.unread else log_start.get(partition), positions.get(partition)
+            )
+            for partition, goal in aim.goals.items()
+        }
+        probes = self._roll.ask(Party.SOURCE, lambda: self._probes(readings))
+        if probes is None:
+            return None
+        return {
+            partition: PartitionReading(r.goal, r.source_log_start, r.expected_next, probes.get(partition))
+            for partition, r in readings.items()
+        }
+
+    def _note_missing(self, aim: Aim, log_start: Offsets) -> None:
+        """A partition that cannot be read makes the lag unknown, though its cluster answers."""
+        missing = sorted({*aim.unread, *(set(aim.goals) - set(log_start))})
+        if missing:
+            self._roll.silent[Party.SOURCE] = f"{len(missing)} partition(s) cannot be read, as {missing[0]}"
+
+    def _probes(self, readings: Mapping[TopicPartition, PartitionReading]) -> Mapping[TopicPartition, Probe]:
+        start = {
+            partition: reading.expected_next
+            for partition, reading in readings.items()
+            if reading.expected_next is not None
+            and drain_of(reading) is Drain.COPYING
+            and self.watch.needs_probe(partition, reading.expected_next)
+        }
+        return probe_held(self.source, start, self.migration.mirror.isolation_level)
+
+    def _too_late(self) -> Finding:
+        return Finding(
+            Code.MIRROR_TIMEOUT,
+            "watch_lag",
+            self.progress or "no reading yet",
+            f"the goal reached within {self.migration.watch.time_limit_s:,.0f} s (watch.time_limit)",
+            "What was copied stays and will be validated; trigger the run again to go on, or raise the limit.",
+        )
+
+    def _explained(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+        """Add to the finding of each stalled partition why it may stand still; not to know does not change the end."""
+        stalled = [p for p in self.watch.goals if any(_is_stall_of(f, p) for f in findings)]
+        if not stalled:
+            return findings
+        try:
+            log = self.host.logs(self.generation, CAUSE_LOG_LINES).log
+            high_watermarks = self.source.log_end_offsets(stalled, "read_uncommitted")
+            stable = self.source.log_end_offsets(stalled, "read_committed")
+        except (FindingsError, TransientError, OutcomeUnknown):
+            return findings
+        is_read_committed = self.migration.mirror.isolation_level == "read_committed"
+        causes = {
+            str(p): likely_cause(log, open_transaction=is_read_committed and p in stable and stable[p] < high)
+            for p, high in high_watermarks.items()
+        }
+        return explained(findings, causes)
+
+
+def _is_stall_of(finding: Finding, partition: TopicPartition) -> bool:
+    return finding.code is Code.MIRROR_STALLED and finding.subject == str(partition)

@@ -1,0 +1,1 @@
+"""Planning a rollback, and giving up the old cluster."""

@@ -1,0 +1,202 @@
+"""What every step of a run starts from: who it is, its frozen migration, its evidence, its clusters."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from kafka_migration.adapters.evidence import RunEvidence
+from kafka_migration.adapters.ledger_store import LedgerStore
+from kafka_migration.adapters.news import NewsStore
+from kafka_migration.adapters.renamed_topics import RenamedTopics
+from kafka_migration.adapters.stop_requests import StopRequestStore
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.evidence.kept import Keeper, Kept
+from kafka_migration.core.findings.errors import FindingsError
+from kafka_migration.core.kafka.cluster import KafkaCluster, TopicDescription
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document
+from kafka_migration.core.migration.run_window import Occasion
+from kafka_migration.core.migration.settings import Migration, Mode, RunIdentity
+from kafka_migration.core.mirror.engine import MirrorEngine
+from kafka_migration.core.mirror.host import MirrorHost
+from kafka_migration.migration_file.loading import load_migration, load_migration_file
+from kafka_migration.steps.deployment import Deployment, Side
+from kafka_migration.steps.request import RunRequest
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOffsets:
+    """The plan's positions before the start and frozen goals, per source partition."""
+
+    positions: Offsets
+    goals: Offsets
+
+
+class MigrationRun:
+    """One DAG run of one migration, seen from inside one of its tasks (or its trigger).
+
+    Nothing is read or connected before it is asked for.
+    """
+
+    def __init__(
+        self,
+        migration_name: str,
+        identity: RunIdentity,
+        params: Mapping[str, Any],
+        deployment: Deployment,
+        nightly_mode: Mode | None = None,
+        keeper: Keeper | None = None,
+        tasks: Sequence[str] = (),
+    ) -> None:
+        self.name = migration_name
+        self.identity = identity
+        self.params = params
+        self.nightly_mode = nightly_mode
+        # What Airflow keeps of the run; `None` for one that only looks.
+        self.keeper = keeper
+        self.tasks = tasks
+        self.deployment = deployment
+        self.clock = deployment.clock
+        root = deployment.evidence_root
+        self.evidence = RunEvidence(root, migration_name, identity, keeper)
+        self.ledger = LedgerStore(root, migration_name, identity.holder, deployment.anchor(migration_name))
+        self.stop_requests = StopRequestStore(root, migration_name)
+        self.news = NewsStore(root, migration_name)
+        # Set when nobody waits any more for what a thread of this run does.
+        self.has_left = threading.Event()
+        self._host: MirrorHost | None = None
+
+    def to_arguments(self) -> dict[str, Any]:
+        """Return what a trigger needs to find the run again: ids, params and digests, as plain JSON values."""
+        return {
+            "migration": self.name,
+            "dag_id": self.identity.dag_id,
+            "run_id": self.identity.run_id,
+            "attempt": self.identity.attempt,
+            "params": dict(self.params),
+            "nightly_mode": None if self.nightly_mode is None else str(self.nightly_mode),
+            "tasks": list(self.tasks),
+            "digests": dict(self.kept.digests),
+        }
+
+    def evidence_of(self, holder: str) -> RunEvidence:
+        """Return what a run that cut over left, by how that signs itself, as the ledger knows it."""
+        identity = RunIdentity.from_holder(holder)
+        return RunEvidence(self.deployment.evidence_root, self.name, identity, self.ledger.known().keeper_of(identity))
+
+    @property
+    def kept(self) -> Kept:
+        """What Airflow keeps of the run's evidence; nothing for a run that only looks."""
+        return self.keeper.kept() if self.keeper is not None else Kept()
+
+    @cached_property
+    def request(self) -> RunRequest:
+        """What was asked for; raises `Refused` when that makes no sense."""
+        return RunRequest.from_params(self.params, self.nightly_mode, is_rollback=self.identity.is_rollback)
+
+    @cached_property
+    def occasion(self) -> Occasion:
+        """What the run is for and how long it may act, as its preflight decided."""
+        document = self.evidence.require(Kind.PREFLIGHT)
+        return Occasion.from_document(document["occasion"])
+
+    @cached_property
+    def migration(self) -> Migration:
+        """The migration as the first task froze it, limited to the topics asked for.
+
+        Where the run mirrors, what earlier runs cut over is left out: these topics have producers on the target.
+        """
+        migration = self.whole_migration.limited_to(self.request.topics)
+        return migration.without(self.moved_topics) if self.request.mode.mirrors else migration
+
+    @cached_property
+    def moved_topics(self) -> frozenset[str]:
+        """The topics that other runs cut over."""
+        return self.ledger.known().moved_topics(but_by=self.identity)
+
+    @cached_property
+    def whole_migration(self) -> Migration:
+        """The migration as the first task froze it, with all topics of the file."""
+        return load_migration(self.evidence.frozen_migration(), where=f"{self.name} (frozen)")
+
+    def live_migration(self) -> Migration:
+        """Return the migration as its file says now; only who may approve is taken from there."""
+        return load_migration_file(self.deployment.migrations_folder / f"{self.name}.yaml")[1]
+
+    @property
+    def topics_of_groups(self) -> tuple[str, ...]:
+        """The topics on which groups are moved: the run's, and those cut over before, of groups that stayed behind."""
+        return (*self.migration.topics, *sorted(self.moved_topics))
+
+    @cached_property
+    def target_names(self) -> Mapping[str, str]:
+        """What topics are called on the target, by name: all of the file, and all that were ever copied.
+
+        Empty where they keep their names.
+        """
+        whole = self.whole_migration
+        if not whole.renames:
+            return {}
+        return {topic: whole.target_topic(topic) for topic in {*whole.topics, *self.ledger.known().copied_topics}}
+
+    @cached_property
+    def source(self) -> KafkaCluster:
+        """The source cluster."""
+        return self.deployment.open_cluster("source", self.whole_migration.source)
+
+    @cached_property
+    def target(self) -> KafkaCluster:
+        """The target cluster; the migration's topics go by their names on the source."""
+        return RenamedTopics(self.bare_target, self.target_names) if self.target_names else self.bare_target
+
+    @cached_property
+    def bare_target(self) -> KafkaCluster:
+        """The target cluster, with its topics under their real names."""
+        return self.deployment.open_cluster("target", self.whole_migration.target)
+
+    @cached_property
+    def engine(self) -> MirrorEngine:
+        """The kind of MirrorMaker that the migration names."""
+        return self.deployment.engine_of(self.migration, self.source, self.target)
+
+    @property
+    def host(self) -> MirrorHost:
+        """The MirrorMaker host; one connection for the whole task."""
+        if self._host is None:
+            self._host = self.deployment.open_host(self.name, self.whole_migration.mirror.connection)
+        return self._host
+
+    def close(self) -> None:
+        """Close the connections to the MirrorMaker host and the clusters, as far as there are any."""
+        if self._host is not None:
+            self._host.close()
+        for made in vars(self).keys() & {"source", "bare_target"}:
+            getattr(self, made).close()
+
+    def describe(self, side: Side, topics: Collection[str] | None = None) -> Mapping[str, TopicDescription]:
+        """Return topics on one side, those of the migration if none are named; one that does not exist is missing."""
+        reader = self.source if side == "source" else self.target
+        return reader.describe_topics(self.migration.topics if topics is None else tuple(sorted(topics)))
+
+    def plan_offsets(self) -> PlanOffsets:
+        """Return the positions and frozen goals of the run's plan."""
+        plan = self.evidence.require(Kind.PLAN)
+        return PlanOffsets(from_document(plan["positions"]), from_document(plan["goals"]))
+
+    def now(self) -> str:
+        """Return the present time in UTC as ISO 8601 text with seconds."""
+        return self.clock.now().isoformat(timespec="seconds")
+
+    def refused(self, task_id: str, error: FindingsError) -> None:
+        """Record why a task refused or failed on purpose, so that `finish` can tell it from an accident."""
+        findings = [finding.to_document() for finding in error.findings]
+        document = {"task": task_id, "at": self.now(), "error": type(error).__name__, "findings": findings}
+        self.evidence.write(Kind.REFUSAL, document)
+
+
+def partitions_of(descriptions: Mapping[str, TopicDescription]) -> tuple[TopicPartition, ...]:
+    """Return every partition of the described topics, sorted."""
+    return tuple(sorted(p for d in descriptions.values() for p in d.topic_partitions))

@@ -1,0 +1,1 @@
+"""Asking the Spark job and judging its answer."""

@@ -1,0 +1,140 @@
+"""The verdict of a run, and the document that says it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from kafka_migration.core.evidence.documents import Kind
+from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.errors import Finding, ValidationFailed
+from kafka_migration.core.findings.verdict import Verdict, worst
+from kafka_migration.core.ledger.interval_bounds import TopicAnswer
+from kafka_migration.core.ledger.judgements import Judgement
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.validation.comparisons import comparisons_of
+from kafka_migration.core.validation.contract import ValidationRequest, ValidationResult, unanswered_windows
+from kafka_migration.core.validation.coverage import TopicCoverage
+from kafka_migration.core.validation.judging import TopicVerdict
+from kafka_migration.core.validation.judging_by_key import GenerationEvents
+from kafka_migration.steps.backfill.interval import Answered
+from kafka_migration.steps.run import MigrationRun
+from kafka_migration.steps.validation.spark_documents import understood
+
+# The task that measures what is judged.
+MEASURING = "validate_topics"
+Covered = Mapping[str, TopicCoverage]
+
+
+def answered_request(run: MigrationRun, result: ValidationResult) -> ValidationRequest:
+    """Return the request of a result; refuse a result that leaves out a window of it."""
+    request = understood(ValidationRequest.from_document, run.evidence.require(Kind.VALIDATION_REQUEST), MEASURING)
+    left_out = unanswered_windows(request, result)
+    if left_out:
+        raise ValidationFailed(
+            Finding(
+                Code.VALIDATION_RESULT_MISSING,
+                f"topic {window.topic}, partition {window.partition}",
+                "no measurement of this window",
+                "one entry per requested window",
+                "Clear validate_topics to measure again; if it happens twice, report it as a fault of the job.",
+            )
+            for window in left_out
+        )
+    return request
+
+
+def events_of(ledger: Ledger, compared: Collection[int]) -> dict[str, GenerationEvents]:
+    """Return per topic what is known of the generations compared."""
+    generations = [g for g in ledger.generations if g.number in compared and g.stop is not None]
+    return {
+        topic: GenerationEvents(
+            killed={g.number for g in generations if topic in g.topics and g.stop and not g.stop.graceful},
+            grown={g.number for g in generations if topic in g.grown_topics},
+        )
+        for topic in {topic for g in generations for topic in g.topics}
+    }
+
+
+def judgement_of(
+    run: MigrationRun, request: ValidationRequest, result: ValidationResult, topics: tuple[TopicVerdict, ...]
+) -> Judgement:
+    """Return the judgement of just what was measured, however the ledger went on since."""
+    whole = run.request.reads_whole
+    return Judgement(
+        run=run.identity.holder,
+        at=run.now(),
+        whole=whole,
+        generations=request.generations,
+        topics={topic.topic: topic.verdict for topic in topics},
+        source_records={topic.topic: topic.source_records for topic in topics},
+        digest=request.digest,
+        comparisons=comparisons_of(result, {topic.topic: topic.verdicts for topic in topics}, whole=whole),
+    )
+
+
+def verdict_of(
+    run: MigrationRun, topics: tuple[TopicVerdict, ...], answered: Answered | None, covered: Covered
+) -> Verdict:
+    """Return the worst of the interval's and of what was measured; good over a copy known to be bad is a warning."""
+    whole = [covered[topic].verdict for topic in run.migration.topics if topic in covered]
+    is_known_bad = any(verdict is not None and not verdict.is_good for verdict in whole)
+    interval = answered.answer.verdict if answered else Verdict.PASS
+    return worst([interval, *(t.verdict for t in topics), Verdict.WARN if is_known_bad else Verdict.PASS])
+
+
+def judge_document(
+    run: MigrationRun,
+    verdict: Verdict,
+    topics: tuple[TopicVerdict, ...],
+    answered: Answered | None,
+    covered: Covered,
+) -> dict[str, Any]:
+    """Return the document of `judge`: the verdict, and one row per topic of the run."""
+    measured = {topic.topic: topic for topic in topics}
+    rows = [_topic(topic, measured.get(topic), answered, covered.get(topic)) for topic in run.migration.topics]
+    counted = rows if answered else [row for row in rows if row["topic"] in measured]
+    return {
+        "at": run.now(),
+        "verdict": str(verdict),
+        "interval": answered and answered.answer.to_document(),
+        "records": {r["topic"]: {"source": r["source_records"], "target": r["target_records"]} for r in counted},
+        "topics": rows,
+        "warnings": [warning.to_document() for topic in topics for warning in topic.warnings],
+    }
+
+
+def _topic(
+    name: str, measured: TopicVerdict | None, answered: Answered | None, covered: TopicCoverage | None
+) -> dict[str, Any]:
+    """Return what is known of one topic: the verdict of this run, and what all runs together prove."""
+    findings = [*(measured.findings if measured else ()), *(answered.findings.get(name, ()) if answered else ())]
+    return {
+        "topic": name,
+        **(_answered_counts(answered.answer.topics.get(name)) if answered else _measured_counts(measured)),
+        "whole_verdict": None if covered is None or covered.verdict is None else str(covered.verdict),
+        "whole": covered and covered.summary(),
+        "findings": [finding.to_document() for finding in findings],
+        "differences": measured and {"target_topic": measured.target_topic, **measured.differences.to_document()},
+    }
+
+
+def _measured_counts(measured: TopicVerdict | None) -> dict[str, Any]:
+    if measured is None:
+        return {"verdict": "nothing new", "source_records": 0, "target_records": 0}
+    return {
+        "verdict": str(measured.verdict),
+        "source_records": measured.source_records,
+        "target_records": measured.target_records,
+    }
+
+
+def _answered_counts(answer: TopicAnswer | None) -> dict[str, Any]:
+    """Return the row of an interval; a good verdict proved as many records on the target as there are on the source."""
+    if answer is None or answer.verdict is None:
+        return {"verdict": "nothing", "source_records": 0, "target_records": 0}
+    return {
+        "verdict": str(answer.verdict),
+        "source_records": answer.records,
+        "target_records": answer.records if answer.verdict.is_good else None,
+    }

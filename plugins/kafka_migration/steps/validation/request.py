@@ -1,0 +1,58 @@
+"""What the Spark job of a run compares."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kafka_migration.core.ledger.generations import Generation
+from kafka_migration.core.ledger.ledger import Ledger
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.validation.contract import (
+    BLOCK_RECORDS,
+    KEY_DIGEST,
+    POSITION_DIGEST,
+    ValidationRequest,
+)
+from kafka_migration.core.validation.windows import delta_key_windows, delta_windows, whole_windows
+from kafka_migration.steps.mirror.state import every_value
+from kafka_migration.steps.run import MigrationRun, partitions_of
+from kafka_migration.steps.validation.topic_settings import compacted_topics, untimed_topics
+
+
+def request_of(run: MigrationRun) -> ValidationRequest:
+    """Return what the run's Spark job is asked."""
+    ledger = run.ledger.known()
+    generations = _generations(run, ledger)
+    by_key = not run.migration.keeps_partitions
+    delta = delta_key_windows if by_key else delta_windows
+    windows = _whole_windows(run, ledger) if run.request.reads_whole else delta(generations)
+    topics = {window.topic for window in windows if not window.is_empty}
+    return ValidationRequest(
+        migration=run.name,
+        run=run.identity.holder,
+        block_records=BLOCK_RECORDS,
+        # What was aborted is no part of the source, whether MirrorMaker copied it or not.
+        isolation_level="read_committed",
+        windows=tuple(replace(w, target_topic=run.migration.target_topic(w.topic)) for w in windows),
+        generations=tuple(generation.number for generation in generations),
+        digest=KEY_DIGEST if by_key else POSITION_DIGEST,
+        untimed_topics=untimed_topics(run, topics),
+        compacted_topics=compacted_topics(run, topics),
+        is_uncommitted_copy=run.migration.mirror.isolation_level == "read_uncommitted",
+        max_bytes_per_s=run.migration.validation.max_bytes_per_s,
+        killed_generations=tuple(g.number for g in generations if g.stop is not None and not g.stop.graceful),
+    )
+
+
+def _generations(run: MigrationRun, ledger: Ledger) -> list[Generation]:
+    """Return the generations whose windows the run reads, each with the run's topics."""
+    wanted = run.request.generations
+    unlimited = ledger.to_measure(run.request.mode, run.identity.holder)
+    chosen = (each for each in unlimited if not wanted or each.number in wanted)
+    return [g for each in chosen if (g := each.limited_to(run.migration.topics)).topics]
+
+
+def _whole_windows(run: MigrationRun, ledger: Ledger) -> tuple[Window, ...]:
+    present = partitions_of(run.describe("target"))
+    ends = every_value(run.target.log_end_offsets(present, "read_uncommitted"), present, "target end")
+    return whole_windows(ledger, run.migration.topics, ends, by_key=not run.migration.keeps_partitions)

@@ -1,0 +1,1 @@
+"""Reading both clusters for the wave planner."""

@@ -1,0 +1,143 @@
+"""What Python does inside Spark's tasks to find the differences of keys: sorted record hashes in, differences out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from kafka_digest.keys.alignment import FIELDS, UNCLASSIFIED, Difference, Known, Records, align, surplus
+from kafka_digest.keys.arrow_columns import schema_of
+from kafka_digest.keys.whole_keys import Columns, key_begins, whole_keys
+
+# Where a row comes from: the ranges compared; those of the source read with aborted transactions; what logs hold before
+# and behind them, of each key only the newest, a tombstone if any of them is.
+SOURCE, TARGET, UNCOMMITTED, SOURCE_BEFORE, TARGET_BEFORE, SOURCE_BEHIND, TARGET_BEHIND = range(7)
+# Rows of one key are together, sorted by side, partition and offset.
+HASHED = ("unit", "key", "side", "partition", "offset", "record", *FIELDS, "tombstone", "keyless")
+# The hashes are those of the difference's record, of the source's where both sides have one.
+DIFFERENCES = (
+    "unit int, key bigint, record bigint, value bigint, headers bigint, timestamp bigint, keyless boolean, "
+    "label string, otherwise string, fields array<string>, "
+    "source_partition int, source_offset bigint, target_partition int, target_offset bigint"
+)
+PLACES = ("source_partition", "source_offset", "target_partition", "target_offset")
+_SCHEMA = schema_of(DIFFERENCES)
+
+# A key with more records than this, on both sides together, is not aligned: half a gigabyte would not be enough.
+MAX_RECORDS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What is known of units, each pair of source and target.
+
+    :param compacted: those whose topic the side compacts, and from whose ranges something is gone
+    :param expired: those of which the side has deleted the beginning
+    :param goes_on: those whose logs have something behind the ranges; asked of compacted topics only
+    :param tails: those whose target ranges may hold what came behind the source's
+    """
+
+    compacted: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+    expired: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+    goes_on: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
+    tails: frozenset[int] = frozenset()
+
+
+NO_CIRCUMSTANCES = Circumstances()
+
+
+def differences(
+    batches: Iterable[pa.RecordBatch], circumstances: Circumstances = NO_CIRCUMSTANCES
+) -> Iterator[pa.RecordBatch]:
+    """Align the keys that these rows hold; `HASHED` rows in, `DIFFERENCES` out."""
+    for columns in _keys(batches):
+        unit, keyless = int(columns[0][0]), bool(columns[-1][0])
+        source, target = (_records(columns, side) for side in (SOURCE, TARGET))
+        known = _known(columns, unit, circumstances)
+        if found := _found(source, target, known, keyless=keyless):
+            shared = {"unit": unit, "key": int(columns[1][0]), "keyless": keyless}
+            rows = [{**shared, **_row(source, target, difference)} for difference in found]
+            yield pa.RecordBatch.from_pylist(rows, schema=_SCHEMA)
+
+
+def _known(columns: Columns, unit: int, circumstances: Circumstances) -> Known:
+    beside = slice(int(np.searchsorted(columns[2], SOURCE_BEFORE)), None)
+    tombstones = dict(zip(columns[2][beside].tolist(), columns[-2][beside].tolist(), strict=True))
+    return Known(
+        compacted=_is_in(unit, circumstances.compacted),
+        expired=_is_in(unit, circumstances.expired),
+        goes_on=_is_in(unit, circumstances.goes_on),
+        has_tail=unit in circumstances.tails,
+        before=(_is_before(columns, SOURCE, SOURCE_BEFORE), _is_before(columns, TARGET, TARGET_BEFORE)),
+        behind=(SOURCE_BEHIND in tombstones, TARGET_BEHIND in tombstones),
+        deleted_behind=(tombstones.get(SOURCE_BEHIND, False), tombstones.get(TARGET_BEHIND, False)),
+        aborted=_aborted(columns),
+    )
+
+
+def _is_in(unit: int, sides: tuple[frozenset[int], frozenset[int]]) -> tuple[bool, bool]:
+    return unit in sides[0], unit in sides[1]
+
+
+def _is_before(columns: Columns, side: int, beside: int) -> bool:
+    """Whether a side holds the key before its ranges, in the partition where it has it if it still has any."""
+    ours, before = (set(columns[3][_rows_of(columns, number)].tolist()) for number in (side, beside))
+    return bool(before & ours if ours else before)
+
+
+def _aborted(columns: Columns) -> tuple[int, ...]:
+    """Return the hashes of the source's records that a reader of committed ones does not see."""
+    every, committed = (_records(columns, side) for side in (UNCOMMITTED, SOURCE))
+    if not len(every):
+        return ()
+    seen = set(zip(committed.partitions.tolist(), committed.offsets.tolist(), strict=True))
+    places = zip(every.partitions.tolist(), every.offsets.tolist(), strict=True)
+    return tuple(record for record, place in zip(every.records.tolist(), places, strict=True) if place not in seen)
+
+
+def _found(source: Records, target: Records, known: Known, *, keyless: bool) -> list[Difference]:
+    if len(source) + len(target) > MAX_RECORDS:
+        return [Difference(UNCLASSIFIED, 0 if len(source) else None, 0 if len(target) else None)]
+    return surplus(len(source), len(target), known) if keyless else align(source, target, known)
+
+
+def _keys(batches: Iterable[pa.RecordBatch]) -> Iterator[Columns]:
+    """Return the rows of each key; of one that is too long only so many as show it."""
+    for columns in whole_keys(batches, HASHED, most=MAX_RECORDS + 1):
+        edges = [0, *key_begins(columns).tolist(), len(columns[0])]
+        for start, end in pairwise(edges):
+            yield [column[start:end] for column in columns]
+
+
+def _rows_of(columns: Columns, side: int) -> slice:
+    return slice(*np.searchsorted(columns[2], (side, side + 1)).tolist())
+
+
+def _records(columns: Columns, side: int) -> Records:
+    rows = _rows_of(columns, side)
+    _, _, _, partitions, offsets, records, *fields, tombstones, _ = (column[rows] for column in columns)
+    return Records(partitions, offsets, records, fields, tombstones)
+
+
+def _row(source: Records, target: Records, found: Difference) -> dict[str, Any]:
+    side, at = (target, found.target) if found.source is None else (source, found.source)
+    assert at is not None
+    return {
+        "record": int(side.records[at]),
+        **{name: int(hashes[at]) for name, hashes in zip(FIELDS, side.fields, strict=True)},
+        "label": found.label,
+        "otherwise": found.otherwise,
+        "fields": list(found.fields),
+        **_place("source", source, found.source),
+        **_place("target", target, found.target),
+    }
+
+
+def _place(side: str, records: Records, at: int | None) -> dict[str, int | None]:
+    place = (None, None) if at is None else (int(records.partitions[at]), int(records.offsets[at]))
+    return dict(zip((f"{side}_partition", f"{side}_offset"), place, strict=True))

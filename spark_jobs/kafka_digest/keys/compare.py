@@ -1,0 +1,280 @@
+"""What is compared by key as a whole, and its comparison: buckets of both sides first, then every difference."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from kafka_digest.keys.align_tasks import SOURCE_BEFORE, SOURCE_BEHIND, UNCOMMITTED, Circumstances
+from kafka_digest.keys.alignment import COMPACTED, INTERLEAVED, UNCLASSIFIED
+from kafka_digest.keys.compaction import within_holes
+from kafka_digest.keys.difference_file import DifferenceFile
+from kafka_digest.keys.drill import Suspects, aligned_keys, explained_buckets, reconciled
+from kafka_digest.keys.frames import KeyedSide, compared_rows
+from kafka_digest.keys.tasks import DIFFERING, TOTAL
+from kafka_digest.reading.clusters import SIDES, Clusters
+from kafka_digest.reading.windows import SideRange
+from kafka_digest.shell.errors import JobError, naming
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+# How often a comparison is repeated at most while a log cleaner runs.
+_ATTEMPTS = 3
+NO_RECORDS = {"records": 0, "key_value_bytes": 0, "first_offset": None, "last_offset": None}
+
+
+@dataclass(slots=True)
+class Unit:
+    """Ranges of both sides that are compared as a whole, and what was found out about them.
+
+    :param window: one of the windows of the request that it is about; all have the same generation and topics
+    :param topic: a number that units of one topic share; a record may have moved between them
+    :param ranges: what is read of each side
+    :param recounted: by side, how many records were left when they were counted again
+    """
+
+    number: int
+    window: Mapping[str, Any]
+    topic: int
+    ranges: Mapping[str, Sequence[SideRange]]
+    counts: dict[tuple[str, str, int], dict[str, Any]] = field(default_factory=dict)
+    totals: dict[str, list[int]] = field(default_factory=lambda: {side: [0, 0] for side in SIDES})
+    buckets: set[int] = field(default_factory=set)
+    recounted: dict[str, int] = field(default_factory=dict)
+
+    def holes(self, side: str) -> int:
+        """Return how many offsets of a side's ranges hold no record."""
+        offsets = sum(piece.end - piece.start for piece in self.ranges[side] if not piece.is_empty)
+        return offsets - self.recounted.get(side, self.totals[side][0])
+
+    @property
+    def topic_name(self) -> str:
+        """The source topic that it is about."""
+        return str(self.window["topic"])
+
+    def is_expired(self, side: str) -> bool:
+        """Whether a side has deleted records from the beginning of its ranges."""
+        return any(piece.is_expired for piece in self.ranges[side])
+
+    def count(self, side: str, place: tuple[str, int]) -> Mapping[str, Any]:
+        """Return what was read of a partition of a side."""
+        return self.counts.get((side, *place), NO_RECORDS)
+
+    def note(self, row: Any) -> None:
+        """Take a row of `key_tasks.COMPARED`."""
+        if row["kind"] == DIFFERING:
+            self.buckets.add(row["bucket"])
+            return
+        side = SIDES[row["side"]]
+        if row["kind"] == TOTAL:
+            self.totals[side][0] += row["records"]
+            self.totals[side][1] += row["digest"]
+        else:
+            self._note_range(side, row)
+
+    def _note_range(self, side: str, row: Any) -> None:
+        topic = self.window["topic" if side == "source" else "target_topic"]
+        place = (side, topic, row["partition"])
+        if place in self.counts:
+            raise JobError(f"{side} {topic}[{row['partition']}] was not read in one piece")
+        self.counts[place] = {
+            "records": row["records"],
+            "key_value_bytes": row["bytes"],
+            "first_offset": row["first_offset"],
+            "last_offset": row["last_offset"],
+        }
+
+    def check_counts(self) -> None:
+        """Raise `JobError` unless the buckets hold as many records as were read."""
+        for side, (in_buckets, _) in self.totals.items():
+            read = sum(count["records"] for (of_side, *_), count in self.counts.items() if of_side == side)
+            if read != in_buckets:
+                raise JobError(f"{side} {self.window['topic']}: {read} records were read, {in_buckets} digested")
+
+
+class _Options(TypedDict):
+    """What both readings are told."""
+
+    null_keys_have_order: bool
+    tasks: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeyComparison:
+    """Compares units of which no two read the same partition.
+
+    :param null_keys_have_order: whether records without a key are compared in log order
+    :param killed: generations that ended ungracefully: their target ranges may hold what came after the source's
+    """
+
+    clusters: Clusters
+    file: DifferenceFile
+    null_keys_have_order: bool
+    killed: Collection[int] = ()
+
+    def run(self, units: Sequence[Unit]) -> None:
+        """Note in each unit what was found, and write the differences of those that differ. Raises `JobError`."""
+        self._compare(units)
+        damaged = [unit for unit in units if unit.buckets]
+        if damaged:
+            self._look_into(damaged)
+
+    def _look_into(self, units: Sequence[Unit], attempts: int = _ATTEMPTS) -> None:
+        """Write the differences of these units; what cannot be read again stays unclassified.
+
+        That they differ is proved, so it is reported rather than lost. Units that a log cleaner changed meanwhile are
+        looked into again.
+        """
+        again: list[Unit] = []
+        try:
+            with naming(f"looking into {len(units)} topics or partitions that differ"):
+                aligned = self._aligned(units).persist()
+                try:
+                    explained = explained_buckets(aligned)
+                    found = self._within_holes(aligned, units)
+                    if attempts > 1:
+                        again = self._cleaned_meanwhile(self._doubtful(found, units, explained))
+                    settled = [unit for unit in units if unit not in again]
+                    if settled:
+                        self.file.add(reconciled(found), {unit.number: unit.window for unit in settled})
+                    self._count_unexplained(settled, explained)
+                finally:
+                    aligned.unpersist()
+        except JobError as error:
+            sys.stderr.write(f"{error}\n")
+            self.file.add_counts(UNCLASSIFIED, {unit.number: len(unit.buckets) for unit in units})
+            return
+        if again:
+            self._look_into(again, attempts - 1)
+
+    def _within_holes(self, aligned: DataFrame, units: Sequence[Unit]) -> DataFrame:
+        if not any(self._compacts(unit) for unit in units):
+            return aligned
+        return within_holes(aligned, {(u.number, n): u.holes(side) for u in units for n, side in enumerate(SIDES)})
+
+    def _doubtful(self, found: DataFrame, units: Sequence[Unit], explained: Mapping[int, set[int]]) -> list[Unit]:
+        """Return the units of compacted topics that are not explained: a cleaner may have run between two readings."""
+        compacted = [unit for unit in units if self._compacts(unit)]
+        if not compacted:
+            return []
+        labels = found.where(~found["label"].isin(COMPACTED, INTERLEAVED)).select("unit").distinct().collect()
+        numbers = {row["unit"] for row in labels}
+        return [u for u in compacted if u.number in numbers or u.buckets - explained.get(u.number, set())]
+
+    def _cleaned_meanwhile(self, units: Sequence[Unit]) -> list[Unit]:
+        """Count the records of these units again, and return those that have fewer than before."""
+        changed: set[int] = set()
+        for side in SIDES:
+            there = [unit for unit in units if self._compacts(unit, side)]
+            frame = self.clusters.read(side, _pieces(there, side)) if there else None
+            rows = [] if frame is None else frame.groupBy("topic", "partition").count().collect()
+            counts = {(row[0], row[1]): row[2] for row in rows}
+            for unit in there:
+                before = unit.holes(side)
+                unit.recounted[side] = sum(counts.get(piece.place, 0) for piece in unit.ranges[side])
+                if unit.holes(side) != before:
+                    changed.add(unit.number)
+        return [unit for unit in units if unit.number in changed]
+
+    def _count_unexplained(self, units: Sequence[Unit], explained: Mapping[int, set[int]]) -> None:
+        """Count buckets that differ and whose keys are all equal: the logs changed between the readings.
+
+        Where they are compacted they may; then the second reading is the proof.
+        """
+        for unit in units:
+            label = COMPACTED if self.has_lost_records(unit) else UNCLASSIFIED
+            self.file.add_counts(label, {unit.number: len(unit.buckets - explained.get(unit.number, set()))})
+
+    def has_lost_records(self, unit: Unit) -> bool:
+        """Whether a log cleaner may have removed records of the unit, on either side."""
+        return any(self._may_lack(unit, side) for side in SIDES)
+
+    def _may_lack(self, unit: Unit, side: str) -> bool:
+        """Whether a side's log cleaner may have removed records of the unit."""
+        return self._compacts(unit, side) and unit.holes(side) > 0
+
+    def _compare(self, units: Sequence[Unit]) -> None:
+        by_number = {unit.number: unit for unit in units}
+        with naming(f"comparing {len(units)} topics or partitions by key"):
+            sides = self._sides(units)
+            rows = compared_rows(sides, **self._options).collect() if sides else []
+        for row in rows:
+            by_number[row["unit"]].note(row)
+        for unit in units:
+            unit.check_counts()
+
+    def _sides(self, units: Sequence[Unit]) -> list[KeyedSide]:
+        """Return the sides that have anything to read."""
+        frames = [(number, side, self.clusters.read(side, _pieces(units, side))) for number, side in enumerate(SIDES)]
+        return [KeyedSide(n, frame, _places(units, side)) for n, side, frame in frames if frame is not None]
+
+    def _explaining(
+        self, units: Sequence[Unit], around: Mapping[str, tuple[list[SideRange], list[SideRange]]]
+    ) -> Iterator[KeyedSide]:
+        """Return what else explains differences: uncommitted records, and what logs hold beside the ranges."""
+        frames = [
+            (number + SIDES.index(side), side, self.clusters.read(side, pieces))
+            for side, (before, behind) in around.items()
+            for number, pieces in ((SOURCE_BEFORE, before), (SOURCE_BEHIND, behind))
+        ]
+        if self.clusters.is_uncommitted_copy:
+            frames.append((UNCOMMITTED, "source", self.clusters.read_uncommitted(_pieces(units, "source"))))
+        for number, side, frame in frames:
+            if frame is not None:
+                yield KeyedSide(number, frame, _places(units, side))
+
+    def _around(self, units: Sequence[Unit]) -> dict[str, tuple[list[SideRange], list[SideRange]]]:
+        """Return by side what the logs of compacted units hold before and behind their ranges.
+
+        The target's end is asked for first: what it holds was on the source before.
+        """
+        compacted = [unit for unit in units if self._compacts(unit)]
+        return {side: self.clusters.around(side, _pieces(compacted, side)) for side in reversed(SIDES)}
+
+    def _compacts(self, unit: Unit, *sides: str) -> bool:
+        """Whether one of these sides deletes records of the unit that have newer ones; any side, if none is named."""
+        return any(unit.topic_name in self.clusters.compacted[side] for side in sides or SIDES)
+
+    def _aligned(self, units: Sequence[Unit]) -> DataFrame:
+        buckets = reduce(set.union, (unit.buckets for unit in units), set())
+        around = self._around(units)
+        circumstances = Circumstances(
+            compacted=_pair(lambda side: {u.number for u in units if self._may_lack(u, side)}),
+            expired=_pair(lambda side: {u.number for u in units if u.is_expired(side)}),
+            goes_on=_pair(lambda side: _going_on(units, side, around[side][1])),
+            tails=frozenset(u.number for u in units if u.window["generation"] in self.killed),
+        )
+        suspects = Suspects(buckets, {unit.number: unit.topic for unit in units}, circumstances)
+        sides = [*self._sides(units), *self._explaining(units, around)]
+        return aligned_keys(self.clusters.session, sides, suspects, **self._options)
+
+    @property
+    def _options(self) -> _Options:
+        return {
+            "null_keys_have_order": self.null_keys_have_order,
+            "tasks": self.clusters.tasks,
+        }
+
+
+def _pieces(units: Iterable[Unit], side: str) -> list[SideRange]:
+    return [piece for unit in units for piece in unit.ranges[side]]
+
+
+def _places(units: Iterable[Unit], side: str) -> dict[str, int]:
+    return {f"{p.topic}/{p.partition}": unit.number for unit in units for p in unit.ranges[side]}
+
+
+def _pair(numbers: Callable[[str], Collection[int]]) -> tuple[frozenset[int], frozenset[int]]:
+    source, target = (frozenset(numbers(side)) for side in SIDES)
+    return source, target
+
+
+def _going_on(units: Iterable[Unit], side: str, behind: Iterable[SideRange]) -> set[int]:
+    """Return the numbers of the units whose logs have something behind their ranges."""
+    places = {piece.place for piece in behind if not piece.is_empty}
+    return {unit.number for unit in units if any(piece.place in places for piece in unit.ranges[side])}

@@ -1,0 +1,162 @@
+"""Looks into the buckets that differ: reads their keys again, and labels every difference of every key.
+
+The second reading hashes payloads only of the keys in question, sorts what is left by key, and aligns key by key
+(`alignment.py`). What is left over as missing on one side and extra on the other is then looked at over keys and
+partitions, because a record whose key was altered or that went to another partition is another key's there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+
+from pyspark.sql import Column, DataFrame, SparkSession, Window, functions
+
+from kafka_digest.keys.align_tasks import (
+    DIFFERENCES,
+    NO_CIRCUMSTANCES,
+    PLACES,
+    SOURCE_BEFORE,
+    Circumstances,
+    differences,
+)
+from kafka_digest.keys.alignment import ALTERED, EXTRA, FIELDS, MISSING, MOVED
+from kafka_digest.keys.digest import BUCKET_BITS, NULL_BUCKET
+from kafka_digest.keys.frames import KeyedSide, key_hash
+from kafka_digest.reading.hashing import PAYLOAD, hash_of
+from kafka_digest.shell.session import small_table
+
+# Which parts of the two records of a group are not the same; two records without a key have the same.
+_DIFFERING = "filter(array({}), name -> name is not null)".format(
+    ", ".join(
+        f"if(min({name}) <> max({name}){' and not every(keyless)' if name == 'key' else ''}, '{name}', null)"
+        for name in ("key", *FIELDS)
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Suspects:
+    """The buckets to look into, and where their records may be.
+
+    :param topics: the number of the topic by unit; a record may have moved within a topic
+    """
+
+    buckets: Collection[int]
+    topics: dict[int, int]
+    circumstances: Circumstances = NO_CIRCUMSTANCES
+
+
+def aligned_keys(
+    session: SparkSession,
+    sides: Sequence[KeyedSide],
+    suspects: Suspects,
+    *,
+    null_keys_have_order: bool,
+    tasks: int,
+) -> DataFrame:
+    """Return what differs within the keys of the suspect buckets: `align_tasks.DIFFERENCES` with the topic's number.
+
+    :param sides: source and target, limited to the units in question, and what else explains differences
+    """
+    reader = partial(_hashed, session, buckets=suspects.buckets)
+    hashed = [reader(side, null_keys_have_order=null_keys_have_order) for side in sides]
+    rows = reduce(DataFrame.unionByName, hashed).repartition(tasks, "unit", "key")
+    in_order = rows.sortWithinPartitions("unit", "key", "side", "partition", "offset")
+    found = in_order.mapInArrow(partial(differences, circumstances=suspects.circumstances), DIFFERENCES)
+    topics = small_table(session, suspects.topics.items(), "unit int, topic int")
+    return found.join(functions.broadcast(topics), "unit")
+
+
+def _hashed(
+    session: SparkSession, side: KeyedSide, buckets: Collection[int], *, null_keys_have_order: bool
+) -> DataFrame:
+    places = [(*_place(name), unit) for name, unit in side.units.items()]
+    units = functions.broadcast(small_table(session, places, "topic string, partition int, unit int"))
+    key = key_hash(null_keys_have_order=null_keys_have_order)
+    keyed = side.frame.withColumn("key_hash", functions.expr(key))
+    keyless = "false" if null_keys_have_order else "key is null"
+    wanted = functions.broadcast(small_table(session, ([b] for b in buckets), "bucket bigint"))
+    suspects = keyed.withColumn("bucket", functions.expr(_bucket("key_hash", keyless)))
+    # First which records, then their hashes: most records are not looked at.
+    rows = suspects.join(wanted, "bucket", "left_semi").join(units, ["topic", "partition"])
+    record = hash_of(*PAYLOAD)
+    hashed = rows.selectExpr(
+        "unit",
+        # Records without a key have no order: each is compared with those that are identical.
+        f"if({keyless}, {record}, key_hash) as key",
+        f"{side.number} as side",
+        "partition",
+        "offset",
+        f"{record} as record",
+        *(f"{hash_of(name)} as {name}" for name in FIELDS),
+        # What compaction may remove without leaving a newer one; it keeps no record without a key.
+        "value is null or key is null as tombstone",
+        f"{keyless} as keyless",
+    )
+    return hashed if side.number < SOURCE_BEFORE else _newest(hashed)
+
+
+def _newest(rows: DataFrame) -> DataFrame:
+    """Return the newest record of each key, as a tombstone if any of them is one."""
+    row = functions.max_by(functions.struct(*rows.drop("tombstone").columns), "offset").alias("row")
+    found = rows.groupBy("unit", "key").agg(row, functions.bool_or("tombstone").alias("tombstone"))
+    return found.select("row.*", "tombstone")
+
+
+def _bucket(key: str, keyless: str) -> str:
+    """Return the SQL of what `key_digest.buckets_of` gives, and of the bucket of records without a key."""
+    return f"if({keyless}, {NULL_BUCKET}L, shiftrightunsigned({key}, {64 - BUCKET_BITS}))"
+
+
+def _place(name: str) -> tuple[str, int]:
+    topic, _, partition = name.rpartition("/")
+    return topic, int(partition)
+
+
+def explained_buckets(aligned: DataFrame) -> dict[int, set[int]]:
+    """Return per unit the buckets of which something was found."""
+    found: dict[int, set[int]] = {}
+    for unit, number in aligned.selectExpr("unit", f"{_bucket('key', 'keyless')} as bucket").distinct().collect():
+        found.setdefault(unit, set()).add(number)
+    return found
+
+
+def reconciled(found: DataFrame) -> DataFrame:
+    """Put together what is missing in one place and extra in another: it moved, or it was altered.
+
+    A record without a key has nothing that ties it to another but what it holds: all of it, where its key was lost or
+    made up, else its value, else its timestamp.
+
+    :param found: is read several times, so it should be kept
+    """
+    labels = {row["label"] for row in found.select("label").distinct().collect()}
+    if not {MISSING, EXTRA} <= labels:
+        return found
+    keyless = functions.col("keyless")
+    for label, by, among in (
+        (MOVED, ["topic", "key", "record"], ~keyless),
+        (ALTERED, ["topic", "record"], functions.lit(True)),
+        (ALTERED, ["topic", "value"], keyless),
+        (ALTERED, ["topic", "timestamp"], keyless),
+    ):
+        found = _paired(found, label, by, among & functions.col("label").isin(MISSING, EXTRA))
+    return found
+
+
+def _paired(found: DataFrame, label: str, by: Sequence[str], among: Column) -> DataFrame:
+    """Make one difference of each missing and extra record that are the same by these columns, first with first."""
+    numbered = found.where(among).withColumn(
+        "number", functions.row_number().over(Window.partitionBy("label", *by).orderBy(*PLACES))
+    )
+    is_pair, of_source = functions.expr("count(*) = 2"), functions.col("label") == MISSING
+    fields = functions.when(is_pair, functions.expr(_DIFFERING)).otherwise(functions.max_by("fields", of_source))
+    single = [name for name in found.columns if name not in {*by, *PLACES, "label", "fields"}]
+    pairs = numbered.groupBy(*by, "number").agg(
+        *(functions.max_by(name, of_source).alias(name) for name in single),
+        functions.when(is_pair, label).otherwise(functions.max("label")).alias("label"),
+        fields.alias("fields"),
+        *(functions.max(name).alias(name) for name in PLACES),
+    )
+    return found.where(~among).unionByName(pairs.drop("number"))

@@ -1,0 +1,99 @@
+"""Comparing by key: all partitions of a topic against all of its copy, wherever the keys are on either side."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_digest.keys.compare import KeyComparison, Unit
+from kafka_digest.keys.difference_file import DifferenceFile
+from kafka_digest.reading.clusters import SIDES, Clusters
+from kafka_digest.reading.windows import WindowPlan
+
+
+@dataclass(frozen=True, slots=True)
+class _Topic:
+    """All windows of one topic and generation, compared as a whole."""
+
+    plans: Sequence[WindowPlan]
+    unit: Unit
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether every record of every window can be read but those that were deleted from the beginning.
+
+        Of any other part nobody knows which keys it has.
+        """
+        return all(plan.is_whole or plan.is_expired for plan in self.plans)
+
+    @property
+    def equal(self) -> bool:
+        """Whether both sides were read as a whole and every bucket is the same."""
+        return all(plan.is_whole for plan in self.plans) and not self.unit.buckets
+
+    def entries(self) -> Iterable[dict[str, Any]]:
+        """Return the entry of the result per window."""
+        for plan in self.plans:
+            source, target = (self.unit.count(side, getattr(plan, side).place) for side in SIDES)
+            only_by_position = {"blocks": 0, "differing_blocks": 0, "first_difference": None, "differences": None}
+            yield plan.entry(source, target, equal=self.equal) | only_by_position
+
+    def document(self, differences: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return the entry of the result for the topic."""
+        totals = self.unit.totals
+        return {
+            **{name: self.unit.window[name] for name in ("generation", "topic", "target_topic")},
+            "equal": self.equal,
+            "differing_buckets": len(self.unit.buckets),
+            **{f"{side}_records": totals[side][0] for side in SIDES},
+            **{f"{side}_digest": f"{totals[side][1] % (1 << 64):016x}" for side in SIDES},
+            "differences": differences,
+        }
+
+
+def _topics(plans: Sequence[WindowPlan]) -> list[_Topic]:
+    """Group plans by generation and topic, in their order."""
+    groups: dict[tuple[int, str], list[WindowPlan]] = {}
+    for plan in plans:
+        groups.setdefault((plan.window["generation"], plan.window["topic"]), []).append(plan)
+    return [
+        _Topic(group, Unit(number, group[0].window, number, {side: _ranges(group, side) for side in SIDES}))
+        for number, group in enumerate(groups.values())
+    ]
+
+
+def _ranges(plans: Iterable[WindowPlan], side: str) -> list[Any]:
+    return [getattr(plan, side) for plan in plans]
+
+
+def _rounds(topics: Iterable[_Topic]) -> list[list[Unit]]:
+    """Split topics so that none occurs twice in a round; Spark's Kafka source takes one range per partition."""
+    rounds: list[list[Unit]] = []
+    read: dict[str, int] = {}
+    for topic in topics:
+        name = topic.unit.window["topic"]
+        number = read[name] = read.get(name, -1) + 1
+        if number == len(rounds):
+            rounds.append([])
+        rounds[number].append(topic.unit)
+    return rounds
+
+
+@dataclass(frozen=True, slots=True)
+class KeyJob:
+    """Compares topics key by key."""
+
+    clusters: Clusters
+    file: DifferenceFile
+    killed: Collection[int] = ()
+
+    def run(self, plans: Sequence[WindowPlan]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Return the entries of the result per plan, and per topic and generation. Raises `JobError`."""
+        topics = _topics(plans)
+        comparison = KeyComparison(self.clusters, self.file, null_keys_have_order=False, killed=self.killed)
+        for together in _rounds(topic for topic in topics if topic.is_comparable):
+            comparison.run(together)
+        found = self.file.summaries()
+        entries = {id(plan): e for topic in topics for plan, e in zip(topic.plans, topic.entries(), strict=True)}
+        return [entries[id(plan)] for plan in plans], [topic.document(found.get(topic.unit.number)) for topic in topics]

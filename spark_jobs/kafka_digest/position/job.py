@@ -1,0 +1,264 @@
+"""Comparing by position: the blocks of each partition, and a look into the first that differs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from kafka_digest.keys.alignment import COMPACTED
+from kafka_digest.keys.compare import KeyComparison, Unit
+from kafka_digest.keys.difference_file import DifferenceFile
+from kafka_digest.position.blocks import (
+    Block,
+    Comparison,
+    SplitInput,
+    check_blocks,
+    compare_blocks,
+    drill_range,
+    side_document,
+    window_digest,
+)
+from kafka_digest.position.classify import Difference
+from kafka_digest.position.digest import block_rows
+from kafka_digest.position.drill import LOOK_AHEAD_RECORDS, DrillCase, first_differences
+from kafka_digest.position.remainder import MAX_MASKS, Reader, masks_of, without_explained
+from kafka_digest.reading.clusters import SIDES, Clusters
+from kafka_digest.reading.windows import SideRange, WindowPlan, in_rounds
+from kafka_digest.shell.errors import JobError, naming, tell
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+# The hashes of three blocks per side are kept while drilling: about 400 MB for 16 partitions and the default
+# block size, spilling to disk beyond Spark's storage memory.
+DRILLED_TOGETHER = 16
+
+Blocks = dict[tuple[str, str, int], list[Block]]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A window with the blocks of both sides and how they compare."""
+
+    plan: WindowPlan
+    source: Sequence[Block]
+    target: Sequence[Block]
+    comparison: Comparison
+
+    @property
+    def differs(self) -> bool:
+        """Whether any block differs."""
+        return self.comparison.differing_blocks > 0
+
+
+@dataclass(frozen=True, slots=True)
+class BlockComparison:
+    """Compares windows block by block, of whatever a reader gives of them."""
+
+    read: Reader
+    block_records: int
+    tasks: int
+
+    def measured(self, plans: Sequence[WindowPlan]) -> list[Measured]:
+        """Read windows on both sides and compare their blocks. Raises `JobError`."""
+        with naming(f"reading {len(plans)} windows on both sides"):
+            blocks = self._blocks({side: [getattr(plan, side) for plan in plans] for side in SIDES})
+        measured = []
+        for plan in plans:
+            source = blocks.get(("source", *plan.source.place), [])
+            target = blocks.get(("target", *plan.target.place), [])
+            measured.append(Measured(plan, source, target, compare_blocks(source, target)))
+        return measured
+
+    def _blocks(self, ranges: Mapping[str, Sequence[SideRange]]) -> Blocks:
+        """Read both sides in one Spark job and return their blocks by (side, topic, partition)."""
+        read = {side: self.read(side, ranges[side]) for side in SIDES}
+        reader = partial(
+            block_rows,
+            block_records=self.block_records,
+            tasks=self.tasks,
+        )
+        frames = [reader(frame, side) for side, frame in read.items() if frame is not None]
+        if not frames:
+            return {}
+        blocks: Blocks = {}
+        rows = frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
+        for row in rows.collect():
+            blocks.setdefault((row["side"], row["topic"], row["partition"]), []).append(_block(row))
+        for place, found in blocks.items():
+            found.sort(key=lambda block: block.number)
+            self._check(place, found)
+        return blocks
+
+    def _check(self, place: tuple[str, str, int], blocks: Sequence[Block]) -> None:
+        try:
+            check_blocks(blocks, self.block_records)
+        except SplitInput as error:
+            side, topic, partition = place
+            raise JobError(f"{side} {topic}[{partition}] was not read in one piece: {error}") from error
+
+    def differences(self, measured: Sequence[Measured]) -> dict[int, Difference]:
+        """Return the first difference per number of a window that differs."""
+        cases = [
+            self._drill_case(number, one, one.comparison.first_differing)
+            for number, one in enumerate(measured)
+            if one.comparison.first_differing is not None
+        ]
+        found: dict[int, Difference] = {}
+        for start in range(0, len(cases), DRILLED_TOGETHER):
+            found |= self._drilled(cases[start : start + DRILLED_TOGETHER])
+        return found
+
+    def _drill_case(self, number: int, one: Measured, block: int) -> DrillCase:
+        return DrillCase(
+            number,
+            one.plan.source.place,
+            one.plan.target.place,
+            drill_range(one.source, block, self.block_records, LOOK_AHEAD_RECORDS),
+            drill_range(one.target, block, self.block_records, LOOK_AHEAD_RECORDS),
+            sum(block.records for block in one.source),
+            sum(block.records for block in one.target),
+        )
+
+    def _drilled(self, cases: Sequence[DrillCase]) -> dict[int, Difference]:
+        """Return the differences of these cases; what cannot be read again stays unclassified, with the reason."""
+        try:
+            with naming("reading the first differing blocks again"):
+                frames = [self.read(side, _drill_ranges(cases, side)) for side in SIDES]
+                return first_differences(frames[0], frames[1], cases)
+        except JobError as error:
+            # The difference itself is proved by the digests, so it is reported rather than lost.
+            lost = Difference("unclassified", None, None, (), f"The digests differ; {error}")
+            return {case.number: lost for case in cases}
+
+
+@dataclass(frozen=True, slots=True)
+class PositionJob:
+    """Compares each partition with the one of its number."""
+
+    clusters: Clusters
+    file: DifferenceFile
+    block_records: int
+    killed: Collection[int] = ()
+
+    def run(self, plans: Sequence[WindowPlan]) -> list[dict[str, Any]]:
+        """Return one entry of the result per plan, in their order. Raises `JobError`."""
+        numbers = {id(plan): number for number, plan in enumerate(plans)}
+        topics = {name: number for number, name in enumerate(sorted({plan.window["topic"] for plan in plans}))}
+        by_key = KeyComparison(self.clusters, self.file, null_keys_have_order=True, killed=self.killed)
+        blocks = self._blocks_read_by(self.clusters.read)
+        entries: dict[int, dict[str, Any]] = {}
+        suspects: list[tuple[WindowPlan, Unit]] = []
+        for together in in_rounds(plans):
+            measured = blocks.measured([plan for plan in together if not plan.is_expired])
+            differences = blocks.differences(measured)
+            for number, one in enumerate(measured):
+                entries[id(one.plan)] = _entry(one, differences.get(number))
+            expired = [plan for plan in together if plan.is_expired]
+            by_keys = [*(one.plan for one in measured if one.differs), *expired]
+            units = [_unit(plan, numbers[id(plan)], topics) for plan in by_keys]
+            if units:
+                by_key.run(units)
+            suspects += zip(by_keys, units, strict=True)
+            for plan, unit in zip(expired, units[len(units) - len(expired) :], strict=True):
+                entries[id(plan)] = _expired_entry(plan, unit)
+        found = self.file.summaries()
+        compacted = [
+            (plan, unit)
+            for plan, unit in suspects
+            if plan.is_whole
+            and by_key.has_lost_records(unit)
+            and set(found[unit.number]["counts"] if unit.number in found else ()) <= {COMPACTED}
+        ]
+        for plan, of_remainder in self._remainders(compacted):
+            entries[id(plan)] |= of_remainder
+        return [{**entries[id(plan)], "differences": found.get(number)} for number, plan in enumerate(plans)]
+
+    def _blocks_read_by(self, read: Reader) -> BlockComparison:
+        return BlockComparison(read, self.block_records, self.clusters.tasks)
+
+    def _remainders(self, compacted: Sequence[tuple[WindowPlan, Unit]]) -> Iterator[tuple[WindowPlan, dict[str, Any]]]:
+        """Compare what remains of windows in which compaction explains everything, and say how that compares.
+
+        Nothing is said of what cannot be read once more: it stays explained by key, and its order unknown.
+        """
+        numbers = {id(plan): unit.number for plan, unit in compacted}
+        for together in in_rounds(plan for plan, _ in compacted):
+            units = {(s, *getattr(plan, s).place): numbers[id(plan)] for plan in together for s in SIDES}
+            try:
+                with naming("comparing what compaction has left"), self._masks(set(units.values())) as masks:
+                    if masks is None:
+                        continue
+                    blocks = self._blocks_read_by(without_explained(self.clusters.read, masks, units))
+                    measured = blocks.measured(together)
+                    differences = blocks.differences(measured)
+            except JobError as error:
+                tell(str(error))
+                continue
+            yield from ((one.plan, _of_remainder(one, differences.get(n))) for n, one in enumerate(measured))
+
+    @contextmanager
+    def _masks(self, units: Collection[int]) -> Iterator[dict[str, DataFrame] | None]:
+        """Give the masks of what is explained of these units by side; `None` if there are too many."""
+        explained = self.file.named(units)
+        masks = {side: masks_of(explained, side).persist() for side in SIDES}
+        try:
+            yield masks if sum(mask.count() for mask in masks.values()) <= MAX_MASKS else None
+        finally:
+            for mask in masks.values():
+                mask.unpersist()
+
+
+def _unit(plan: WindowPlan, number: int, topics: Mapping[str, int]) -> Unit:
+    """Return what is compared by key of a window that differs, or of which no rank is known."""
+    return Unit(number, plan.window, topics[plan.window["topic"]], {"source": [plan.source], "target": [plan.target]})
+
+
+def _drill_ranges(cases: Sequence[DrillCase], side: str) -> list[SideRange]:
+    pieces = [(getattr(case, f"{side}_place"), getattr(case, f"{side}_range")) for case in cases]
+    return [SideRange(*place, piece.start_offset, piece.end_offset) for place, piece in pieces if piece is not None]
+
+
+def _block(row: Any) -> Block:
+    return Block(
+        number=row["block"],
+        records=row["records"],
+        low_sum=row["low_sum"],
+        high_sum=row["high_sum"],
+        key_value_bytes=row["key_value_bytes"],
+        first_offset=row["first_offset"],
+        last_offset=row["last_offset"],
+    )
+
+
+def _expired_entry(plan: WindowPlan, unit: Unit) -> dict[str, Any]:
+    entry = _entry(Measured(plan, (), (), Comparison(0, 0, None)), None)
+    return entry | {side: unit.count(side, getattr(plan, side).place) for side in SIDES}
+
+
+def _entry(one: Measured, difference: Difference | None) -> dict[str, Any]:
+    plan, comparison = one.plan, one.comparison
+    if one.differs and difference is None:
+        difference = Difference(
+            "unclassified", None, None, (), "The digests differed at first; read again, the records are equal."
+        )
+    source, target = side_document(one.source), side_document(one.target)
+    return plan.entry(source, target, equal=not one.differs and plan.is_whole) | {
+        "blocks": comparison.blocks,
+        "differing_blocks": comparison.differing_blocks,
+        "source_digest": window_digest(one.source),
+        "target_digest": window_digest(one.target),
+        "first_difference": None if difference is None else difference.to_document(),
+    }
+
+
+def _of_remainder(one: Measured, difference: Difference | None) -> dict[str, Any]:
+    """Return what an entry says of what compaction has left; other than in its order it can only differ by a race."""
+    if not one.differs:
+        return {"rest_in_order": True}
+    if difference is None or difference.kind != "reordered":
+        return {}
+    return {"rest_in_order": False, "first_difference": difference.to_document()}

@@ -1,0 +1,1 @@
+"""Reading ranges of two clusters."""

@@ -1,0 +1,93 @@
+"""Frames over exact offset ranges of one cluster, one task per Kafka partition."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from kafka_digest.reading.windows import SideRange
+from kafka_digest.shell.errors import JobError
+from kafka_digest.shell.session import choose_kafka_source
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# Spark asks the broker twice after every poll, so polls have to be large; 64 KiB of receive buffer (Spark's
+# own default) would cap one connection at 1.3 MB/s over 50 ms. At the end of a log the broker holds the next fetch back
+# for fetch.max.wait.ms, and both questions wait behind it on the connection: with the default of 500 ms every
+# partition costs a second, however few records it has. Every partition has a consumer of its own, and registering its
+# metrics for two readers that nobody listens to would cost a third of what it does for a small partition.
+# The clients file may override these.
+DEFAULT_OPTIONS = {
+    "kafka.max.poll.records": "20000",
+    "kafka.max.partition.fetch.bytes": str(16 << 20),
+    "kafka.fetch.max.bytes": str(64 << 20),
+    "kafka.fetch.max.wait.ms": "1",
+    "kafka.receive.buffer.bytes": "-1",
+    "kafka.check.crcs": "true",
+    "kafka.enable.metrics.push": "false",
+    "kafka.auto.include.jmx.reporter": "false",
+    "kafka.metric.reporters": "",
+    "kafkaConsumer.pollTimeoutMs": "120000",
+}
+# They would split a partition over tasks, or read something else than the window.
+FORBIDDEN_OPTIONS = frozenset(
+    name.lower()
+    for name in (
+        "minPartitions",
+        "maxRecordsPerPartition",
+        "subscribe",
+        "subscribePattern",
+        "startingTimestamp",
+        "endingTimestamp",
+        "startingOffsetsByTimestamp",
+        "endingOffsetsByTimestamp",
+    )
+)
+
+
+def reader_options(client: Mapping[str, str], ranges: Sequence[SideRange], isolation_level: str) -> dict[str, str]:
+    """Return the options of Spark's Kafka reader for these ranges, none of which may be empty.
+
+    Raises `JobError` for a client option that would break the reading of whole windows.
+    """
+    forbidden = sorted(name for name in client if name.lower() in FORBIDDEN_OPTIONS)
+    if forbidden:
+        raise JobError(f"the clients file sets {', '.join(forbidden)}; the job decides what each task reads")
+    return {
+        **DEFAULT_OPTIONS,
+        **client,
+        "assign": json.dumps({topic: sorted(offsets) for topic, offsets in _by_topic(ranges, "start").items()}),
+        "startingOffsets": json.dumps(_by_topic(ranges, "start")),
+        "endingOffsets": json.dumps(_by_topic(ranges, "end")),
+        "includeHeaders": "true",
+        "failOnDataLoss": "true",
+        "kafka.isolation.level": isolation_level,
+    }
+
+
+def _by_topic(ranges: Sequence[SideRange], bound: str) -> dict[str, dict[int, int]]:
+    topics: dict[str, dict[int, int]] = {}
+    for piece in ranges:
+        topics.setdefault(piece.topic, {})[piece.partition] = getattr(piece, bound)
+    return topics
+
+
+def read_ranges(
+    session: SparkSession, client: Mapping[str, str], ranges: Sequence[SideRange], isolation_level: str
+) -> DataFrame | None:
+    """Return one frame over all ranges that are not empty; `None` if all are.
+
+    Raises `JobError` if Spark would not read each Kafka partition in exactly one task.
+    """
+    wanted = [piece for piece in ranges if not piece.is_empty]
+    if not wanted:
+        return None
+    options = reader_options(client, wanted, isolation_level)
+    choose_kafka_source(session, len(wanted))
+    frame = session.read.format("kafka").options(**options).load()
+    tasks = frame._jdf.queryExecution().toRdd().getNumPartitions()
+    if tasks != len(wanted):
+        raise JobError(f"Spark planned {tasks} tasks for {len(wanted)} Kafka partitions; ranks would be wrong")
+    return frame

@@ -1,0 +1,96 @@
+"""The real start and end of logs, asked of Kafka's own admin client in Spark's JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+
+from kafka_digest.reading.windows import LogBounds
+from kafka_digest.shell.admin import admin_client
+from kafka_digest.shell.errors import is_caused_by
+
+_ANSWER_MS = 10_000
+
+
+def read_log_bounds(
+    jvm: Any, client: Mapping[str, str], partitions: Collection[tuple[str, int]], isolation_level: str
+) -> dict[tuple[str, int], LogBounds]:
+    """Return the bounds of each partition; one that does not exist is missing from the answer.
+
+    Raises `Py4JJavaError` if the cluster does not answer.
+    """
+    if not partitions:
+        return {}
+    with admin_client(jvm, client) as admin:
+        existing = _existing(jvm, admin, partitions)
+        return _bounds(jvm, admin, existing, isolation_level) if existing else {}
+
+
+def _existing(jvm: Any, admin: Any, partitions: Collection[tuple[str, int]]) -> list[tuple[str, int]]:
+    topics = jvm.java.util.ArrayList()
+    for topic in sorted({topic for topic, _ in partitions}):
+        topics.add(topic)
+    futures = admin.describeTopics(topics).topicNameValues()
+    counts = {topic: len(_partitions(futures.get(topic))) for topic in topics}
+    return sorted((topic, number) for topic, number in partitions if number < counts[topic])
+
+
+def _partitions(future: Any) -> Any:
+    """Return the partitions of a topic, none of one that does not exist."""
+    try:
+        return future.get().partitions()
+    except Py4JJavaError as error:
+        if is_caused_by(error, "UnknownTopicOrPartitionException"):
+            return ()
+        raise
+
+
+def _bounds(
+    jvm: Any, admin: Any, partitions: list[tuple[str, int]], isolation_level: str
+) -> dict[tuple[str, int], LogBounds]:
+    spec = jvm.org.apache.kafka.clients.admin.OffsetSpec
+    keys = {place: jvm.org.apache.kafka.common.TopicPartition(*place) for place in partitions}
+    starts = _offsets(jvm, admin, keys, spec.earliest(), "read_uncommitted")
+    ends = _offsets(jvm, admin, keys, spec.latest(), "read_uncommitted")
+    readable = (
+        ends if isolation_level == "read_uncommitted" else _offsets(jvm, admin, keys, spec.latest(), isolation_level)
+    )
+    return {place: LogBounds(starts[place], ends[place], readable[place]) for place in partitions}
+
+
+def _offsets(
+    jvm: Any, admin: Any, keys: Mapping[tuple[str, int], Any], spec: Any, isolation_level: str
+) -> dict[tuple[str, int], int]:
+    wanted = jvm.java.util.HashMap()
+    for key in keys.values():
+        wanted.put(key, spec)
+    level = getattr(jvm.org.apache.kafka.common.IsolationLevel, isolation_level.upper())
+    answer = admin.listOffsets(wanted, jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(level)).all().get()
+    return {place: answer.get(key).offset() for place, key in keys.items()}
+
+
+def partition_per_leader(jvm: Any, admin: Any, topics: Collection[str]) -> list[tuple[str, int]]:
+    """Return one partition of each broker that leads any of these topics."""
+    wanted = jvm.java.util.ArrayList()
+    for topic in topics:
+        wanted.add(topic)
+    found: dict[int, tuple[str, int]] = {}
+    futures = admin.describeTopics(wanted).topicNameValues()
+    for topic in topics:
+        for partition in _partitions(futures.get(topic)):
+            if partition.leader() is not None:
+                found.setdefault(partition.leader().id(), (topic, partition.partition()))
+    return list(found.values())
+
+
+def ask_leaders(jvm: Any, admin: Any, partitions: Collection[tuple[str, int]]) -> None:
+    """Ask the brokers that lead these partitions for something small. Raises `Py4JJavaError` if one does not answer."""
+    kafka = jvm.org.apache.kafka
+    wanted = jvm.java.util.HashMap()
+    for place in partitions:
+        wanted.put(kafka.common.TopicPartition(*place), kafka.clients.admin.OffsetSpec.earliest())
+    options = kafka.clients.admin.ListOffsetsOptions()
+    options.timeoutMs(_ANSWER_MS)
+    admin.listOffsets(wanted, options).all().get()

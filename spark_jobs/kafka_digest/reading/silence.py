@@ -1,0 +1,160 @@
+"""Whether both clusters still answer while they are read: told within half a minute, given up after five.
+
+Spark's readers wait for a broker that is gone without a word, for as long as they have patience.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from py4j.protocol import Py4JNetworkError
+
+from kafka_digest.reading.log_bounds import ask_leaders, partition_per_leader
+from kafka_digest.shell.admin import admin_client
+from kafka_digest.shell.errors import CLUSTER_UNREACHABLE, RECORDS_DELETED, JobError, naming, root_cause, tell
+
+if TYPE_CHECKING:
+    from kafka_digest.reading.clusters import Clusters
+
+ASKED_EVERY_S = 15.0
+TOLD_EVERY = timedelta(minutes=1)
+GIVE_UP_AFTER = timedelta(minutes=5)
+# The last question is not waited for longer than this.
+LAST_ANSWER_S = 12.0
+
+
+@dataclass(slots=True)
+class Silence:
+    """Since when which cluster has not answered.
+
+    :param give_up: stops the reading; called again while it goes on
+    :param now: the time, which tests set
+    """
+
+    give_up: Callable[[], None]
+    now: Callable[[], datetime] = lambda: datetime.now(UTC)
+    _heard: dict[str, datetime] = field(default_factory=dict)
+    _told: dict[str, datetime] = field(default_factory=dict)
+
+    def heard(self, cluster: str) -> None:
+        """Note an answer; tell it if that it was missing was told."""
+        self._heard[cluster] = self.now()
+        if self._told.pop(cluster, None):
+            tell(f"the {cluster} answers again")
+
+    def missed(self, cluster: str, why: str) -> None:
+        """Note that no answer came; tell it once a minute, and give up in the end."""
+        now, since = self.now(), self._heard[cluster]
+        if now - self._told.get(cluster, since) >= TOLD_EVERY or cluster not in self._told:
+            self._told[cluster] = now
+            tell(f"{self._words(cluster)}: {why}; given up at {since + GIVE_UP_AFTER:%H:%M:%S} UTC")
+        if now - since >= GIVE_UP_AFTER:
+            self.give_up()
+
+    def reason(self) -> str:
+        """Return which clusters do not answer; nothing if both do."""
+        return ", ".join(self._words(cluster) for cluster in sorted(self._told))
+
+    def _words(self, cluster: str) -> str:
+        return f"the {cluster} has not answered since {self._heard[cluster]:%H:%M:%S} UTC"
+
+
+@dataclass(slots=True)
+class Reading:
+    """The thread of the driver's JVM that reads.
+
+    It may wait for a broker where no Spark job runs yet: to plan a reading, Spark asks for the topic's partitions. With
+    a rate limit that question has as much patience as a throttled reader.
+    """
+
+    _thread: Any = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @contextmanager
+    def interruptible(self, jvm: Any) -> Iterator[None]:
+        """Let `interrupt` end the body; PySpark keeps one thread of the JVM for each thread of Python's."""
+        with self._lock:
+            self._thread = jvm.java.lang.Thread.currentThread()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._thread = None
+            # What comes after the body must not end for it.
+            jvm.java.lang.Thread.interrupted()
+
+    def interrupt(self) -> None:
+        """End what the thread waits for."""
+        with self._lock:
+            if self._thread is not None:
+                self._thread.interrupt()
+
+
+@contextmanager
+def noticing_silence(clusters: Clusters, topics: Mapping[str, Collection[str]]) -> Iterator[Reading]:
+    """Tell of a cluster that does not answer while the body reads, and end the reading after five minutes of it.
+
+    :param topics: per side, the topics that are read
+
+    Raises `JobError` with the cluster in the place of what Spark says then.
+    """
+    reading = Reading()
+
+    def give_up() -> None:
+        clusters.session.sparkContext.cancelAllJobs()
+        reading.interrupt()
+
+    silence = Silence(give_up)
+    with ExitStack() as stack:
+        for side, client in clusters.clients.items():
+            cluster = f"{side} cluster ({client.get('kafka.bootstrap.servers')})"
+            ask = stack.enter_context(_leaders(clusters.session._jvm, side, client, topics[side]))
+            stack.enter_context(asking(cluster, ask, silence))
+        try:
+            yield reading
+        except JobError as error:
+            if (reason := silence.reason()) and error.code != RECORDS_DELETED:
+                raise JobError(f"{reason} ({error})", CLUSTER_UNREACHABLE) from error
+            raise
+
+
+@contextmanager
+def _leaders(jvm: Any, side: str, client: Mapping[str, str], topics: Collection[str]) -> Iterator[Callable[[], None]]:
+    """Yield a question to one partition of each broker that leads any of these topics."""
+    with admin_client(jvm, client) as admin:
+        with naming(f"asking the {side} cluster for the leaders of {len(topics)} topics"):
+            partitions = partition_per_leader(jvm, admin, topics)
+        yield lambda: ask_leaders(jvm, admin, partitions)
+
+
+@contextmanager
+def asking(cluster: str, ask: Callable[[], None], silence: Silence, every_s: float = ASKED_EVERY_S) -> Iterator[None]:
+    """Ask a cluster every so many seconds while the body goes on."""
+    is_done = threading.Event()
+    silence.heard(cluster)
+    thread = threading.Thread(target=_ask, args=(cluster, ask, silence, is_done, every_s), name="silence", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_done.set()
+        thread.join(LAST_ANSWER_S)
+
+
+def _ask(cluster: str, ask: Callable[[], None], silence: Silence, is_done: threading.Event, every_s: float) -> None:
+    while not is_done.wait(every_s):
+        try:
+            ask()
+        except Py4JNetworkError:
+            # The driver's JVM is gone, and with it whoever could ask.
+            return
+        except Exception as error:
+            if not is_done.is_set():
+                silence.missed(cluster, root_cause(error))
+        else:
+            silence.heard(cluster)

@@ -1,0 +1,170 @@
+"""Translates committed offsets to the other side: one Spark pass for all groups, whatever engine, partitions and names.
+
+Each vector of committed offsets is translated to one offset per target partition, from which everything unread follows
+in order (`rightmost.py`). Copies that keep partitions have the order of the partition; others that of each key, and
+records without a key have none.
+
+A second, shorter pass counts what the target holds from these offsets on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions
+
+from kafka_digest.reading.clusters import SIDES, Clusters
+from kafka_digest.reading.hashing import RECORD, hash_of
+from kafka_digest.reading.windows import SideRange
+from kafka_digest.shell.errors import naming
+from kafka_digest.shell.session import small_table
+from kafka_digest.translate.tasks import COMMITTED, COUNTS, OTHER, STEPS, Unit, counts, steps
+from kafka_digest.translate.vectors import (
+    TopicCopy,
+    Translated,
+    delivered_from,
+    places_of,
+    sum_of,
+    translated,
+    translated_back,
+    unread_from,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+# Hashes of so many records are sent to every task, some 100 bytes each while they are looked up.
+MAX_KNOWN_RECORDS = 2_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """Translates the groups of several topics at once.
+
+    :param max_known_records: up to so many unread records, the target's records that equal none of them are left out at
+        once, before anything is sorted
+    """
+
+    clusters: Clusters
+    max_known_records: int = MAX_KNOWN_RECORDS
+
+    def run(self, copies: Sequence[TopicCopy]) -> list[list[Translated]]:
+        """Return where the vectors of each topic go on. Raises `JobError`."""
+        numbered = dict(enumerate(copies))
+        units = {number: copy.unit for number, copy in numbered.items()}
+        with naming(f"translating the offsets of groups on {len(copies)} topics"):
+            rows = self._steps(numbered, units)
+            results = _results(numbered, units, rows)
+        with naming("counting what the groups will read"):
+            self._count(numbered, results)
+        return list(results.values())
+
+    def _steps(self, copies: Mapping[int, TopicCopy], units: Mapping[int, Unit]) -> list[Any]:
+        source, target = (self._records(copies, side) for side in SIDES)
+        if _are_back(copies):
+            return self._steps_back(source, target, units)
+        if source is None:
+            return []
+        source = rows = self._keyed(source, COMMITTED).persist()
+        try:
+            if target is not None:
+                is_compacted = any(unit.is_compacted for unit in units.values())
+                rows = source.unionByName(self._of_interest(target, source, is_compacted=is_compacted))
+            return self._found(rows, units)
+        finally:
+            source.unpersist()
+
+    def _steps_back(self, original: DataFrame | None, copy: DataFrame | None, units: Mapping[int, Unit]) -> list[Any]:
+        """Read all of both sides: an original record without any copy counts too."""
+        sides = [(copy, COMMITTED), (original, OTHER)]
+        keyed = [self._keyed(records, side) for records, side in sides if records is not None]
+        return self._found(reduce(lambda one, other: one.unionByName(other), keyed), units) if keyed else []
+
+    def _found(self, rows: DataFrame, units: Mapping[int, Unit]) -> list[Any]:
+        in_order = rows.repartition(self.clusters.tasks, "unit", "key").sortWithinPartitions(
+            "unit", "key", "side", "partition", "offset"
+        )
+        return _summed(in_order.mapInArrow(partial(steps, units=units), STEPS)).collect()
+
+    def _of_interest(self, target: DataFrame, source: DataFrame, *, is_compacted: bool) -> DataFrame:
+        """Return the keyed records of the target that may tell where copies of the source's are.
+
+        Those are the ones that some record of the source equals. Where these are too many for every task to know them,
+        and where something is compacted, so that the last record of a key counts whatever it is, it is all records of
+        keys that the source has.
+        """
+        if is_compacted or source.count() > self.max_known_records:
+            keys = source.select("unit", "key").distinct()
+            return self._keyed(target, OTHER).join(keys, ["unit", "key"], "left_semi").select(source.columns)
+        known = functions.broadcast(source.select("unit", "record").distinct())
+        return self._keyed(target.join(known, ["unit", "record"], "left_semi"), OTHER)
+
+    def _records(self, copies: Mapping[int, TopicCopy], side: str) -> DataFrame | None:
+        """Return the records of a side, each with a hash of all that it holds."""
+        placed = self._placed(copies, side, {n: copy.ranges[side] for n, copy in copies.items()})
+        record = hash_of(*RECORD)
+        columns = ("unit", "by_key", "key", "partition", "offset", f"{record} as record")
+        return None if placed is None else placed.selectExpr(*columns)
+
+    def _keyed(self, records: DataFrame, side: int) -> DataFrame:
+        """Return the rows `translate_tasks.HASHED`: of what a record is in order with others, in place of its key."""
+        key = f"if(key is null, record, {hash_of('key')})"
+        order = f"if(by_key, {key}, cast(partition as bigint)) as key"
+        return records.selectExpr("unit", order, f"{side} as side", "partition", "offset", "record")
+
+    def _placed(
+        self, copies: Mapping[int, TopicCopy], side: str, ranges: Mapping[int, Sequence[SideRange]]
+    ) -> DataFrame | None:
+        """Return the records of a side with the number of their topic and what its order is."""
+        pieces = [piece for pieces in ranges.values() for piece in pieces]
+        frame = self.clusters.read(side, pieces)
+        if frame is None:
+            return None
+        name = "topic" if side == "source" else "target_topic"
+        topics = [(getattr(copy, name), number, copy.by_key) for number, copy in copies.items()]
+        table = small_table(self.clusters.session, topics, "topic string, unit int, by_key boolean")
+        return frame.coalesce(self.clusters.tasks).join(functions.broadcast(table), "topic")
+
+    def _count(self, copies: Mapping[int, TopicCopy], results: Mapping[int, list[Translated]]) -> None:
+        """Put into each result how many records it delivers."""
+        places = places_of(results)
+        ranges = {
+            number: [replace(p, start=places[number, p.partition][0]) for p in copy.ranges[copy.translated_to]]
+            for number, copy in copies.items()
+            if results[number]
+        }
+        placed = self._placed(copies, "source" if _are_back(copies) else "target", ranges)
+        rows: list[Any] = []
+        if placed is not None:
+            offsets = placed.select("unit", "partition", "offset")
+            rows = offsets.mapInArrow(partial(counts, places=places), COUNTS).collect()
+        delivered = delivered_from(rows, places)
+        for number, found in results.items():
+            found[:] = [replace(one, delivered=sum_of(delivered, number, one.goes_on_at)) for one in found]
+
+
+def _are_back(copies: Mapping[int, TopicCopy]) -> bool:
+    """Whether the way is back to the source; that is the same for all topics of one request."""
+    return any(copy.is_back for copy in copies.values())
+
+
+def _results(
+    copies: Mapping[int, TopicCopy], units: Mapping[int, Unit], rows: list[Any]
+) -> dict[int, list[Translated]]:
+    if _are_back(copies):
+        return {number: translated_back(number, copy, rows) for number, copy in copies.items()}
+    found = unread_from(rows, units)
+    return {number: translated(number, copy, found) for number, copy in copies.items()}
+
+
+def _summed(told: DataFrame) -> DataFrame:
+    """Return one row per step, and per step and target partition, of what tasks told piece by piece."""
+    return told.groupBy("kind", "unit", "from_partition", "step", "to_partition", "to_step").agg(
+        functions.sum("records").alias("records"),
+        functions.max("last_missing").alias("last_missing"),
+        functions.min(functions.struct("offset", "is_only_choice")).alias("first"),
+    )

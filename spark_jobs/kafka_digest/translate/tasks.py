@@ -1,0 +1,183 @@
+"""What Python does inside Spark's tasks to translate offsets: sorted record hashes in, a few rows per committed offset
+out. No Spark.
+
+Groups commit offsets on one side and go on on the other. A partition's *steps* lie between the distinct offsets that
+they committed on it, numbered from 0: step n begins at the n-th offset and ends at the next, the last at the end of
+the copy. What a group has not read are all steps from that of its offset on. So one row per step says enough for any
+number of groups.
+
+There are two kinds of rows, `STEPS`: `READ` says how many records a step has, and the last of them without a copy
+(before which nothing of its key counts); `COPY` is the first offset of the copies of a step's records in one
+partition of the other side.
+
+On the way back groups have committed on the copy, and go on at the originals. A record is unread as long as the last
+copy of it lies ahead of a group that has not read the original: steps of both sides decide, those of the originals
+begin at the offsets before which groups have read everything there. A record without a copy lies ahead of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from kafka_digest.keys.arrow_columns import schema_of
+from kafka_digest.keys.whole_keys import Columns, whole_keys
+from kafka_digest.translate.rightmost import Log, Places, rightmost
+
+READ, COPY = 0, 1
+Steps = Mapping[int, tuple[int, ...]]
+"""The offsets at which steps begin, by partition, ascending."""
+COMMITTED, OTHER = 0, 1
+# Rows of one key are together, sorted by side, partition and offset.
+HASHED = "unit int, key bigint, side int, partition int, offset bigint, record bigint"
+STEPS = (
+    "kind int, unit int, from_partition int, step int, to_partition int, to_step int, offset bigint, "
+    "is_only_choice boolean, records bigint, last_missing bigint"
+)
+# Where a record is on the target, and how many are in a step between two offsets.
+PLACED = "unit int, partition int, offset bigint"
+COUNTS = "unit int, partition int, step int, records bigint"
+_HASHED, _STEPS, _PLACED, _COUNTS = (schema_of(columns) for columns in (HASHED, STEPS, PLACED, COUNTS))
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One topic: the distinct offsets that groups committed by source partition, ascending, and how the target is.
+
+    On the way back there is also `read`: the distinct offsets before which groups have read everything, by partition of
+    the side that they go back to, ascending.
+    """
+
+    commits: Mapping[int, tuple[int, ...]]
+    is_compacted: bool = False
+    read: Mapping[int, tuple[int, ...]] | None = None
+
+
+def steps(batches: Iterable[pa.RecordBatch], units: Mapping[int, Unit]) -> Iterator[pa.RecordBatch]:
+    """Find the copies of the source's records; `HASHED` rows in, `STEPS` out, of which several may tell of one step."""
+    for columns in whole_keys(batches, _HASHED.names):
+        numbers, starts = np.unique(columns[0], return_index=True)
+        ends = np.append(starts[1:], len(columns[0]))
+        for number, start, end in zip(numbers.tolist(), starts.tolist(), ends.tolist(), strict=True):
+            rows = list(_rows_of(units[number], [column[start:end] for column in columns]))
+            yield pa.RecordBatch.from_pylist([{"unit": number, **row} for row in rows], schema=_STEPS)
+
+
+def _rows_of(unit: Unit, columns: Columns) -> Iterator[dict[str, Any]]:
+    source, target = _log(columns, COMMITTED), _log(columns, OTHER)
+    if unit.read is None:
+        return _rows(unit, source, target)
+    return _rows_back(unit, unit.read, source, target)
+
+
+def _rows(unit: Unit, source: Log, target: Log) -> Iterator[dict[str, Any]]:
+    copies, step_of = rightmost(source, target, is_compacted=unit.is_compacted), _step_of(source, unit.commits)
+    for chosen in _groups(source.partitions, step_of):
+        lost = source.offsets[np.intersect1d(chosen, copies.missing)]
+        yield {
+            "kind": READ,
+            **_step(source, step_of, chosen[0]),
+            "records": len(chosen),
+            "last_missing": int(lost.max()) if len(lost) else None,
+        }
+    for chosen in _groups(source.partitions[copies.source], step_of[copies.source], target.partitions[copies.target]):
+        first = chosen[np.argmin(target.offsets[copies.target[chosen]])]
+        yield {
+            **_step(source, step_of, copies.source[first]),
+            **_place(target, copies.target[first]),
+            "is_only_choice": bool(copies.is_only_choice[first]),
+        }
+
+
+def _rows_back(unit: Unit, read: Steps, copy: Log, original: Log) -> Iterator[dict[str, Any]]:
+    """Tell which original records become unread with which steps: of the copy, and of what was read there."""
+    copies = rightmost(original, copy, is_compacted=unit.is_compacted, takes_last=True)
+    step_of, to_step_of, ours = _step_of(copy, unit.commits), _step_of(original, read), copies.source
+    # A record with copies in several partitions is told by each of them, and counts once.
+    uncounted = np.ones(len(original), np.bool_)
+    places = copy.partitions[copies.target], step_of[copies.target]
+    for chosen in _groups(*places, original.partitions[ours], to_step_of[ours]):
+        first = chosen[np.argmin(original.offsets[ours[chosen]])]
+        new = np.unique(ours[chosen])
+        new = new[uncounted[new]]
+        uncounted[new] = False
+        yield {
+            **_step(copy, step_of, copies.target[first]),
+            **_place(original, ours[first]),
+            "to_step": int(to_step_of[ours[first]]),
+            "is_only_choice": bool(copies.is_only_choice[chosen].all()),
+            "records": len(new),
+        }
+    yield from _without_copy(unit, original, to_step_of, copies.missing)
+
+
+def _without_copy(unit: Unit, original: Log, to_step_of: Places, missing: Places) -> Iterator[dict[str, Any]]:
+    """Put records without a copy into a step that lies ahead of every group."""
+    partition, offsets = min(unit.commits.items())
+    for chosen in _groups(original.partitions[missing], to_step_of[missing]):
+        first = missing[chosen[np.argmin(original.offsets[missing[chosen]])]]
+        yield {
+            "from_partition": partition,
+            "step": len(offsets) - 1,
+            **_place(original, first),
+            "to_step": int(to_step_of[first]),
+            "is_only_choice": False,
+            "records": len(chosen),
+        }
+
+
+def _place(log: Log, place: np.int64) -> dict[str, int]:
+    return {"kind": COPY, "to_partition": int(log.partitions[place]), "offset": int(log.offsets[place])}
+
+
+def _step(source: Log, step_of: Places, place: np.int64) -> dict[str, int]:
+    return {"from_partition": int(source.partitions[place]), "step": int(step_of[place])}
+
+
+def _log(columns: Columns, side: int) -> Log:
+    _, keys, sides, partitions, offsets, records = columns
+    of_side = sides == side
+    return Log(keys[of_side], partitions[of_side], offsets[of_side], records[of_side])
+
+
+def _step_of(log: Log, begins: Steps) -> Places:
+    """Return the step of every record; of one before the first step that is -1."""
+    found = np.empty(len(log), np.int64)
+    for number in np.unique(log.partitions).tolist():
+        of_partition = log.partitions == number
+        found[of_partition] = np.searchsorted(begins[number], log.offsets[of_partition], "right") - 1
+    return found
+
+
+def _groups(*columns: NDArray[Any]) -> Iterator[Places]:
+    """Yield the places at which all columns have the same values."""
+    if not len(columns[0]):
+        return
+    order = np.lexsort(columns)
+    changes = np.any([np.diff(column[order]) != 0 for column in columns], axis=0)
+    yield from np.split(order, np.flatnonzero(changes) + 1)
+
+
+def counts(
+    batches: Iterable[pa.RecordBatch], places: Mapping[tuple[int, int], Sequence[int]]
+) -> Iterator[pa.RecordBatch]:
+    """Count the records from each of these offsets to the next; `PLACED` rows in, `COUNTS` out.
+
+    :param places: the offsets by unit and partition, ascending, at or before the first record
+    """
+    for batch in batches:
+        units, partitions, offsets = (batch[name].to_numpy(zero_copy_only=False) for name in _PLACED.names)
+        for chosen in _groups(units, partitions):
+            unit, partition = int(units[chosen[0]]), int(partitions[chosen[0]])
+            step_of = np.searchsorted(places[unit, partition], offsets[chosen], "right") - 1
+            found, records = np.unique(step_of, return_counts=True)
+            rows = [
+                {"unit": unit, "partition": partition, "step": step, "records": number}
+                for step, number in zip(found.tolist(), records.tolist(), strict=True)
+            ]
+            yield pa.RecordBatch.from_pylist(rows, schema=_COUNTS)

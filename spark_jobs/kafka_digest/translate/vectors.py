@@ -1,0 +1,242 @@
+"""Offsets that groups committed, as vectors over the partitions of one side, and where they go on. No Spark.
+
+A *vector* is what one or several groups committed on a topic: an offset per source partition. It is translated to one
+offset per target partition.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_digest.reading.windows import SideRange
+from kafka_digest.shell.errors import JobError
+from kafka_digest.translate.tasks import COPY, Steps, Unit
+
+Vector = Mapping[int, int]
+Rows = Iterable[Mapping[str, Any]]
+Places = Mapping[tuple[int, int], Sequence[int]]
+"""Distinct offsets by topic number and partition of the other side, ascending."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicCopy:
+    """One topic whose groups are translated.
+
+    :param by_key: whether order is that of each key, not that of the partition; always where it is compacted
+    :param is_compacted: whether the target deletes records that have a newer one of their key
+    :param ranges: what is read of each side: of the source from the first committed offset on, of the target from
+        where nothing unread lies before; both to the end of the copy
+    :param vectors: each names all source partitions
+    :param read: on the way back, for each vector the source offsets before which the group has read everything; then
+        the vectors are of the target's partitions, and translated to the source's
+    """
+
+    topic: str
+    target_topic: str
+    by_key: bool
+    is_compacted: bool
+    ranges: Mapping[str, Sequence[SideRange]]
+    vectors: Sequence[Vector]
+    read: Sequence[Vector] = ()
+    is_back: bool = False
+
+    @property
+    def committed_on(self) -> str:
+        """The side on which the groups committed the vectors."""
+        return "target" if self.is_back else "source"
+
+    @property
+    def translated_to(self) -> str:
+        """The side on which the groups are to go on."""
+        return "source" if self.is_back else "target"
+
+    def __post_init__(self) -> None:
+        for side, pieces in self.ranges.items():
+            if len({piece.partition for piece in pieces}) < len(pieces):
+                raise JobError(f"{side} {self.topic}: a partition is asked for twice")
+        if self.is_compacted and not self.by_key:
+            raise JobError(f"{self.topic}: what compaction leaves can only be compared by key")
+        for piece in self.ranges["source"]:
+            if piece.unreadable is not None:
+                self._refuse("source", piece, piece.unreadable)
+        self._check_vectors(self.committed_on, self.vectors)
+        if self.is_back:
+            self._check_vectors("source", self.read)
+
+    def _check_vectors(self, side: str, vectors: Sequence[Vector]) -> None:
+        """Raise `JobError` if what a group has not read of a partition is not all within the range."""
+        partitions = {piece.partition for piece in self.ranges[side]}
+        if len(vectors) != len(self.vectors) or any(vector.keys() != partitions for vector in vectors):
+            raise JobError(f"{self.topic}: each group's offsets must name the {side} partitions {sorted(partitions)}")
+        for piece in self.ranges[side]:
+            # On the way back a group may stand before all that can tell of what it has not read.
+            start = 0 if side == "target" else piece.start
+            outside = [v[piece.partition] for v in vectors if not start <= v[piece.partition] <= piece.end]
+            if outside:
+                self._refuse(side, piece, f"offset {outside[0]} is outside [{piece.start}, {piece.end}]")
+
+    def _refuse(self, side: str, piece: SideRange, reason: str) -> NoReturn:
+        raise JobError(f"{side} {self.topic}[{piece.partition}]: {reason}; nothing can be said of its groups")
+
+    @property
+    def commits(self) -> dict[int, tuple[int, ...]]:
+        """The distinct offsets from which something is read of each source partition, ascending."""
+        return self._steps(self.committed_on, self.vectors)
+
+    def _steps(self, side: str, vectors: Sequence[Vector]) -> dict[int, tuple[int, ...]]:
+        return {
+            piece.partition: tuple(sorted({piece.start, *(vector[piece.partition] for vector in vectors)}))
+            for piece in self.ranges[side]
+        }
+
+    @property
+    def unit(self) -> Unit:
+        """What a task must know of it."""
+        return Unit(self.commits, self.is_compacted, self._steps("source", self.read) if self.is_back else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """What is not read from some place on.
+
+    :param last_missing: the last of them in its source partition that has no copy
+    :param first: the first copy's offset by target partition, and whether it is the only choice
+    """
+
+    records: int = 0
+    last_missing: int | None = None
+    first: Mapping[int, tuple[int, bool]] = field(default_factory=dict)
+
+    def __add__(self, other: Unread) -> Unread:
+        missing = [offset for offset in (self.last_missing, other.last_missing) if offset is not None]
+        first = {
+            number: min(side.first[number] for side in (self, other) if number in side.first)
+            for number in {**self.first, **other.first}
+        }
+        return Unread(self.records + other.records, max(missing, default=None), first)
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """Where a vector goes on.
+
+    :param goes_on_at: the offset by partition of the other side; the end of the copy where nothing unread is in it
+    :param unread: how many records of the source are not read
+    :param missing: by source partition the last unread record without a copy; such a group must not be moved. None on
+        the way back, where such a record is unread for everybody
+    :param is_minimal: whether no other offsets would do with fewer records read again
+    :param delivered: so many records there are from there to the end of the copy, the unread ones among them
+    :param read: on the way back, the source offsets before which everything was read
+    """
+
+    vector: Vector
+    goes_on_at: Mapping[int, int]
+    unread: int
+    missing: Mapping[int, int]
+    is_minimal: bool
+    delivered: int = 0
+    read: Vector = field(default_factory=dict)
+
+
+Found = Mapping[tuple[int, int], Sequence[Unread]]
+
+
+def unread_from(rows: Rows, units: Mapping[int, Unit]) -> Found:
+    """Return by unit and source partition what is unread from each step on.
+
+    :param rows: one per step, and one per step and target partition
+    """
+    read: dict[tuple[int, int, int], tuple[int, int | None]] = defaultdict(lambda: (0, None))
+    first: dict[tuple[int, int, int], dict[int, tuple[int, bool]]] = defaultdict(dict)
+    for row in rows:
+        step = row["unit"], row["from_partition"], row["step"]
+        if row["kind"] == COPY:
+            first[step][row["to_partition"]] = tuple(row["first"])
+        else:
+            read[step] = row["records"], row["last_missing"]
+    of_step = {step: Unread(*read[step], first[step]) for step in {*read, *first}}
+    return {
+        (number, partition): list(
+            accumulate(of_step.get((number, partition, step), Unread()) for step in reversed(range(len(offsets))))
+        )[::-1]
+        for number, unit in units.items()
+        for partition, offsets in unit.commits.items()
+    }
+
+
+def translated(number: int, copy: TopicCopy, found: Found) -> list[Translated]:
+    """Return where each vector of a topic goes on."""
+    commits = copy.commits
+    ends = {piece.partition: piece.end for piece in copy.ranges[copy.translated_to]}
+    results = []
+    for vector in copy.vectors:
+        parts = {p: found[number, p][bisect_left(commits[p], offset)] for p, offset in vector.items()}
+        unread = sum(parts.values(), start=Unread())
+        goes_on_at = ends | {partition: offset for partition, (offset, _) in unread.first.items()}
+        missing = {p: part.last_missing for p, part in parts.items() if part.last_missing is not None}
+        is_minimal = all(is_only_choice for _, is_only_choice in unread.first.values())
+        results.append(Translated(vector, goes_on_at, unread.records, missing, is_minimal))
+    return results
+
+
+def translated_back(number: int, copy: TopicCopy, rows: Rows) -> list[Translated]:
+    """Return where each vector of a topic goes on on the way back.
+
+    :param rows: as for `unread_from`, each with the step on the other side as well
+    """
+    mine = [row for row in rows if row["unit"] == number]
+    commits, read = copy.commits, copy.unit.read or {}
+    columns = ("from_partition", "step", "to_partition", "to_step", "records")
+    source, step, target, to_step, records = (np.array([row[name] for row in mine], np.int64) for name in columns)
+    offsets, only = (np.array([row["first"][n] for row in mine]) for n in (0, 1))
+    results = []
+    for vector, floor in zip(copy.vectors, copy.read, strict=True):
+        ahead = step >= _step_at(source, vector, commits)
+        ahead &= to_step >= _step_at(target, floor, read)
+        goes_on_at = {piece.partition: piece.end for piece in copy.ranges["source"]}
+        for partition in np.unique(target[ahead]).tolist():
+            goes_on_at[partition] = int(offsets[ahead & (target == partition)].min())
+        unread = int(records[ahead].sum())
+        results.append(Translated(vector, goes_on_at, unread, {}, bool(only[ahead].all()), read=floor))
+    return results
+
+
+def _step_at(partitions: NDArray[np.int64], vector: Vector, steps: Steps) -> NDArray[np.int64]:
+    """Return for each of these partitions the step that begins at a vector's offset."""
+    at = {partition: bisect_left(steps[partition], offset) for partition, offset in vector.items()}
+    return np.array([at[partition] for partition in partitions.tolist()], np.int64)
+
+
+def places_of(results: Mapping[int, Iterable[Translated]]) -> Places:
+    """Return the distinct offsets by topic number and target partition, ascending."""
+    places: dict[tuple[int, int], set[int]] = defaultdict(set)
+    for number, found in results.items():
+        for one in found:
+            for partition, offset in one.goes_on_at.items():
+                places[number, partition].add(offset)
+    return {place: sorted(offsets) for place, offsets in places.items()}
+
+
+def delivered_from(rows: Rows, places: Places) -> dict[tuple[int, int, int], int]:
+    """Return by topic number, target partition and offset how many records there are from it on."""
+    of_step: dict[tuple[int, int, int], int] = defaultdict(int)
+    for row in rows:
+        of_step[row["unit"], row["partition"], row["step"]] += row["records"]
+    found: dict[tuple[int, int, int], int] = {}
+    for place, offsets in places.items():
+        from_the_end = accumulate(of_step[(*place, step)] for step in reversed(range(len(offsets))))
+        found |= {(*place, offset): records for offset, records in zip(reversed(offsets), from_the_end, strict=True)}
+    return found
+
+
+def sum_of(delivered: Mapping[tuple[int, int, int], int], number: int, goes_on_at: Mapping[int, int]) -> int:
+    """Return how many records a vector's translation delivers."""
+    return sum(delivered[number, partition, offset] for partition, offset in goes_on_at.items())

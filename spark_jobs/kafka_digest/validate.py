@@ -1,0 +1,131 @@
+"""The validation job: request document in, result document out, one Spark application for all topics."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from kafka_digest.keys import digest as key_digest
+from kafka_digest.keys.difference_file import DifferenceFile
+from kafka_digest.keys.job import KeyJob
+from kafka_digest.position import digest
+from kafka_digest.position.job import PositionJob
+from kafka_digest.reading.clusters import SIDES, Clusters
+from kafka_digest.reading.progress import KafkaScans, telling_progress
+from kafka_digest.reading.silence import noticing_silence
+from kafka_digest.reading.windows import WindowPlan, too_long
+from kafka_digest.shell.errors import JobError
+from kafka_digest.shell.rate_limit import reading_at_most
+from kafka_digest.shell.session import set_up
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SCHEMA = 2
+REQUEST_KIND = "validation-request"
+RESULT_KIND = "validation-result"
+DIGESTS = (digest.DIGEST, key_digest.DIGEST)
+WINDOW_FIELDS = {
+    *("generation", "topic", "target_topic", "partition"),
+    *("source_start", "source_end", "target_start", "target_end"),
+}
+
+
+def validate(
+    session: SparkSession, request: Mapping[str, Any], clients: Mapping[str, Mapping[str, str]], differences: str
+) -> dict[str, Any]:
+    """Return the result document of a request. Raises `JobError` if it cannot be carried out.
+
+    :param differences: where all differences are written to as a Parquet file; nothing is, if there are none
+    """
+    started_at = datetime.now(UTC)
+    _check_request(request)
+    set_up(session)
+    max_bytes_per_s = request.get("max_bytes_per_s")
+    clusters = _clusters(session, request, clients)
+    plans = clusters.plan(request["windows"])
+    topics = {side: {getattr(plan, side).topic for plan in plans} for side in SIDES}
+    with (
+        noticing_silence(clusters, topics) as reading,
+        reading_at_most(session._jvm, clients, max_bytes_per_s),
+        reading.interruptible(session._jvm),
+        telling_progress(KafkaScans(session).records, clusters.workload),
+    ):
+        entries, topics = _compared(clusters, plans, request, DifferenceFile(session, differences))
+    return {
+        "schema": SCHEMA,
+        "kind": RESULT_KIND,
+        "digest": request["digest"],
+        "spark_version": session.version,
+        "started_at": started_at.isoformat(),
+        "finished_at": datetime.now(UTC).isoformat(),
+        "source_records": sum(entry["source"]["records"] for entry in entries),
+        "target_records": sum(entry["target"]["records"] for entry in entries),
+        "partitions": entries,
+        "topics": topics,
+    }
+
+
+def _clusters(session: SparkSession, request: Mapping[str, Any], clients: Mapping[str, Mapping[str, str]]) -> Clusters:
+    return Clusters(
+        session,
+        clients,
+        request["isolation_level"],
+        _untimed(request),
+        compacted={side: frozenset(request.get("compacted_topics", {}).get(side, ())) for side in SIDES},
+        is_uncommitted_copy=request.get("is_uncommitted_copy", False),
+        max_bytes_per_s=request.get("max_bytes_per_s"),
+    )
+
+
+def _compared(
+    clusters: Clusters, plans: Sequence[WindowPlan], request: Mapping[str, Any], file: DifferenceFile
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the entries of the result per window, and per topic where the comparison is by key."""
+    killed = frozenset(request.get("killed_generations", ()))
+    if request["digest"] == key_digest.DIGEST:
+        return KeyJob(clusters, file, killed).run(plans)
+    return PositionJob(clusters, file, request["block_records"], killed).run(plans), []
+
+
+def _untimed(request: Mapping[str, Any]) -> dict[str, frozenset[str]]:
+    """Return the topics of each side whose timestamps are not compared; the request names those of the source."""
+    source = frozenset(request.get("untimed_topics", ()))
+    target = frozenset(window["target_topic"] for window in request["windows"] if window["topic"] in source)
+    return {"source": source, "target": target}
+
+
+def _check_request(request: Mapping[str, Any]) -> None:
+    found = (request.get("kind"), request.get("schema"))
+    if found != (REQUEST_KIND, SCHEMA) or request.get("digest") not in DIGESTS:
+        expected = f"{(REQUEST_KIND, SCHEMA)} with one of the digests {', '.join(DIGESTS)}"
+        raise JobError(f"the request is {found} with {request.get('digest')}; this job reads {expected}")
+    lacking = [name for name in ("isolation_level", "block_records", "windows") if name not in request]
+    lacking += sorted({name for window in request.get("windows", ()) for name in WINDOW_FIELDS - window.keys()})
+    if lacking:
+        raise JobError(f"the request lacks {', '.join(lacking)}")
+    _check_values(request)
+
+
+def _check_values(request: Mapping[str, Any]) -> None:
+    if request["isolation_level"] not in {"read_committed", "read_uncommitted"}:
+        raise JobError(f"isolation level {request['isolation_level']!r} is not known")
+    if not 1 <= request["block_records"] <= 1 << 24:
+        raise JobError(f"block_records is {request['block_records']}; expected 1 to {1 << 24}")
+    if not isinstance(request.get("max_bytes_per_s"), int | None):
+        raise JobError(f"max_bytes_per_s is {request['max_bytes_per_s']!r}; expected a whole number or null")
+    mixed = _mixed_names(request["windows"]) if request["digest"] == key_digest.DIGEST else ()
+    if mixed:
+        raise JobError(f"compared by key, each topic has one target topic of its own; not so {', '.join(mixed)}")
+    long = too_long(request["windows"])
+    if long:
+        raise JobError(f"{len(long)} windows hold more offsets than a rank can count, first {long[0]}")
+
+
+def _mixed_names(windows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the topics that have several target topics, or share one."""
+    pairs = {(window["topic"], window["target_topic"]) for window in windows}
+    sources, targets = (Counter(pair[side] for pair in pairs) for side in (0, 1))
+    return sorted({source for source, target in pairs if sources[source] > 1 or targets[target] > 1})

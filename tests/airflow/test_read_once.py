@@ -1,0 +1,98 @@
+"""How often a task of a cutover reads what is kept of the migration."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from airflow.sdk import BaseOperator
+
+from kafka_migration.adapters import evidence, ledger_store
+from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
+from kafka_migration.orchestration.operators.create_topics import CreateTopicsOperator
+from kafka_migration.orchestration.operators.judge import JudgeOperator
+from kafka_migration.orchestration.operators.plan import PlanOperator
+from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
+from kafka_migration.orchestration.operators.preflight import PreflightOperator
+from kafka_migration.orchestration.operators.reserve import ReserveOperator
+from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
+from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
+from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
+from kafka_migration.steps import run as run_module
+from tests.airflow.conftest import World
+from tests.airflow.cutover import answer, ask
+from tests.airflow.running import P0, do, mirror, validated
+
+pytestmark = pytest.mark.airflow
+
+
+BEFORE_COPY = (PreflightOperator, ReserveOperator, PlanOperator, CreateTopicsOperator, StartMirrorOperator)
+# A folder is listed when its documents are compared, and before a new one gets its number.
+LISTINGS = 3
+
+
+class Reads:
+    """What the tasks of a run read, and how often the present one read it."""
+
+    def __init__(self) -> None:
+        self.present: Counter[str] = Counter()
+        self.most: Counter[str] = Counter()
+
+    def count(self, module: Any, name: str, subject: Callable[..., str], patch: pytest.MonkeyPatch) -> None:
+        """Count the calls of a function by what they read."""
+        function = getattr(module, name)
+
+        def call(*arguments: Any, **more: Any) -> Any:
+            self.present[subject(*arguments)] += 1
+            return function(*arguments, **more)
+
+        patch.setattr(module, name, call)
+
+    def end_task(self) -> None:
+        """Remember the most that one task read."""
+        self.most |= self.present
+        self.present = Counter()
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> Reads:
+    """Count what is read of ledger, evidence and migration file."""
+    made = Reads()
+    made.count(ledger_store, "read_whole", lambda path: f"ledger entry {path.name}", monkeypatch)
+    made.count(ledger_store, "listed", lambda folder: "listing of the ledger", monkeypatch)
+    made.count(evidence, "read_whole", lambda path: f"document {path.name}", monkeypatch)
+    made.count(evidence, "listed", lambda folder: f"listing of {folder.name}", monkeypatch)
+    made.count(run_module, "load_migration", lambda text: "migration file", monkeypatch)
+    return made
+
+
+def test_each_task_of_a_cutover_reads_everything_once(world: World, asked: list[Any], reads: Reads):
+    """A task reads each ledger entry, each document and the migration file at most once, and lists a folder rarely."""
+    world.params = {"mode": "cutover"}
+    world.source.produce("orders", 0, (b"k", b"v"))
+    world.source.commit("billing", {P0: 1})
+
+    def step(*operators: type[BaseOperator]) -> None:
+        for operator in operators:
+            do(world, operator)
+            reads.end_task()
+
+    step(*BEFORE_COPY)
+    mirror(world, {P0: 1})
+    step(StopMirrorOperator)
+    validated(world)
+    reads.end_task()
+
+    step(JudgeOperator, PlanOffsetsOperator)
+    ask(world)
+    reads.end_task()
+    answer(world)
+    reads.end_task()
+    step(SyncOffsetsOperator, ConfirmCutoverOperator)
+
+    assert {} == {what: n for what, n in reads.most.items() if n > (LISTINGS if "listing" in what else 1)}
+    assert {"migration file", "listing of the ledger"} < set(reads.most)
+    assert any(what.startswith("ledger entry") for what in reads.most)
+    assert any(what.startswith("document") for what in reads.most)
