@@ -10,13 +10,18 @@ from __future__ import annotations
 import random
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from sandbox.sandbox import Sandbox
+
+if TYPE_CHECKING:
+    from kafka_migration.core.kafka.cluster import KafkaCluster
+    from kafka_migration.core.mirror.host import MirrorLaunch
 
 PARTITIONS, RECORDS, BATCHES = 3, 60_000, 12
 GROUPS, INTERVAL_S, SETTLING_S = 6, 1, 90
@@ -81,12 +86,12 @@ def _copied(folder: Path, source: str, target: str, environment: Mapping[str, st
     return stands
 
 
-def _launch(clusters: list[object], source: str, target: str) -> object:
+def _launch(clusters: Sequence[KafkaCluster], source: str, target: str) -> MirrorLaunch:
     from kafka_migration.core.mirror.engine import LaunchFacts
     from kafka_migration.engines.mirrormaker2 import PROPERTIES_FILE, MirrorMaker2
     from kafka_migration.migration_file.loading import load_migration
 
-    engine = MirrorMaker2(load_migration(_FILE, where="bench"), *clusters)  # type: ignore[arg-type]
+    engine = MirrorMaker2(load_migration(_FILE, where="bench"), clusters[0], clusters[1])
     launch = engine.launch(1, LaunchFacts({"bootstrap.servers": source}, {"bootstrap.servers": target}, 1_048_588))
     ours = [line for line in launch.files[PROPERTIES_FILE].splitlines() if not _is_of_groups(line)]
     theirs = (

@@ -10,6 +10,7 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,7 +83,7 @@ def rows() -> list[Row]:
     return [Row(name, medians["profile"] / medians["defaults"], None, None)]
 
 
-def _copy(work: Path, name: str, is_profile: bool, sides: tuple[str, str], environment: dict[str, str]) -> float:
+def _copy(work: Path, name: str, is_profile: bool, sides: tuple[str, str], environment: Mapping[str, str]) -> float:
     """Fill a topic of this name and let one of both copy it; return the seconds that this takes."""
     clusters = [ConfluentCluster("bench", {"bootstrap.servers": at}) for at in sides]
     _fill(sides[0], clusters[0], name)
@@ -93,7 +94,7 @@ def _copy(work: Path, name: str, is_profile: bool, sides: tuple[str, str], envir
 
 
 def _profile(name: str, sides: tuple[str, str], clusters: list[ConfluentCluster]) -> MirrorLaunch:
-    engine = MirrorMaker2(load_migration(_FILE.format(name=name), where="bench"), *clusters)
+    engine = MirrorMaker2(load_migration(_FILE.format(name=name), where="bench"), clusters[0], clusters[1])
     source, target = ({"bootstrap.servers": at} for at in sides)
     return engine.launch(1, LaunchFacts(source, target, 1_048_588))
 
@@ -112,7 +113,7 @@ def _fill(bootstrap: str, source: ConfluentCluster, topic: str) -> None:
 
 
 def _timed(
-    work: Path, launch: MirrorLaunch, environment: dict[str, str], target: ConfluentCluster, topic: str
+    work: Path, launch: MirrorLaunch, environment: Mapping[str, str], target: ConfluentCluster, topic: str
 ) -> float:
     """Return the seconds from the start of a MirrorMaker until every record is on the target."""
     began, partitions = time.perf_counter(), [TopicPartition(topic, number) for number in range(PARTITIONS)]

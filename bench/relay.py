@@ -87,7 +87,9 @@ class RelayedCluster(KafkaCluster):
 def relayed_cluster(root: Path) -> Iterator[RelayedCluster]:
     """Start a cluster that can be reached directly and through a relay; the relay is the caller's."""
     port, controller_port, relayed_port, relay_port = free_ports(4)
-    cluster = RelayedCluster("bench", root / "bench", port, controller_port, relayed_port, relay_port)
+    cluster = RelayedCluster(
+        "bench", root / "bench", port, controller_port, relayed_port=relayed_port, relay_port=relay_port
+    )
     environment = base_environment("bench")
     cluster.format(environment)
     (root / "logs").mkdir()

@@ -11,9 +11,11 @@ import asyncio
 import json
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import cast
 from unittest import mock
 
 from airflow.triggers.base import TriggerEvent
@@ -25,7 +27,7 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart
 from kafka_migration.core.migration.run_window import Occasion
 from kafka_migration.core.migration.settings import RunIdentity
-from kafka_migration.core.mirror.host import HostReply, ProcessState
+from kafka_migration.core.mirror.host import HostReply, MirrorHost, ProcessState
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration import context as context_module
 from kafka_migration.orchestration import keeping as keeping_module
@@ -98,7 +100,12 @@ def rows() -> list[Row]:
 def _deployment(evidence_root: Path) -> Deployment:
     """Return this machine's, with a host on which MirrorMaker lives and without Airflow's variables."""
     made = context_module.deployment()
-    return replace(made, evidence_root=evidence_root, open_host=LivingHost, anchor=FakeAnchor().of)
+    return replace(
+        made,
+        evidence_root=evidence_root,
+        open_host=cast("Callable[[str, str], MirrorHost]", LivingHost),
+        anchor=FakeAnchor().of,
+    )
 
 
 def _waiting(name: str) -> MirrorLagTrigger:

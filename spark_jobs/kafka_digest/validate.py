@@ -46,9 +46,9 @@ def validate(
     max_bytes_per_s = request.get("max_bytes_per_s")
     clusters = _clusters(session, request, clients)
     plans = clusters.plan(request["windows"])
-    topics = {side: {getattr(plan, side).topic for plan in plans} for side in SIDES}
+    names = {side: {getattr(plan, side).topic for plan in plans} for side in SIDES}
     with (
-        noticing_silence(clusters, topics) as reading,
+        noticing_silence(clusters, names) as reading,
         reading_at_most(session._jvm, clients, max_bytes_per_s),
         reading.interruptible(session._jvm),
         telling_progress(KafkaScans(session).records, clusters.workload),

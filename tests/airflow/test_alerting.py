@@ -98,7 +98,7 @@ def test_stall_is_told_and_that_mirrormaker_was_stopped(world: World, sent: list
 
     assert ["stalled"] == kinds(sent)
     assert "MIRROR_STALLED · orders-0" in sent[0]
-    assert "MirrorMaker: none of this run is running" in sent[0]
+    assert "MirrorMaker: no process of this run is running" in sent[0]
 
 
 def test_mirrormaker_that_may_run_is_told_before_everything_else(
@@ -183,7 +183,7 @@ def test_notifier_sends_only_its_kinds(world: World):
     [
         ("tests.airflow.notifying.Missing", "{}", "ImportError"),
         ("tests.airflow.notifying.Recorder", "{txt: x}", "TypeError"),
-        ("builtins.dict", "{}", "no class of Airflow's BaseNotifier"),
+        ("builtins.dict", "{}", "not a subclass of Airflow's BaseNotifier"),
         ("tests.airflow.notifying.Recorder", "{text: '{{ ti.task_id }}'}", "UndefinedError"),
     ],
 )

@@ -118,7 +118,7 @@ def test_same_plan_is_asked_about_again(scene: World, asked: list[Any]):
     ask(scene)
 
     assert len(asked) == 2
-    with pytest.raises(FailedForGood, match="a question without an answer"):
+    with pytest.raises(FailedForGood, match="no answer to the approval request"):
         do(scene, SyncOffsetsOperator)
 
 

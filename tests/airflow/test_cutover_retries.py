@@ -140,5 +140,5 @@ def test_earlier_try_that_wrote_is_not_denied(scene: World, monkeypatch: pytest.
             do(scene, SyncOffsetsOperator)
     scene.source.produce("orders", 0, (b"late", b"v"))
 
-    with pytest.raises(FailedForGood, match=r"EVIDENCE_CHANGED .*an earlier one may have moved groups"):
+    with pytest.raises(FailedForGood, match=r"EVIDENCE_CHANGED .*an earlier attempt may have moved groups"):
         do(scene, SyncOffsetsOperator)

@@ -185,7 +185,7 @@ def test_mirror_is_not_started_when_the_window_is_over(world: World, clock: Fake
     assert (None, 2) == (document["generation"], document["lag"])
     assert "the window for mirroring ended" in document["reason"]
     assert {"generation": None, "stopped": False} == do(world, StopMirrorOperator)
-    with pytest.raises(FailedForGood, match=r"BEHIND · .*how long they take is not known"):
+    with pytest.raises(FailedForGood, match=r"BEHIND · .*the time left is unknown"):
         finish_night(world)
 
 

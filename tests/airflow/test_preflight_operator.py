@@ -38,7 +38,7 @@ def test_preflight_reports_all_refusals_together(world: World):
     with pytest.raises(FailedForGood) as raised:
         do(world, PreflightOperator)
     assert "SPARK_CONNECTION_MISSING" in str(raised.value)
-    assert "would silently take for YARN" in str(raised.value)
+    assert "would silently use YARN" in str(raised.value)
 
     world.connections["spark"] = "spark"
     world.target.brokers = 0

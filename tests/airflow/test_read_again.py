@@ -174,7 +174,7 @@ def test_copy_by_key_is_read_again_by_key(world: World, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("params", "found"),
     [
-        ({"mode": "sync", "generations": "1"}, "1 in mode sync; expected mode validate, or no such field"),
+        ({"mode": "sync", "generations": "1"}, "1 in mode sync; expected mode validate, or no field generations"),
         ({"generations": "2"}, "2: there is no generation 2; expected stopped generations, of 1 to 1"),
         ({"generations": "1-999999999"}, "1-999999999: there is no generation 2"),
         ({"generations": "1", "topics": ["audit"]}, "1, which copied none of audit"),

@@ -180,7 +180,7 @@ def test_stopped_on_purpose_is_not_started_again(dead: World):
     """What somebody told to stop stays so, and ends the watch."""
     dead.host.stop(dead.run.identity.holder, 1, 90)
 
-    with pytest.raises(MirrorFailed, match="generation 1 was told to stop") as error:
+    with pytest.raises(MirrorFailed, match="generation 1 was stopped on request") as error:
         poll(dead)
     assert ["MIRROR_DEAD"] == codes(error)
     assert [1] == [g.number for g in generations(dead)]

@@ -97,7 +97,7 @@ def test_silence_is_told_and_then_fails_the_run(
     assert alert.startswith("unreachable · ")
     assert f"No answer of the {party} since 2030-01-01T00:00:00+00:00: " in alert
     assert address in alert
-    assert f"no answer of the {party} since 2030-01-01T00:00:00+00:00: " in warning
+    assert f"no answer from the {party} since 2030-01-01T00:00:00+00:00: " in warning
     assert "The run fails at 2030-01-01T00:09:00+00:00" in warning
     assert told_at
     assert told_at[0] <= STALL_S + 2 * POLL_S

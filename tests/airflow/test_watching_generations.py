@@ -196,15 +196,15 @@ def test_partition_that_no_task_has_is_never_drained(scene: Scene):
     event = watch(scene)
 
     assert [("PARTITION_NOT_ASSIGNED", "orders[1]")] == [(f["code"], f["subject"]) for f in event["findings"]]
-    assert "waiting, 1 partition(s) are not given to a task yet" in scene.log.states
+    assert "waiting, 1 partition(s) not assigned to a task yet" in scene.log.states
 
 
 @pytest.mark.parametrize(
     ("log", "stable", "cause"),
     [
         ("WARN Got error NOT_ENOUGH_REPLICAS", None, "the target has not enough replicas in sync; its log: WARN Got"),
-        ("INFO well", None, "its log shows no sign; a quota"),
-        ("WARN Got error NOT_ENOUGH_REPLICAS", 2, "a transaction is open on the source"),
+        ("INFO well", None, "nothing in its log; a quota"),
+        ("WARN Got error NOT_ENOUGH_REPLICAS", 2, "an open transaction on the source"),
     ],
 )
 def test_stall_is_told_with_its_likely_cause(

@@ -105,7 +105,7 @@ wave-02: 2 topics, 2 partitions, at most 5 records
 wave-03: 2 topics, 2 partitions, at most 15 records
   Topics  logs, mails
   Groups  none
-  Why     no group is known to read any of them: they may be moved at any time, or not at all
+  Why     no group is known to read any of them: move them at any time, or not at all
 
 Groups that no cutover can move
   connect-cluster (connect)
@@ -168,7 +168,7 @@ def test_small_waves_together(shop: Shop, capsys: pytest.CaptureFixture[str]):
 
     assert [(4, 2, True), (2, 2, False)] == [(len(w["topics"]), w["parts"], w["is_read"]) for w in found["waves"]]
     shop.waves("--min-topics", "3")
-    assert "they need not be: 2 parts that nothing joins are put together" in capsys.readouterr().out
+    assert "they are independent: 2 parts were merged" in capsys.readouterr().out
 
 
 def test_topics_on_the_target(shop: Shop, capsys: pytest.CaptureFixture[str]):
@@ -177,7 +177,7 @@ def test_topics_on_the_target(shop: Shop, capsys: pytest.CaptureFixture[str]):
     shop.add(shop.target, "payments", 7)
     _, found = document(shop, capsys)
 
-    assert {"payments": "on the target already, with records up to 7"} == found["elsewhere"]
+    assert {"payments": "already on the target, with records up to offset 7"} == found["elsewhere"]
     assert ["refunds"] == found["waves"][0]["topics"]
 
 
@@ -205,9 +205,7 @@ def test_group_that_may_not_be_read(
     assert [True] == [text.startswith("what group billing reads: ") for text in found["not_known"]]
     assert [["shipping"], []] == [[g["group"] for g in wave["groups"]] for wave in found["waves"]]
     assert shop.waves() == 4
-    assert (
-        "Not known, so that a wave may lack topics or groups\n  what group billing reads: " in capsys.readouterr().out
-    )
+    assert "Unknown; waves may lack topics or groups\n  what group billing reads: " in capsys.readouterr().out
 
 
 def test_group_that_only_its_members_tell_of(
@@ -231,7 +229,7 @@ def test_group_of_another_kind(shop: Shop, capsys: pytest.CaptureFixture[str], k
     code, found = document(shop, capsys)
 
     assert code == 4
-    assert [f"what group else reads: it is of kind {kind}, whose offsets are not asked for"] == found["not_known"]
+    assert [f"what group else reads: it is of kind {kind}, whose offsets are not read"] == found["not_known"]
     assert document(shop, capsys, "--ignore-group", "else")[0] == 0
 
 
@@ -269,13 +267,13 @@ def test_log_that_takes_too_long(shop: Shop, monkeypatch: pytest.MonkeyPatch, ca
     def some_of_it(topic: str, time_limit_s: float) -> Any:
         assert (TRANSACTION_STATE, 7) == (topic, time_limit_s)
         yield KEY, V0
-        raise TransientError("not read whole in 7 s")
+        raise TransientError("not read to its end in 7 s")
 
     monkeypatch.setattr(shop.source, "read_log", some_of_it)
     code, found = document(shop, capsys, "--timeout", "7s")
 
     assert code == 4
-    assert ["what transactional ids write to (__transaction_state): not read whole in 7 s"] == found["not_known"]
+    assert ["what transactional ids write to (__transaction_state): not read to its end in 7 s"] == found["not_known"]
     assert ["audit", "orders"] == found["waves"][0]["topics"]
 
 
@@ -303,7 +301,7 @@ def test_what_other_files_have_is_not_proposed_again(shop: Shop, capsys: pytest.
     capsys.readouterr()
 
     assert shop.write() == 0
-    assert "payments, refunds: in wave-02.yaml already" in (shown := capsys.readouterr().out)
+    assert "payments, refunds: already in wave-02.yaml" in (shown := capsys.readouterr().out)
     assert "Waves   0, of 0 topics" in shown
     assert before == {path: path.read_text() for path in shop.folder.iterdir()}
 
@@ -316,8 +314,8 @@ def test_nothing_is_written_over(shop: Shop, capsys: pytest.CaptureFixture[str])
     assert "MIGRATION_FILE_EXISTS · " in capsys.readouterr().err
     assert ["wave-03.yaml"] == [path.name for path in shop.folder.iterdir()]
     assert shop.write("--prefix", "other") == 4
-    assert "which topics wave-03.yaml has: it is no valid migration file" in capsys.readouterr().out
-    assert "which topics wave-03.yaml has" in (shop.folder / "other-01.yaml").read_text()
+    assert "the topics of wave-03.yaml: it is not a valid migration file" in capsys.readouterr().out
+    assert "the topics of wave-03.yaml" in (shop.folder / "other-01.yaml").read_text()
     assert load_migration_file(shop.folder / "other-01.yaml")[1].topics == ("audit", "orders")
 
 
@@ -360,10 +358,10 @@ WRONG = {
     ),
     "wrong connection": (["--source", "old", "--target", "ssh"], 3, "CONNECTION_INVALID · connection ssh (--target)"),
     "one cluster": (["--source", "old", "--target", "old"], 3, "SAME_CLUSTER"),
-    "no folder": (
+    "not a folder": (
         ["--source", "old", "--target", "new", "--write", "/none", "--mirror-host", "m", "--spark", "s"],
         1,
-        "/none is no folder",
+        "/none is not a folder",
     ),
 }
 

@@ -229,7 +229,7 @@ class ClusterContract:
         """When the time is over, what was read is not taken for the whole."""
         self.produce(topic, 0, (b"a", b"1"), (b"a", b"2"))
 
-        with pytest.raises(TransientError, match="not read whole"):
+        with pytest.raises(TransientError, match="not read to its end"):
             list(self.cluster.read_log(topic, 0))
 
     def test_partitions_of_all_topics_are_counted(self, topic: str):

@@ -238,7 +238,7 @@ class FakeCluster:
         logs = known.partitions if known else ()
         for record in (record for log in logs for _, record in log.visible(log.log_start)):
             if not time_limit_s:
-                raise TransientError(f"{self.cluster_id}: {topic} was not read whole in 0 s")
+                raise TransientError(f"{self.cluster_id}: {topic} was not read to its end in 0 s")
             yield record
 
     def probe(self, start: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:

@@ -149,7 +149,11 @@ class FakeMirrorHost:
         probe_variables(probe)
         self._must_have_tools("probe")
         if probe.main_class != PROBE_CLASS:
-            self._refused("probe", Code.HOST_REFUSED, f"main class {probe.main_class} is not the tool of a probe")
+            self._refused(
+                "probe",
+                Code.HOST_REFUSED,
+                f"main class {probe.main_class} is not allowed",
+            )
         self.probes.append(probe)
         return replace(self._reply("probe"), log=self.probe_output, exit_code=self.probe_exit_code)
 
@@ -176,7 +180,7 @@ class FakeMirrorHost:
 
     def _must_hold(self, verb: str, holder: str) -> None:
         if self.holder != holder:
-            self._refused(verb, Code.NOT_RESERVED, f"the reservation is {self.holder or 'nobody'}'s")
+            self._refused(verb, Code.NOT_RESERVED, f"the holder of the reservation is {self.holder or 'none'}")
 
     def _must_not_be_held_by_another(self, verb: str, holder: str) -> None:
         if self.holder not in {"", holder}:

@@ -123,7 +123,7 @@ def test_probe_runs_no_other_tool(slow_machine: Machine):
     for main_class in OTHER_TOOLS:
         for arguments in (good.arguments, jmx, performance):
             message = refusal(slow_machine, replace(good, main_class=main_class, arguments=arguments))
-            assert "is not the tool that a probe runs" in message
+            assert "is not allowed; a probe runs only" in message
 
 
 def test_probe_takes_one_form_of_arguments(slow_machine: Machine):
@@ -191,7 +191,7 @@ def test_records_are_no_folders(machine: Machine, name: str):
     host.reserve(ME)
     launch = machine.launch()
 
-    with pytest.raises(Refused, match="is taken") as error:
+    with pytest.raises(Refused, match="is reserved") as error:
         host.start(ME, 1, replace(launch, files={**launch.files, name: "x"}))
     assert {Code.HOST_REFUSED} == codes(error)
     assert 0 == host.status().generation
@@ -206,7 +206,7 @@ def test_writable_base_folder_is_refused(slow_machine: Machine):
         usual = folder.stat().st_mode
         folder.chmod(mode)
         for act in (lambda: host.reserve(ME), lambda: host.clean(ME, 1), lambda: host.probe(slow_machine.probe())):
-            with pytest.raises(Refused, match="is writable for others") as error:
+            with pytest.raises(Refused, match="is writable by others") as error:
                 act()
             assert {Code.HOST_REFUSED} == codes(error)
         assert host.status().is_running
@@ -214,7 +214,7 @@ def test_writable_base_folder_is_refused(slow_machine: Machine):
     slow_machine.home.chmod(0o777)
 
     assert not host.stop(ME, 1, GRACE_S).is_running
-    with pytest.raises(Refused, match="is writable for others"):
+    with pytest.raises(Refused, match="is writable by others"):
         host.start(ME, 2, slow_machine.launch())
 
 
@@ -226,7 +226,7 @@ def test_folder_above_that_everybody_may_change_is_refused(machine: Machine):
     host = ScriptMirrorHost("shop", LocalTransport(machine), str(above / "base"))
 
     above.chmod(0o777)
-    with pytest.raises(Refused, match="above is writable for everybody"):
+    with pytest.raises(Refused, match="above is writable by all users"):
         host.reserve(ME)
     above.chmod(0o1777)
     assert host.reserve(ME).ok
@@ -265,7 +265,7 @@ def test_shell_whose_printf_is_a_program_is_refused(tmp_path: Path):
     kind = subprocess.run(["sh", "-c", "command -v printf"], env=machine.environment(), capture_output=True, text=True)
     assert kind.stdout.startswith("/")
 
-    with pytest.raises(Refused, match="no printf of its own") as error:
+    with pytest.raises(Refused, match="no built-in printf") as error:
         ScriptMirrorHost("shop", LocalTransport(machine), str(machine.home)).reserve(ME)
     assert {Code.HOST_TOOL_MISSING} == codes(error)
 

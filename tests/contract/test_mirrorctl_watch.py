@@ -138,7 +138,7 @@ def test_stop_on_a_full_disk_ends_the_process(slow_machine: Machine):
     started(slow_machine)
     full = ScriptMirrorHost("shop", FullDisk(slow_machine), str(slow_machine.home))
 
-    with pytest.raises(Refused, match="not on record"):
+    with pytest.raises(Refused, match="could not be recorded"):
         full.stop(ME, 1, GRACE_S)
     wait_until(lambda: not slow_machine.alive(), what="the end of everything")
 

@@ -115,7 +115,7 @@ def test_four_eyes_are_two_people():
     [
         (replace(PLAN, source_end_offsets={P0: 6}), "source end of orders[0]: 5 then, 6 now"),
         (replace(PLAN, target_end_offsets={}), "target end of orders[0]: 5 then, unknown now"),
-        (replace(PLAN, groups=()), "group billing: not there any more"),
+        (replace(PLAN, groups=()), "group billing: no longer exists"),
         (replace(PLAN, groups=(*PLAN.groups, GroupPlan("audit"))), "group audit: new"),
         (
             replace(PLAN, groups=(GroupPlan("billing", (replace(OFFSET, source_offset=4),)),)),

@@ -35,7 +35,7 @@ def test_page_says_what_one_must_know_to_answer():
 
     for text in (
         "**Approve**: writes them.",
-        "**Reject**: ends the run as failed (`APPROVAL_REFUSED`). Nothing is written, no group is moved.",
+        "**Reject**: ends the run as failed (`APPROVAL_REFUSED`). Nothing is written and no group is moved.",
         "**Deadline**: 2030-01-02T02:00:00+00:00, 4h",
         "**Who may answer**: `ada`, `grace`",
         "**Run**: http://airflow/dags/d/runs/r",
@@ -72,7 +72,7 @@ def test_partition_without_a_commit_is_told_once():
     text = render_plan(replace(PLAN, groups=(billing, idle)), "shop")
 
     assert text.count("OFFSET_NEVER_COMMITTED") == 2
-    assert "| `billing` | `orders` | 1 | OFFSET_NEVER_COMMITTED: it begins there as its auto.offset.reset says" in text
+    assert "| `billing` | `orders` | 1 | OFFSET_NEVER_COMMITTED: it starts by its auto.offset.reset, as on" in text
     assert "| `archive` | – | – | OFFSET_NEVER_COMMITTED |" in text
     assert "### Left out" not in text
 

@@ -288,7 +288,7 @@ def aliased(levels: int) -> str:
 
 def test_few_lines_become_no_gigabytes(migration_text: str, tmp_path: Path):
     """A file whose aliases would unfold to 9^12 values is refused for its first anchor, also a file of alerts."""
-    with pytest.raises(Refused, match="alias or anchor; write the value out") as error:
+    with pytest.raises(Refused, match="alias or anchor; write the value itself") as error:
         load_migration(migration_text.replace("version: 1\n", aliased(12)), where="shop.yaml")
     assert {Code.MIGRATION_FILE_INVALID} == {finding.code for finding in error.value.findings}
     (tmp_path / "alerts.yaml").write_text(aliased(12))
@@ -303,8 +303,8 @@ def pipe(path: Path) -> None:
 
 
 NO_FILES: list[tuple[Callable[[Path], object], str]] = [
-    (pipe, "something that is no file"),
-    (lambda path: path.symlink_to("/dev/zero"), "something that is no file"),
+    (pipe, "not a regular file"),
+    (lambda path: path.symlink_to("/dev/zero"), "not a regular file"),
     (lambda path: path.symlink_to("/proc/self/mem"), "error"),
     (lambda path: path.symlink_to(path), "Too many levels"),
     (lambda path: path.symlink_to("nothing"), "No such file"),

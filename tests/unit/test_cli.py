@@ -94,10 +94,10 @@ def test_stop_writes_the_request_and_says_what_follows(
     assert code == 0
     assert asked is not None
     assert (2, RUN.holder, login_name(), "enough") == (asked.generation, asked.run, asked.by, asked.reason)
-    assert "Asked    generation 2 of shop to end mirroring" == lines[0]
+    assert "Asked    generation 2 of shop to stop mirroring" == lines[0]
     assert f"Run      {RUN.holder}, mode follow" == lines[1]
     seen = "the run sees the request within 23s, then stops MirrorMaker"
-    assert f"Next     {seen}; the run then validates what was copied" == lines[3]
+    assert f"Next     {seen}; the run then validates the copied records" == lines[3]
 
 
 def test_asking_twice_is_fine(root: Path, capsys: pytest.CaptureFixture[str]):
@@ -105,15 +105,15 @@ def test_asking_twice_is_fine(root: Path, capsys: pytest.CaptureFixture[str]):
     StopRequestStore(root, "shop").request(StopRequest(2, RUN.holder, AT, "ada", "lunch"))
 
     assert kafka_migration(root, "stop", "shop", "--reason", "other") == 0
-    assert "generation 2 of shop was asked already" in (shown := capsys.readouterr().out)
+    assert "generation 2 of shop was asked before" in (shown := capsys.readouterr().out)
     assert f"asked to stop by ada at {AT}: lunch" in shown
 
 
 @pytest.mark.parametrize(
     ("mode", "words"),
     [
-        ("sync", "the run then validates what was copied; the rest is left to the next run"),
-        ("interval", "the run then validates what was copied; the rest is left to the next run"),
+        ("sync", "the run then validates the copied records; the next run copies the rest"),
+        ("interval", "the run then validates the copied records; the next run copies the rest"),
         ("cutover", "the cutover then fails with STOP_REQUESTED and moves no group"),
     ],
 )
@@ -196,7 +196,7 @@ def test_waiting_too_long_is_not_ready(root: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(stop_module, "time", time)
 
     assert kafka_migration(root, "stop", "shop", "--wait", "--timeout", "90s") == 5
-    assert "Waited  1m30s, and there is no stop certificate yet; the request stands." in capsys.readouterr().out
+    assert "Waited  1m30s without a stop certificate; the request remains valid." in capsys.readouterr().out
 
 
 def test_waiting_tells_how_it_stopped(root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
@@ -206,7 +206,7 @@ def test_waiting_tells_how_it_stopped(root: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(stop_module, "time", time)
 
     assert kafka_migration(root, "stop", "shop", "--wait") == 0
-    assert f"Stopped  {AT}, stopped by the run, in good order\n" in capsys.readouterr().out
+    assert f"Stopped  {AT}, stopped by the run, clean stop\n" in capsys.readouterr().out
 
 
 def test_stop_without_certificate_is_partly_done(
@@ -289,7 +289,7 @@ def test_empty_place_is_wrong_usage(capsys: pytest.CaptureFixture[str]):
         main(["status", "shop", "--evidence-root", ""])
 
     assert ended.value.code == 2
-    assert "an empty place" in capsys.readouterr().err
+    assert "an empty value" in capsys.readouterr().err
 
 
 def test_status_of_an_open_generation(root: Path, capsys: pytest.CaptureFixture[str]):
@@ -300,8 +300,8 @@ def test_status_of_an_open_generation(root: Path, capsys: pytest.CaptureFixture[
     assert [
         "Migration   shop",
         "Phase       syncing",
-        "Now         no run is at work",
-        "Last run    none has ended",
+        "Now         no active run",
+        "Last run    none has finished",
         f"Generation  2, open, started {AT}",
         f"Run         {RUN.holder}",
         f"Request     asked to stop by ada at {AT}",
@@ -317,7 +317,7 @@ def test_status_of_a_stopped_generation_that_waits_for_its_validation(root: Path
     end(root, 2)
     lines = status_lines(status_document(MigrationStore(root, "shop")))
 
-    assert f"Certificate  {AT}, stopped by the run, in good order" in lines
+    assert f"Certificate  {AT}, stopped by the run, clean stop" in lines
     assert "Pending      generation 2: stopped, not validated yet" in lines
 
 
@@ -328,8 +328,8 @@ def test_status_of_a_migration_that_never_mirrored(tmp_path: Path):
     assert [
         "Migration   shop",
         "Phase       new",
-        "Now         no run is at work",
-        "Last run    none has ended",
+        "Now         no active run",
+        "Last run    none has finished",
         "Generation  none: MirrorMaker was never started",
         "Pending     none",
     ] == status_lines(status_document(MigrationStore(tmp_path, "shop")))

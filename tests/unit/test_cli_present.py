@@ -93,7 +93,7 @@ def test_old_news_are_called_old(root: Path):
     NewsStore(root, "shop").tell_progress(POLLED)
 
     now = next(line for line in lines_of(root, NOW + timedelta(hours=3)) if line.startswith("Now"))
-    assert "(3h00m ago; nothing was heard since: is the run, or the triggerer, still there?)" in now
+    assert "(3h00m ago; no update since: check that the run and the triggerer are still running)" in now
 
 
 def test_run_that_has_ended_is_not_at_work(root: Path):
@@ -101,10 +101,10 @@ def test_run_that_has_ended_is_not_at_work(root: Path):
     news = NewsStore(root, "shop")
     news.tell_progress(POLLED)
     news.tell_ended("another/run#1", "2030-01-01T12:00:00+00:00")
-    assert not any("no run is at work" in line for line in lines_of(root))
+    assert not any("no active run" in line for line in lines_of(root))
 
     news.tell_ended(RUN.holder, "2030-01-01T12:00:00+00:00")
-    assert "Now         no run is at work" in lines_of(root)
+    assert "Now         no active run" in lines_of(root)
 
 
 def test_later_step_keeps_what_the_watch_saw(root: Path):
@@ -152,7 +152,7 @@ def test_verdict_that_a_later_run_contradicts_is_no_success(tmp_path: Path, caps
     ended(tmp_path, FOREIGN)
     assert 1 == kafka_migration(tmp_path, "verdict", "shop")
     told = capsys.readouterr().out
-    assert "Verdict       PASS, CONTRADICTED by what a run has found since" in told
+    assert "Verdict       PASS, CONTRADICTED by a later finding" in told
     assert f"Contradicted  TARGET_WRITTEN_BY_OTHERS · orders[0]: found end 31 (by {RUN.holder} at 2030-01-01T10" in told
 
 

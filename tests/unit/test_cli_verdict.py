@@ -39,7 +39,7 @@ def test_verdict_adds_up_what_the_runs_proved(tmp_path: Path, capsys: pytest.Cap
     assert 0 == exit_code(tmp_path, *BOTH_JUDGED)
     assert [
         "Migration  shop",
-        "As of      t, by the ledger; the clusters were not asked",
+        "As of      t, from the ledger; clusters were not read",
         "Verdict    PASS",
         "",
         "TOPIC   VERDICT  SOURCE OFFSETS  TARGET RECORDS  LAST JUDGED",
@@ -83,7 +83,10 @@ def test_many_reasons_are_cut(tmp_path: Path):
     document = verdict_document(kept(tmp_path, *seams))
     lines = verdict_lines(document)
 
-    assert ("orders: and 10 more; --json has all", 21) == (lines[-1], sum(line.startswith("orders:") for line in lines))
+    assert ("orders: and 10 more; --json shows all", 21) == (
+        lines[-1],
+        sum(line.startswith("orders:") for line in lines),
+    )
     assert 29 == len(document["topics"]["orders"]["flaws"])
 
 

@@ -71,7 +71,7 @@ def test_refusal_names_the_modes_that_use_it():
         _request(Mode.SYNC, {"groups": ["billing"]})
 
     finding = refused.value.findings[0]
-    assert ("['billing'] in mode sync", "mode rehearse or cutover, or no such field") == (
+    assert ("['billing'] in mode sync", "mode rehearse or cutover, or no field groups") == (
         finding.found,
         finding.expected,
     )

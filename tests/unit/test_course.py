@@ -82,7 +82,7 @@ def test_fenced_ends_become_the_goals():
     course = announced(a_course())
     first, second = (course.aim(look(at_s, {P0: 20, P1: 12})) for at_s in (0, 60))
 
-    assert (False, "near", "fencing: still for 0 of 60 s") == (first.is_final, first.stage, first.doing)
+    assert (False, "near", "fencing: ends unchanged for 0 of 60 s") == (first.is_final, first.stage, first.doing)
     assert (True, "fenced", {P0: 20, P1: 12}) == (second.is_final, second.stage, second.goals)
 
 

@@ -266,7 +266,9 @@ def test_bad_whole_reading_of_before_stands_until_the_next():
     """It read up to an end that nobody knows any more, so that only a whole reading can have read all of it."""
     bad = [*ONE, judged(1, Verdict.FAIL, whole=True), read((1,), box(*FIRST))]
 
-    assert ["FAIL, judged at t by dag/run1True#1; the next whole reading decides"] == list(covered(*bad).reasons())
+    assert ["FAIL, judged at t by dag/run1True#1; the next run in mode validate decides"] == list(
+        covered(*bad).reasons()
+    )
     assert covered(*bad, read((1,), box(*FIRST), whole=True, run="dag/later#1")).is_proved
 
 

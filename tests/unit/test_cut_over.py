@@ -144,10 +144,10 @@ def test_next_steps_name_connections_groups_and_the_way_back():
 
     assert "billing" in steps[0]
     assert "`new`" in steps[0]
-    assert any("audit was left behind (GROUP_ACTIVE)" in step for step in steps)
+    assert any("audit was not moved (GROUP_ACTIVE)" in step for step in steps)
     (way_back,) = [step for step in steps if "kafka_rollback__shop" in step]
-    assert all(text in way_back for text in ("until a consumer commits", "mode fail_back", "mode restore"))
-    assert "the rest (audit) goes on being mirrored" in steps[-1]
+    assert all(text in way_back for text in ("until a consumer commits", "Mode fail_back", "Mode restore"))
+    assert "the other topics (audit) continue to be mirrored" in steps[-1]
     assert any("group legacy reads these topics and was not named" in step for step in steps)
 
 

@@ -255,7 +255,7 @@ def test_report_of_an_interval_names_it():
     report = render_report(_run_document(mode="interval", documents=documents))
 
     assert report.startswith("# shop, records of [a, b): NOT_VERIFIABLE (success)\n")
-    assert "| orders | NOT_VERIFIABLE | not known | not known | not yet read |" in report
+    assert "| orders | NOT_VERIFIABLE | not known | not known | not yet compared |" in report
     assert _run_document(documents=documents)["interval"] is None
 
 

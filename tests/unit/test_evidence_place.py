@@ -56,7 +56,7 @@ def test_path_is_translated(place: EvidencePlace, path: str, expected: str):
 @pytest.mark.parametrize("path", ["/srv/other/r.json", "/srv/xy/r.json", "/srv/x"])
 def test_path_outside_is_refused(path: str):
     """A path that is not below the root has no other spelling."""
-    with pytest.raises(ValueError, match="does not lie below /srv/x"):
+    with pytest.raises(ValueError, match="is not below /srv/x"):
         place("/srv/x").for_spark(path)
 
 

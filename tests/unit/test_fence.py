@@ -37,7 +37,7 @@ def test_fenced_when_every_end_stood_still_long_enough():
     early, almost, fenced = takes(a_fence(), *(look(at_s, ends) for at_s in (5, 64, 65)))
 
     assert (None, None, ends) == (early.ends, almost.ends, fenced.ends)
-    assert "still for 59 of 60 s" == str(almost)
+    assert "ends unchanged for 59 of 60 s" == str(almost)
 
 
 def test_one_moving_partition_keeps_all_from_being_fenced():

@@ -39,7 +39,7 @@ def fed(state: LagPolicyState, *samples: LagSample) -> list[bool]:
         (8, 0, 10, Probe(10, is_end=True), Known(0)),
         (8, 0, 10, Probe(9, is_end=False), Known(2)),
         (8, 0, 10, Probe(12, is_end=False), Known(0)),
-        (11, 0, 10, None, Unknown("committed offset 11 lies beyond the end 10")),
+        (11, 0, 10, None, Unknown("committed offset 11 is beyond the end 10")),
         (7, None, 10, None, Unknown("the partition's ends cannot be read")),
         (7, 0, None, Probe(7, is_end=True), Unknown("the partition's ends cannot be read")),
     ],
@@ -122,4 +122,4 @@ def test_text_names_some_partitions_and_counts_the_rest():
     lags: dict[TopicPartition, Lag] = {TopicPartition("orders", n): Known(n + 1) for n in range(5)}
 
     assert "orders[0] lag 1, orders[1] lag 2 and 3 more" == behind_text(lags, named=2)
-    assert "committed nothing" == behind_text({}, named=2)
+    assert "no committed offset" == behind_text({}, named=2)

@@ -153,7 +153,7 @@ def is_read_by(unread: list[int], log: list[int]) -> bool:
 
 def test_missing_count_is_never_taken_for_zero():
     """A translation with a part of its counts left out is a fault, not a guess."""
-    with pytest.raises(ValueError, match="leave out"):
+    with pytest.raises(ValueError, match="do not cover"):
         translate({P0: HOLEY.copy}, [Position(P0, 5)], {})
 
 
@@ -329,7 +329,7 @@ def test_group_is_put_back_only_where_a_person_said_so():
 
     assert ([3], ()) == ([offset.target_offset for offset in again.offsets], again.refusals)
     (finding,) = refused.refusals
-    assert (Code.OFFSETS_REWOUND, "target offset 4, committed there before") == (finding.code, finding.found)
+    assert (Code.OFFSETS_REWOUND, "committed target offset 4") == (finding.code, finding.found)
     assert "at most 3" in finding.expected
 
 

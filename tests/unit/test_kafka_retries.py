@@ -326,7 +326,7 @@ def test_transaction_that_hangs_is_named(
     monkeypatch.setattr(ConfluentCluster, "_is_unknown", lambda self, group: False)
     admin.errors = [KafkaError.UNSTABLE_OFFSET_COMMIT] * 1000
 
-    with pytest.raises(TransientError, match="offsets of group 'g' hang in an open transaction"):
+    with pytest.raises(TransientError, match="offsets of group 'g' are pending in an open transaction"):
         cluster.committed_offsets("g", [P0])
     assert clock.now_s < CALL_TIMEOUT_S
 

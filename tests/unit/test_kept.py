@@ -77,7 +77,7 @@ def test_two_writers_of_one_name_leave_either_content():
         (digest_of(b"1"), None, "no document"),
         (ANNOUNCED, None, ""),
         (ANNOUNCED, b"1", ""),
-        (None, b"1", "a document that no task of this run wrote"),
+        (None, b"1", "a document that was not written by a task of this run"),
     ],
 )
 def test_what_is_found_is_told(digest: str | None, content: bytes | None, found: str):

@@ -177,7 +177,7 @@ def test_digests_that_differed_once_are_no_pass():
     found = judge(replace(EQUAL, equal=False, differing_buckets=3))
 
     assert Verdict.FAIL is found.verdict
-    assert "read again, the records are equal" in str(found.findings[0])
+    assert "the records were equal when read again" in str(found.findings[0])
 
 
 def test_finding_counts_and_locates():

@@ -35,7 +35,7 @@ def test_unknown_rate_forecasts_nothing(unknown: dict[str, Any]):
     """Without a rate, or without a lag, how long it takes is not known, and said so."""
     (finding,) = late_findings("shop", {**BEHIND, **unknown}, None)
 
-    assert finding.found.endswith("how long they take is not known")
+    assert finding.found.endswith("the time left is unknown")
 
 
 def test_pending_counts_the_windows_that_hold_something():

@@ -79,14 +79,14 @@ TAMPERING: dict[str, tuple[Callable[[Path], Any], str]] = {
     "two newest deleted": (lambda f: [(f / f"00000{n}.json").unlink() for n in (4, 5)], "entries up to 3;"),
     "all deleted": (lambda f: [path.unlink() for path in f.iterdir()], "entries up to 0;"),
     "folder deleted": (lambda f: f.rename(f.with_name("gone")), "entries up to 0;"),
-    "first changed": (lambda f: _rewrite(f / "000001.json", "t1", "x1"), "another digest of entry 1"),
-    "middle changed": (lambda f: _rewrite(f / "000003.json", "t3", "x3"), "another digest of entry 3"),
-    "newest changed": (lambda f: _rewrite(f / "000005.json", "t5", "x5"), "another entry 5 than Airflow recorded"),
-    "link changed": (_without_link, "another digest of entry 4"),
+    "first changed": (lambda f: _rewrite(f / "000001.json", "t1", "x1"), "a digest that does not match entry 1"),
+    "middle changed": (lambda f: _rewrite(f / "000003.json", "t3", "x3"), "a digest that does not match entry 3"),
+    "newest changed": (lambda f: _rewrite(f / "000005.json", "t5", "x5"), "an entry 5 that Airflow did not record"),
+    "link changed": (_without_link, "a digest that does not match entry 4"),
     "renumbered": (lambda f: (f / "000005.json").rename(f / "000006.json"), "no entry 5;"),
     "doubled under another name": (
         lambda f: (f / "000003 copy.json").write_text((f / "000003.json").read_text()),
-        "000003 copy.json, which is not the name of an entry",
+        "000003 copy.json, which is not an entry",
     ),
     "doubled as the newest": (
         lambda f: (f / "000006.json").write_text((f / "000005.json").read_text()),
@@ -128,7 +128,7 @@ def test_everything_that_a_listing_shows_is_named_at_once(tmp_path: Path, folder
         LedgerStore(tmp_path, "shop").read()
 
     found = [finding.found for finding in refused.value.findings]
-    assert ["000004.bak.json, which is not the name of an entry", "no entry 2"] == found
+    assert ["000004.bak.json, which is not an entry", "no entry 2"] == found
 
 
 def test_entries_that_are_read_are_not_read_again(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch):

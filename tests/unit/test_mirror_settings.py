@@ -53,7 +53,7 @@ def test_source_alias_is_not_the_targets(migration_text: str):
     """One name for both clusters would make one cluster of them."""
     (finding,) = findings_of(migration_text, "", "  alias: shop-target\n")
 
-    assert "another alias than shop-target" in finding.expected
+    assert "an alias other than shop-target" in finding.expected
     assert () == findings_of(migration_text, "", "  alias: east\n")
 
 
@@ -65,7 +65,7 @@ def test_source_alias_is_no_word_of_mirrormakers_settings(migration_text: str):
 
     assert rendered - {"source", "target", "log4j"} == MIRROR_WORDS
     (finding,) = findings_of(migration_text, "", "  alias: replication\n")
-    assert "another alias than replication" in finding.expected
+    assert "an alias other than replication" in finding.expected
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def test_shared_topics_are_named_with_the_other_file(migration: Migration):
     (finding,) = overlap_findings(migration, [other])
 
     assert (Code.MIGRATIONS_OVERLAP, "shop.yaml: topics") == (finding.code, finding.subject)
-    assert "audit, which other.yaml names too" in finding.found
+    assert "audit, also in other.yaml" in finding.found
     assert "shop.yaml" in overlap_findings(other, [migration])[0].found
 
 
@@ -67,7 +67,7 @@ def test_kept_names_in_both_directions_are_a_loop(migration: Migration):
     assert [(Code.REPLICATION_LOOP, "shop.yaml: topics"), (Code.REPLICATION_LOOP, "back.yaml: topics")] == [
         (finding.code, finding.subject) for finding in found
     ]
-    assert all("audit, written by one" in finding.found for finding in found)
+    assert all("audit, copied in a loop" in finding.found for finding in found)
 
 
 def test_prefixed_names_in_both_directions_are_no_loop(migration: Migration):

@@ -93,7 +93,7 @@ def test_people_are_named():
 
     assert "- Triggered by: ada" in report
     assert "- Approval: grace chose “Approve” at 2030-01-01T22:30:10+00:00" in report
-    assert "asked at 22:05 to stop them; nobody answered, the fence decided" in report
+    assert "asked at 22:05 to stop them; there was no answer, and the fence decided" in report
 
 
 def test_phases_have_durations_and_rates():
@@ -103,7 +103,7 @@ def test_phases_have_durations_and_rates():
     assert (600, "60 offsets, 0/s") == found["Copy"]
     assert (360, "60 records, 0/s") == found["Validate"]
     assert (600, "") == found["Wait for approval"]
-    assert "All in all: 40m00s" in render_report(run_of())
+    assert "Total: 40m00s" in render_report(run_of())
 
 
 def test_phase_of_an_earlier_attempt_is_left_out():
@@ -169,7 +169,7 @@ def test_groups_that_stay_behind_are_told_with_a_yes():
     assert found is not None
     assert found.is_ready
     assert (
-        "group late would be left behind: GROUP_ACTIVE: a member",
+        "group late would not be moved: GROUP_ACTIVE: a member",
         "group busy still reads on the source: stop its consumers before the cutover",
     ) == found.notes
 
@@ -218,7 +218,7 @@ def test_rollback_has_no_verdict_in_its_title():
     )
 
     assert report.startswith("# shop: rollback (success)\n")
-    assert "| `billing` | to put back | was there already |" in report
+    assert "| `billing` | to put back | already there |" in report
     assert "| `b` | to put back | put back |" in report
 
 

@@ -34,7 +34,7 @@ def test_death_tells_how_it_came():
 
     assert short == str(death)
     assert f"{short}; last log lines: two | three | OutOfMemoryError" == death.with_log
-    assert "nobody saw it end" in Death.of(reply(reason=""), NOW, 0).reason
+    assert "the end was not observed" in Death.of(reply(reason=""), NOW, 0).reason
 
 
 def test_death_survives_its_document():
@@ -55,6 +55,6 @@ def test_findings_name_every_death():
     finding = dead_for_good([Death.of(reply(), NOW, 0), Death.of(reply(), NOW, 1)], 1)
 
     assert (Code.MIRROR_DEAD, 2) == (finding.code, finding.found.count("generation 4"))
-    assert "started again 1 time(s)" in finding.expected
+    assert "restarted 1 time(s)" in finding.expected
     assert 1 == finding.found.count("two | three")
-    assert "generation 4 was told to stop" in stopped_by_others(reply()).found
+    assert "generation 4 was stopped on request" in stopped_by_others(reply()).found

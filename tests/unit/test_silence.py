@@ -32,7 +32,7 @@ def test_silence_is_told_once_after_its_time():
         watch.take((), {Party.TARGET: GONE}, after(seconds))
         told += [(seconds, str(silence)) for silence in watch.take_untold(after(seconds))]
 
-    assert [(60, f"no answer of the target cluster since 2030-01-01T00:00:00+00:00: {GONE}")] == told
+    assert [(60, f"no answer from the target cluster since 2030-01-01T00:00:00+00:00: {GONE}")] == told
 
 
 def test_second_silence_is_told_again():

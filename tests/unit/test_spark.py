@@ -160,7 +160,7 @@ def test_what_a_login_is():
         ("SPARK_FAILED: x", Code.SPARK_FAILED, "x"),
         ("COPY_DIFFERS: x", Code.SPARK_FAILED, "COPY_DIFFERS: x"),
         ("1 of at most 2 records read", Code.SPARK_FAILED, "1 of at most 2 records read"),
-        ("", Code.SPARK_FAILED, "exit code 137 of spark-submit, and no reason of the job's"),
+        ("", Code.SPARK_FAILED, "exit code 137 of spark-submit without a reason from the job"),
     ],
 )
 def test_failure_has_a_code(said: str, code: Code, found: str):

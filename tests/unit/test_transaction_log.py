@@ -142,4 +142,4 @@ def test_unknown_version_is_told():
     log.take(KEY, b"\x00\x09")
 
     assert not log.topics
-    assert "it took too long; 2 records of __transaction_state have a format that is not known" == log.not_known
+    assert "it took too long; 2 records of __transaction_state have an unknown format" == log.not_known

@@ -44,7 +44,7 @@ def test_unassigned_partitions_are_counted_and_the_first_is_named():
     finding = unassigned_finding([TopicPartition("b", 1), TopicPartition("a", 2)], 61.7)
 
     assert (Code.PARTITION_NOT_ASSIGNED, "a[2]") == (finding.code, finding.subject)
-    assert "2 partition(s) without a task of MirrorMaker for 62 s" == finding.found
+    assert "2 partition(s) without a MirrorMaker task for 62 s" == finding.found
 
 
 @pytest.mark.parametrize(
@@ -52,11 +52,11 @@ def test_unassigned_partitions_are_counted_and_the_first_is_named():
     [
         ("ERROR RecordTooLargeException: The message is 2000000 bytes", "too large"),
         ("WARN MESSAGE_TOO_LARGE, splitting and retrying (5 attempts left)", "too large"),
-        ("ERROR TopicAuthorizationException: Not authorized to access topics: [orders]", "lacks a right"),
+        ("ERROR TopicAuthorizationException: Not authorized to access topics: [orders]", "lacks a permission"),
         ("ERROR SaslAuthenticationException: Authentication failed", "cannot log in"),
         ("WARN Got error NOT_ENOUGH_REPLICAS on topic-partition orders-0", "not enough replicas"),
-        ("ERROR CorruptRecordException: This message has failed its CRC checksum", "refuses a record"),
-        ("WARN Connection to node 1 (b/10.0.0.1:9092) could not be established", "cannot be reached"),
+        ("ERROR CorruptRecordException: This message has failed its CRC checksum", "rejects a record"),
+        ("WARN Connection to node 1 (b/10.0.0.1:9092) could not be established", "unreachable"),
         ("java.lang.OutOfMemoryError: Java heap space", "out of memory"),
         ("org.apache.kafka.common.errors.TimeoutException: Expiring 3 record(s)", "too late"),
     ],

@@ -275,7 +275,7 @@ def test_drained_needs_every_partition_of_the_goals_assigned():
         polls = [a_poll(100, 100, health=MirrorHealth(assigned=assigned)) for _ in range(4)]
 
         assert [None] * 4 == [watch.take(poll, now) for now, poll in enumerate(polls)]
-        assert "partition(s) are not given to a task yet" in watch.progress
+        assert "partition(s) not assigned to a task yet" in watch.progress
 
 
 def test_partition_that_nobody_copies_ends_the_watch():

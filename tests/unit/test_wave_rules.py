@@ -140,7 +140,7 @@ def test_small_waves_are_put_together(
     assert sorted(TOPICS) == sorted(topic for wave in waves for topic in wave.topics)
     assert all(any(set(one.topics) <= set(wave.topics) for wave in waves) for one in alone)
     assert all(len(wave.topics) >= min_topics for wave in read) or len(read) == 1
-    assert all((wave.parts > 1) is ("they need not be" in "".join(reasons(wave))) for wave in read)
+    assert all((wave.parts > 1) is ("they are independent" in "".join(reasons(wave))) for wave in read)
 
 
 def test_a_wave_says_why():
@@ -170,7 +170,7 @@ def test_ignored_groups_join_nothing():
     assert [("t3",), ("t1", "t2")] == topics_of(plan)[:2]
     assert ["monitor"] == [each.group for each in plan.ignored]
     assert {("monitor",)} == {wave.ignored for wave in plan.waves}
-    assert "ignored, and read on the source too: monitor" in words(plan)
+    assert "ignored, although they read these topics: monitor" in words(plan)
 
 
 @pytest.mark.parametrize("group", ["console-consumer-77", "kafka-migration-mirror-shop", "__canary"])
@@ -190,9 +190,9 @@ def test_topics_that_are_elsewhere_join_and_are_not_proposed():
     plan = plan_waves(known, Wish(topics=("t[1-6]",), elsewhere={"t3": "in old.yaml already"}))
 
     assert [("t1",), ("t4",)] == topics_of(plan)
-    assert "belongs together with t2, on the target already, with records up to 7" in words(plan)
+    assert "belongs together with t2, already on the target, with records up to offset 7" in words(plan)
     assert "belongs together with t3, in old.yaml already" in words(plan)
-    assert "belongs together with t5, on the target already; whether it is empty there is not known" in words(plan, 1)
+    assert "belongs together with t5, already on the target; it is unknown whether it is empty" in words(plan, 1)
     assert "not asked for" == plan.elsewhere["t7"]
     assert {"t0", "t2", "t3", "t5", "t6", "t7"} == plan.elsewhere.keys()
 
@@ -203,7 +203,7 @@ def test_transaction_with_offsets_is_told_and_not_guessed():
 
     assert ("t1", "t2") == plan.waves[0].topics
     assert ("tx",) == plan.waves[0].committing
-    assert "commits the offsets of a group, too; which one is not known" in words(plan)
+    assert "also commits offsets of an unknown group" in words(plan)
 
 
 def test_unknown_is_told():
@@ -220,7 +220,7 @@ def test_unknown_is_told():
         "what group secret reads: denied",
         "what group sharing reads: its kind",
         "what transactional ids write to (__transaction_state): half of it was read",
-        "what these transactional ids write to, of which the log no longer tells it: tx",
+        "what these transactional ids write to, because the log no longer shows it: tx",
     ) == plan.not_known
     assert ["sharing"] == [each.group for each in plan.immovable]
 
@@ -244,7 +244,7 @@ def test_streams_topics_belong_to_their_application():
     groups = (GroupReads("app", topics=frozenset({"in"})),)
     plan = plan_waves(Clusters(partitions, partitions, groups), Wish())
     assert {"in", "app-KSTREAM-1-changelog", "app-changelog"} < set(plan.waves[0].topics)
-    assert "made by Kafka Streams: app-KSTREAM-1-changelog" in words(plan)
+    assert "created by Kafka Streams: app-KSTREAM-1-changelog" in words(plan)
 
 
 LEFT_OUT = [
@@ -320,7 +320,7 @@ def test_only_large_waves_have_a_hint():
     plan = plan_waves(Clusters(partitions, partitions, groups), Wish())
 
     assert plan_waves(clusters({"a": TOPICS}), Wish()).waves[0].split is None
-    assert "without group monitor it would fall into 11 parts, the largest with 2 topics" in words(plan)
+    assert "without group monitor it would split into 11 parts, the largest with 2 topics" in words(plan)
 
 
 def test_names_in_lines_are_few_and_visible():

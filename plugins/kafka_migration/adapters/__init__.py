@@ -1,1 +1,1 @@
-"""I/O: Kafka, the MirrorMaker host, the evidence store."""
+"""I/O with Kafka, the MirrorMaker host and the evidence store."""

@@ -10,9 +10,9 @@ class SystemClock:
     """Real time (`core.clock.Clock`)."""
 
     def now(self) -> datetime:
-        """Return the present time in UTC."""
+        """Return the current time in UTC."""
         return datetime.now(UTC)
 
     def monotonic_s(self) -> float:
-        """Return seconds that never run backwards."""
+        """Return monotonic seconds."""
         return time.monotonic()

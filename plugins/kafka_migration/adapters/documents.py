@@ -1,8 +1,7 @@
-"""Documents of the evidence store, read and written whole, in a folder or an object store.
+"""Reads and writes whole documents of the evidence store, in a folder or an object store.
 
-Documents may come from anyone who can write to the evidence root, so reading is bounded in size and depth. A local
-document and the folders that lead to it are flushed to disk before a writer returns: a step may rely on them after a
-power loss.
+Documents may come from any user with write access to the evidence root, so reading is limited in size and depth. A
+local document and its parent folders are flushed to disk before a writer returns, so that they survive a power loss.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ Folder = Any
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 64
-# What a local file system answers where something else is in a document's place, such as a link to itself.
+# Errors of a local file system if something else is in a document's place, such as a link to itself.
 _NO_DOCUMENT = {errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENOENT, errno.EACCES}
-# File systems without hard links, such as some network and FUSE mounts, answer with one of these.
+# Errors of file systems without hard links, such as some network and FUSE mounts.
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS}
 
 
 def listed(folder: Folder) -> list[str]:
-    """Return the names in a folder as they are now; none where there is no folder."""
+    """Return the current names in a folder; none if it does not exist."""
     try:
         return [path.name for path in folder.iterdir()] if is_there(folder) else []
     except NotADirectoryError:
@@ -40,20 +39,20 @@ def listed(folder: Folder) -> list[str]:
 
 
 def is_there(path: Any) -> bool:
-    """Tell whether there is a document or a folder at a path now, whoever wrote it."""
+    """Return whether a document or a folder currently exists at a path, from any process."""
     if (file_system := getattr(path, "fs", None)) is not None:
-        # A storage client may remember a listing for as long as its process lives; other processes write meanwhile.
+        # A storage client may cache a listing for the life of its process, while other processes write.
         file_system.invalidate_cache()
     return bool(path.exists())
 
 
 def is_local(path: Any) -> bool:
-    """Tell whether a path is on a file system of this machine, not in an object store."""
+    """Return whether a path is on a local file system, not in an object store."""
     return getattr(path, "protocol", "file") in {"file", "local", ""}
 
 
 def is_of_document(error: Exception, path: Any) -> bool:
-    """Tell whether an error is the document's fault; any other says that its store does not answer now."""
+    """Return whether the document causes the error; any other error means that the store does not answer."""
     if isinstance(error, OSError):
         return is_local(path) and error.errno in _NO_DOCUMENT
     return isinstance(error, EvidenceUnreadable)
@@ -65,15 +64,15 @@ def to_json(document: Mapping[str, Any]) -> str:
 
 
 def read_json(path: Any) -> dict[str, Any]:
-    """Return the JSON document at a path; raises `EvidenceUnreadable` where there is something else."""
+    """Return the JSON document at a path; raises `EvidenceUnreadable` for any other content."""
     return parse_json(read_whole(path), path)
 
 
 def read_whole(path: Any) -> bytes:
     """Return the bytes of a document.
 
-    Raises `EvidenceUnreadable` for more than `MAX_BYTES`, and locally for anything but a regular file. Raises what the
-    store raises, such as `FileNotFoundError`.
+    Raises `EvidenceUnreadable` for more than `MAX_BYTES`, and locally for anything but a regular file. Errors of the
+    store, such as `FileNotFoundError`, are passed on.
     """
     with naming(path):
         if is_local(path) and not stat.S_ISREG(_local(path).stat().st_mode):
@@ -111,7 +110,7 @@ def _require_shallow(document: dict[str, Any]) -> None:
 
 @contextmanager
 def naming(path: Any) -> Iterator[None]:
-    """Name the document in every error that its content makes."""
+    """Name the document in every error that its content causes."""
     try:
         yield
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
@@ -119,40 +118,40 @@ def naming(path: Any) -> Iterator[None]:
 
 
 def write_whole(path: Any, text: str) -> None:
-    """Write a document so that no reader ever sees half of it, and so that it outlives a power loss.
+    """Write a document atomically, so that no reader sees a part of it and it survives a power loss.
 
-    Locally it is written beside its place, flushed and renamed; an object store's put is whole by itself.
+    Locally it is written to a temporary file in the same folder, flushed and renamed. An object store's put is atomic.
     """
     if is_local(path):
-        beside = _written_beside(path, text)
-        beside.replace(_local(path))
-        _flush(beside.parent)
+        temporary = _temporary_file(path, text)
+        temporary.replace(_local(path))
+        _flush(temporary.parent)
     else:
         path.write_text(text, encoding="utf-8")
 
 
 def create_whole(path: Any, text: str) -> bool:
-    """Write a document like `write_whole`, but only where none is; return whether it was written.
+    """Write a document like `write_whole`, but only if none exists; return whether it was written.
 
-    Of several writers at the same time exactly one succeeds. An object store does that by a conditional put: fsspec's
-    mode `create`, which s3fs, gcsfs and adlfs turn into `If-None-Match` or the like. A request whose reply was lost is
-    sent again by the file system or the client, and then finds its own document.
+    Of several concurrent writers exactly one succeeds. An object store uses a conditional put: fsspec's mode `create`,
+    which s3fs, gcsfs and adlfs send as `If-None-Match` or similar. If a reply is lost, the file system or the client
+    retries the request and then finds its own document.
     """
     if not is_local(path):
         return _put_new(path, text)
-    beside = _written_beside(path, text)
+    temporary = _temporary_file(path, text)
     try:
-        os.link(beside, _local(path))
+        os.link(temporary, _local(path))
     except FileExistsError:
-        if not beside.samefile(_local(path)):
+        if not temporary.samefile(_local(path)):
             return False
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
         return _create_in_place(_local(path), text)
     finally:
-        beside.unlink()
-    _flush(beside.parent)
+        temporary.unlink()
+    _flush(temporary.parent)
     return True
 
 
@@ -160,7 +159,7 @@ def _put_new(path: Any, text: str) -> bool:
     try:
         path.fs.pipe_file(path.path, text.encode(), mode="create")
     except OSError:
-        # Stores that are like S3 name the refused condition in several ways.
+        # S3-compatible stores report a failed condition with different errors.
         if not is_there(path):
             raise
         return read_whole(path) == text.encode()
@@ -175,7 +174,7 @@ def flush(path: Any) -> None:
 
 
 def _create_in_place(local: Path, text: str) -> bool:
-    """Write where hard links are missing: a power loss may leave half a document, which is then named as broken."""
+    """Write without hard links: a power loss may leave an incomplete document, which is then reported as broken."""
     try:
         with local.open("xb") as file:
             _write_flushed(file, text)
@@ -185,13 +184,13 @@ def _create_in_place(local: Path, text: str) -> bool:
     return True
 
 
-def _written_beside(path: Any, text: str) -> Path:
+def _temporary_file(path: Any, text: str) -> Path:
     local = _local(path)
     _make_folder(local.parent)
-    beside = local.with_name(f".{local.name}.{uuid.uuid4().hex}")
-    with beside.open("xb") as file:
+    temporary = local.with_name(f".{local.name}.{uuid.uuid4().hex}")
+    with temporary.open("xb") as file:
         _write_flushed(file, text)
-    return beside
+    return temporary
 
 
 def _write_flushed(file: Any, text: str) -> None:
@@ -201,7 +200,7 @@ def _write_flushed(file: Any, text: str) -> None:
 
 
 def _make_folder(folder: Path) -> None:
-    """Make a folder and those that lead to it; each new one is flushed into the folder that holds it."""
+    """Create a folder and its parents; each new folder is flushed to its parent."""
     if not folder.is_dir():
         _make_folder(folder.parent)
         folder.mkdir(exist_ok=True)
@@ -226,5 +225,5 @@ def _unreadable(path: Any, reason: str) -> Finding:
         str(path),
         reason,
         "a document that this version of the package wrote",
-        "Look at the document. Restore it from a backup of the evidence root, or trigger a new run.",
+        "Check the document. Restore it from a backup of the evidence root, or trigger a new run.",
     )

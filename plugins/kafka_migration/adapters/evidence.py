@@ -1,13 +1,13 @@
-"""The documents of a run in the evidence store, checked against what Airflow keeps of them.
+"""The documents of a run in the evidence store, checked against the digests that Airflow keeps.
 
 Layout below the root:
 
     <migration>/<run folder>/attempt-<n>/migration.yaml        the frozen migration file
-    <migration>/<run folder>/attempt-<n>/NN-<kind>-<k>.json    what the tasks wrote
-    <migration>/<run folder>/attempt-<n>/run.json, report.md   what `finish` made of them
-    <migration>/ledger/<number>.json                           what all runs add up to
-    <migration>/stop-requests/<generation>.json                who asked a generation of MirrorMaker to end
-    <migration>/progress.json, last-run.json                   what goes on now, and how the last run ended
+    <migration>/<run folder>/attempt-<n>/NN-<kind>-<k>.json    documents of the tasks
+    <migration>/<run folder>/attempt-<n>/run.json, report.md   the results that `finish` wrote
+    <migration>/ledger/<number>.json                           the ledger of all runs
+    <migration>/stop-requests/<generation>.json                requests to stop a generation of MirrorMaker
+    <migration>/progress.json, last-run.json                   progress of the active run, result of the last run
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Re
 from kafka_migration.core.migration.settings import RunIdentity
 
 MIGRATION_FILE = "migration.yaml"
-# Another task of the run may be writing: its digest is kept at the latest so long after its document is seen.
+# Another task of the run may be writing. Its digest is kept at the latest this long after its document appears.
 _LOOK_AGAIN_AFTER_S = (0, 1, 2)
 _NO_DOCUMENT = b"\0"
 
 
 class RunEvidence:
-    """The documents of one run, written into the folder of its present attempt.
+    """The documents of one run, written to the folder of its current attempt.
 
-    With a keeper, only documents are read that a task of the run wrote, as that task wrote them; anything else raises
-    `Refused` (`EVIDENCE_CHANGED`). Without one they are read as they are: good for showing them, not for acting.
+    With a keeper, only unchanged documents of the run's tasks are read; anything else raises `Refused`
+    (`EVIDENCE_CHANGED`). Without a keeper, documents are read unchecked: use them only to show them.
     """
 
     def __init__(self, root: Folder, migration: str, run: RunIdentity, keeper: Keeper | None = None) -> None:
@@ -57,9 +57,9 @@ class RunEvidence:
         self.attempt = run.attempt
         self.folder = self._run_folder / f"attempt-{run.attempt}"
         self._keeper = keeper
-        # What was read and is as it was written, by name: read once in the life of this object.
+        # Documents whose digest was compared, by name. Each is read once in the lifetime of this object.
         self._checked: dict[str, tuple[str, bytes]] = {}
-        # Whether a changed document is as good as none: for tasks that must do their work whatever happened.
+        # Whether a changed document counts as missing, for tasks that must always do their work.
         self.leaves_out_changed = False
 
     def freeze_migration(self, text: str) -> None:
@@ -69,9 +69,9 @@ class RunEvidence:
         self._write(self._name(MIGRATION_FILE), text)
 
     def frozen_migration(self) -> str:
-        """Return the copy that this attempt, or the newest earlier one that has one, was started with.
+        """Return the frozen migration file of this attempt, or else of the newest earlier attempt with one.
 
-        Raises `Refused` (`EVIDENCE_MISSING`) when no attempt has one.
+        Raises `Refused` (`EVIDENCE_MISSING`) if no attempt has one.
         """
         for attempt in range(self.attempt, 0, -1):
             name = self._name(MIGRATION_FILE, attempt)
@@ -82,7 +82,7 @@ class RunEvidence:
         raise _missing(self.folder, "the frozen migration file", "preflight")
 
     def _as_frozen(self, name: str, digest: str) -> bytes:
-        """Return the frozen file as Airflow keeps it, or else the copy in the folder if that is the same."""
+        """Return the frozen file that Airflow keeps, or else the copy in the folder if it is unchanged."""
         kept = self._keeper.kept().migration if self._keeper else None
         found = self._as_checked(name, digest)
         for content in (kept and kept.encode(), found):
@@ -103,13 +103,13 @@ class RunEvidence:
         return self.folder / document_name(kind, max(taken, default=0) + 1)
 
     def announced_path(self, kind: Kind) -> Any:
-        """Return a path for a document that another program is to write; it counts once it is `taken`."""
+        """Return a path for a document that another program will write; it becomes valid when it is `taken`."""
         path = self.new_path(kind)
         self._keep({self._name(path.name): ANNOUNCED})
         return path
 
     def taken(self, path: Any) -> dict[str, Any]:
-        """Return the document that another program wrote at an announced path; from now on it must not change."""
+        """Return the document that another program wrote to an announced path, and keep its digest."""
         content = read_whole(path)
         self._keep({self._name(path.name): digest_of(content)})
         return parse_json(content, path)
@@ -123,11 +123,11 @@ class RunEvidence:
         return None
 
     def has_written(self, kind: Kind) -> bool:
-        """Tell whether any attempt so far wrote a document of a kind, also where it was deleted since."""
+        """Return whether any attempt so far wrote a document of a kind, even if it was deleted since."""
         return any(self._names(kind, attempt) for attempt in range(1, self.attempt + 1))
 
     def require(self, kind: Kind) -> dict[str, Any]:
-        """Return the newest document of a kind; `Refused` (`EVIDENCE_MISSING`) when there is none."""
+        """Return the newest document of a kind; raises `Refused` (`EVIDENCE_MISSING`) if there is none."""
         document = self.newest(kind)
         if document is None:
             raise _missing(self.folder, f"a document of kind {kind}", str(kind))
@@ -147,18 +147,18 @@ class RunEvidence:
         return str(self.folder / name)
 
     def digests_of(self, *kinds: Kind) -> dict[str, str]:
-        """Return the digests of the frozen files and of all documents of some kinds, as far as Airflow keeps them."""
+        """Return the digests that Airflow keeps of the frozen files and of all documents of some kinds."""
         files = {name: name.rpartition("/")[2] for name in written(self._digests())}
         wanted = {MIGRATION_FILE, *(file for file in files.values() if _kind_of(file) in kinds)}
         return {name: self._digests()[name] for name, file in files.items() if file in wanted}
 
     def look_again(self) -> None:
-        """Ask anew what the other tasks of the run wrote."""
+        """Read the digests of the other tasks of the run again."""
         if self._keeper is not None:
             self._keeper.look_again()
 
     def changes(self) -> tuple[Finding, ...]:
-        """Return how the evidence of the run is not what its tasks wrote: documents changed, deleted or added."""
+        """Return one finding per document of the run that was changed, deleted or added."""
         if self._keeper is None:
             return ()
         found = tuple(self._changes())
@@ -171,7 +171,7 @@ class RunEvidence:
         return found
 
     def disown_strangers(self) -> None:
-        """Leave out what was in this attempt's folder before its first task: another run of this name left it."""
+        """Ignore documents that were in this attempt's folder before its first task; an earlier run left them."""
         self._keep(dict.fromkeys(self._strangers(), ANNOUNCED))
 
     def _changes(self) -> Iterator[Finding]:
@@ -204,7 +204,7 @@ class RunEvidence:
         return [self._name(document_name(kind, number), attempt) for number in numbers]
 
     def _read(self, name: str) -> dict[str, Any] | None:
-        """Return a document; `None` for a changed one where these are left out."""
+        """Return a document; `None` for a changed one if changed documents are ignored."""
         digest = self._digests().get(name)
         content = self._as_checked(name, digest)
         if self._keeper is not None and (found := change_of(digest, content)):
@@ -224,7 +224,7 @@ class RunEvidence:
         except FileNotFoundError:
             return None
         except (EvidenceUnreadable, OSError) as error:
-            # A local link to itself, or a file in a folder's place, is as good as another document.
+            # A local link to itself, or a file in place of a folder, counts as a changed document.
             if self._keeper is None or not is_of_document(error, self.folder):
                 raise
             return _NO_DOCUMENT
@@ -260,6 +260,6 @@ def _missing(folder: Any, what: str, task: str) -> Refused:
         str(folder),
         f"no {what.removeprefix('a ')}",
         f"{what}, written by the step {task} of this run",
-        f"Clear the run from {task} on, or trigger a new run.",
+        f"Clear the task {task} with downstream, or trigger a new run.",
     )
     return Refused([finding])

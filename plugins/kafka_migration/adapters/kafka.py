@@ -1,4 +1,4 @@
-"""A Kafka cluster over confluent-kafka (`core.cluster.KafkaCluster`)."""
+"""A Kafka cluster over confluent-kafka (`core.kafka.cluster.KafkaCluster`)."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from kafka_migration.core.kafka.cluster import ClusterFacts, IsolationLevel, New
 from kafka_migration.core.kafka.offsets import TopicPartition
 
 LEADER_TIMEOUT_S = 60.0
-# One broker was seen to take a minute and a half for 10,000.
+# One broker took a minute and a half for 10,000 partitions.
 LEADER_TIMEOUT_PER_PARTITION_S = 0.03
-# librdkafka 2.16 takes more than twice as long for twice as many partitions in one call.
+# librdkafka 2.16 needs more than twice the time for twice as many partitions in one call.
 OFFSETS_CHUNK = 500
 # A KRaft controller refuses a request for more than 10,000 partitions ("Excessively large number of partitions").
 PARTITIONS_CHUNK = 5000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# How a broker answers that no record is as late as the time asked for.
+# A broker's answer if no record has the requested time or a later one.
 NO_OFFSET = -1
-# How the client writes a topic id of zeros.
+# The client's text for a topic id of zeros.
 NO_TOPIC_ID = str(Uuid(0, 0))
 
 
@@ -60,11 +60,11 @@ class ConfluentCluster(GroupCalls, RecordReads):
         return ClusterFacts(cluster.cluster_id, len(cluster.nodes))
 
     def topic_names(self) -> frozenset[str]:
-        """Return the names of all topics that the client may see."""
+        """Return the names of all topics that the client may describe."""
         return frozenset(self.partition_counts())
 
     def partition_counts(self) -> Mapping[str, int]:
-        """Return the number of partitions of every topic that the client may see."""
+        """Return the partition count of every topic that the client may describe."""
         topics = self._call(lambda: self._admin.list_topics(timeout=call_timeout_s())).topics
         return {name: len(topic.partitions) for name, topic in topics.items()}
 
@@ -95,7 +95,7 @@ class ConfluentCluster(GroupCalls, RecordReads):
         return {topic: entries[name].value for topic, entries in configs.items() if name in entries}
 
     def create_topics(self, topics: Collection[NewTopic]) -> None:
-        """Create topics and wait until every partition has a leader; an existing topic is left as it is."""
+        """Create topics and wait until every partition has a leader; an existing topic is left unchanged."""
         findings: list[Finding] = []
         for chunk in topic_chunks(sorted(topics, key=lambda t: t.topic)):
             wanted = {
@@ -135,7 +135,7 @@ class ConfluentCluster(GroupCalls, RecordReads):
         self._wait_for_leaders(partitions)
 
     def delete_topics(self, topics: Collection[str]) -> None:
-        """Delete topics; one that is not there is left out silently."""
+        """Delete topics; missing topics are ignored."""
         if topics:
             self._made_at = {topic: at for topic, at in self._made_at.items() if topic not in topics}
             self._results(
@@ -143,7 +143,7 @@ class ConfluentCluster(GroupCalls, RecordReads):
             )
 
     def alter_configs(self, configs: Mapping[str, Mapping[str, str | None]]) -> None:
-        """Set configurations of topics and wait until they are read back; `None` takes the topic's own value away."""
+        """Set configurations of topics and wait until they can be read back; `None` removes the topic's own value."""
         changes = {
             topic: [_changed(name, value) for name, value in values.items()]
             for topic, values in sorted(configs.items())
@@ -162,20 +162,20 @@ class ConfluentCluster(GroupCalls, RecordReads):
         self._wait_until_shown({topic: configs[topic] for topic in changes})
 
     def log_start_offsets(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """Return the first offset still held, per partition."""
+        """Return the log start offset per partition."""
         return self._offsets(partitions, OffsetSpec.earliest(), "read_uncommitted")
 
     def log_end_offsets(
         self, partitions: Collection[TopicPartition], isolation: IsolationLevel
     ) -> dict[TopicPartition, int]:
-        """Return the end per partition: the last stable offset under `read_committed`, else the high watermark."""
+        """Return the end per partition: the last stable offset with `read_committed`, else the high watermark."""
         return self._offsets(partitions, OffsetSpec.latest(), isolation)
 
     def offsets_for_time(
         self, partitions: Collection[TopicPartition], at: datetime, isolation: IsolationLevel
     ) -> dict[TopicPartition, int]:
-        """Return the first offset whose record has a timestamp at or after a moment; the end where none has."""
-        # The ends come first: what arrives meanwhile must not lie before an offset that stands for "none".
+        """Return the first offset whose record has a timestamp at or after a moment; the end if there is none."""
+        # Read the ends first: records that arrive meanwhile must not be before an end that stands for "none".
         ends = self.log_end_offsets(partitions, isolation)
         timestamp_ms = (at - EPOCH) // timedelta(milliseconds=1)
         found = self._offsets(partitions, OffsetSpec.for_timestamp(timestamp_ms), isolation)
@@ -184,7 +184,7 @@ class ConfluentCluster(GroupCalls, RecordReads):
     def read_table(self, topic: str) -> Iterable[tuple[bytes | None, bytes | None]]:
         """Return the latest (key, value) of each key of a small compacted topic, read committed.
 
-        Asked again, only what came since is read.
+        A repeated call reads only new records.
         """
         found = self._described([topic])
         if topic not in found:
@@ -192,23 +192,23 @@ class ConfluentCluster(GroupCalls, RecordReads):
         partitions = [TopicPartition(topic, number) for number in range(len(found[topic].partitions))]
         ends = self.log_end_offsets(partitions, "read_committed")
         if len(ends) < len(partitions):
-            raise TransientError(f"{self.name}: not every partition of {topic} can be read now")
+            raise TransientError(f"{self.name}: not all partitions of {topic} can be read now")
         table = self._call(lambda: self._tables.read(topic, str(found[topic].topic_id), ends))
         return list(table.items())
 
     def read_log(self, topic: str, time_limit_s: float) -> Iterator[tuple[bytes | None, bytes | None]]:
-        """Yield (key, value) of each record that the topic holds when it is asked, read uncommitted."""
+        """Yield (key, value) of each record that the topic holds at the time of the call, read uncommitted."""
         found = self._described([topic])
         count = len(found[topic].partitions) if topic in found else 0
         partitions = [TopicPartition(topic, number) for number in range(count)]
         starts = self.log_start_offsets(partitions)
         ends = self.log_end_offsets(partitions, "read_uncommitted")
         if not starts.keys() == ends.keys() == set(partitions):
-            raise TransientError(f"{self.name}: not every partition of {topic} can be read now")
+            raise TransientError(f"{self.name}: not all partitions of {topic} can be read now")
         return self.records_between(starts, ends, time_limit_s)
 
     def close(self) -> None:
-        """End the consumer that follows tables, if one does; whoever reads on reads anew."""
+        """Close the consumer that follows tables, if there is one; the next read starts from the beginning."""
         self._tables.close()
 
     def _described(self, topics: Collection[str]) -> dict[str, Any]:
@@ -224,8 +224,8 @@ class ConfluentCluster(GroupCalls, RecordReads):
         found = self._known_offsets(partitions, spec, isolation)
         missing = set(partitions) - found.keys()
         if missing:
-            # Asked once for a topic that did not exist yet, the client takes it for missing until it gets all topics
-            # anew (seen with librdkafka 2.16).
+            # After a request for a topic that did not exist yet, the client treats it as missing until it fetches all
+            # topics again (seen with librdkafka 2.16).
             self.topic_names()
             found |= self._known_offsets(missing, spec, isolation)
         return found
@@ -236,7 +236,7 @@ class ConfluentCluster(GroupCalls, RecordReads):
         level = AdminIsolationLevel[isolation.upper()]
 
         def ask(some: Sequence[TopicPartition]) -> Mapping[TopicPartition, Any]:
-            # All are asked before the first answer is waited for: however many there are, they cost one round trip.
+            # All requests are sent before waiting for the first answer, so that they cost only one round trip.
             asked = [
                 self._admin.list_offsets(
                     {ClientPartition(*p): spec for p in chunk}, isolation_level=level, request_timeout=call_timeout_s()
@@ -288,34 +288,34 @@ class ConfluentCluster(GroupCalls, RecordReads):
                 time.sleep(0.2)
 
     def _wait_until_shown(self, configs: Mapping[str, Mapping[str, str | None]]) -> None:
-        # A KRaft broker answers from metadata that it gets after its controller has accepted the change. The change
-        # holds in any case: a value that the broker writes in another way ends the wait after the time of one call.
+        # A KRaft broker answers from metadata that it receives after its controller has accepted the change. The change
+        # is valid in any case: if the broker formats a value differently, the wait ends after the time of one call.
         patience = Patience(call_timeout_s())
         while not _are_shown(configs, self._topic_configs(configs)) and patience.waits():
             pass
 
 
 class _Denial(NamedTuple):
-    """How a refusal of the cluster is told."""
+    """The finding for a refusal of the cluster."""
 
     code: Code
     expected: str
     remedy: str
 
     def finding(self, subject: str, found: str) -> Finding:
-        """Return it about one topic."""
+        """Return the finding for one topic."""
         return Finding(self.code, subject, found, self.expected, self.remedy)
 
 
 _NOT_CREATED = _Denial(
     Code.TOPIC_NOT_CREATED,
     "a created topic",
-    "Correct what the broker names, or create the topic by hand with the source's partition count.",
+    "Correct the problem that the broker names, or create the topic manually with the source's partition count.",
 )
 _NOT_CONFIGURED = _Denial(
     Code.TOPIC_NOT_CONFIGURED,
     "the changed configuration",
-    "Correct what the broker names (a missing right AlterConfigs on the topic, or the topic itself), then try again.",
+    "Correct the problem that the broker names (no permission AlterConfigs, or a missing topic), then try again.",
 )
 
 
@@ -341,7 +341,7 @@ def _is_shown(wanted: str | None, entry: Any) -> bool:
 
 
 def topic_id_of(description: Any) -> str:
-    """Return the id of a described topic; brokers before Kafka 2.8 give none, which the client shows as all zeros."""
+    """Return the id of a described topic; brokers before Kafka 2.8 have none, which the client shows as all zeros."""
     topic_id = str(description.topic_id)
     return "" if topic_id == NO_TOPIC_ID else topic_id
 
@@ -352,7 +352,7 @@ def _led_partitions(metadata: Any, topic: str) -> int:
 
 
 def topic_chunks(topics: Sequence[NewTopic]) -> Iterator[list[NewTopic]]:
-    """Yield the topics in groups that one request may create; a topic that is too large for any stands alone."""
+    """Yield the topics in groups that one request may create; a topic that exceeds the limit is alone."""
     chunk: list[NewTopic] = []
     for topic in topics:
         if chunk and sum(t.partitions for t in (*chunk, topic)) > PARTITIONS_CHUNK:

@@ -1,4 +1,4 @@
-"""What every call to a Kafka cluster shares: the admin client, time-outs, and the translation of its errors."""
+"""Common parts of all calls to a Kafka cluster: the admin client, timeouts, and error translation."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _DENIED = {
     KafkaError.SASL_AUTHENTICATION_FAILED,
     KafkaError._AUTHENTICATION,
 }
-# Brokers hear of a new topic one after the other; for so long one that does not know it is asked again.
+# Brokers learn of a new topic one after the other. For this long, a call is repeated if a broker does not know it.
 NEW_FOR_S = 60.0
 
 
 class ClusterClient:
     """One cluster, reached with the librdkafka settings of an Airflow connection.
 
-    `name` is what findings call it, for example `source (demo_source)`.
+    `name` is its name in findings, for example `source (demo_source)`.
     """
 
     def __init__(self, name: str, config: Mapping[str, Any]) -> None:
@@ -57,7 +57,7 @@ class ClusterClient:
         subjects: Sequence[K],
         topic_of: Callable[[K], str] = lambda _: "",
     ) -> dict[K, Any]:
-        """Return the result per object of a batched call, leaving out what does not exist."""
+        """Return the result per object of a batched call, without objects that do not exist."""
         results = {}
         for subject, outcome in self._outcomes(ask, subjects, topic_of).items():
             if not isinstance(outcome, KafkaException):
@@ -74,7 +74,7 @@ class ClusterClient:
     ) -> dict[K, Any]:
         """Return the result, or the `KafkaException`, per object of a batched call.
 
-        `topic_of` an object is the topic that, just made by this client, must be there.
+        `topic_of` returns the topic of an object; if this client has just created it, it must exist.
         """
 
         def passes(subject: K, error: KafkaError) -> bool:
@@ -96,7 +96,7 @@ class ClusterClient:
             raise TransientError(f"{self.name} did not answer in time") from error
 
     def _learn_leaders(self) -> None:
-        """Get all topics anew: librdkafka asks whom it took for the leader until it does."""
+        """Fetch all topics again: until then, librdkafka uses the old leaders."""
         with contextlib.suppress(KafkaException):
             self._admin.list_topics(timeout=call_timeout_s())
 
@@ -104,7 +104,7 @@ class ClusterClient:
         return topic in self._made_at and time.monotonic() < self._made_at[topic] + NEW_FOR_S
 
     def _translated(self, exception: KafkaException) -> Exception:
-        """Turn a client error into ours: denied is a refusal, everything else may pass by itself."""
+        """Convert a client error: a denial is a refusal, every other error may be temporary."""
         error = exception.args[0]
         if error.code() in _DENIED:
             return Refused(
@@ -114,7 +114,7 @@ class ClusterClient:
                         self.name,
                         error.str(),
                         "a login that may describe, read and (on the target) create and write the topics",
-                        "Correct the credentials in the Airflow connection, or grant the missing right.",
+                        "Correct the credentials in the Airflow connection, or grant the missing permission.",
                     )
                 ]
             )
@@ -122,13 +122,13 @@ class ClusterClient:
 
 
 def chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """Yield the items in groups of this size, in order; the last may be smaller."""
+    """Yield the items in chunks of this size, in order; the last one may be smaller."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 
 
 def reader_settings(config: Mapping[str, Any], isolation: IsolationLevel) -> dict[str, Any]:
-    """Return the settings of a consumer that belongs to no group, commits nothing and tells where a partition ends."""
+    """Return the settings of a consumer without a shared group that commits nothing and reports partition ends."""
     return {
         **config,
         "group.id": f"kafka-migration-reader-{uuid.uuid4()}",
@@ -141,7 +141,7 @@ def reader_settings(config: Mapping[str, Any], isolation: IsolationLevel) -> dic
 
 
 def quiet_logger() -> Any:
-    """Return a logger that keeps librdkafka's connection chatter out of task logs; errors come as exceptions."""
+    """Return a logger that keeps librdkafka's connection messages out of task logs; errors are raised anyway."""
     logger = logging.getLogger("kafka_migration.librdkafka")
     logger.setLevel(logging.CRITICAL)
     return logger

@@ -24,7 +24,7 @@ from kafka_migration.core.kafka.cluster import (
 )
 from kafka_migration.core.kafka.offsets import TopicPartition
 
-# How the coordinator says that a group has members, depending on its state and protocol.
+# The coordinator's errors if a group has members, depending on its state and protocol.
 _ACTIVE = {
     KafkaError.NON_EMPTY_GROUP,
     KafkaError.UNKNOWN_MEMBER_ID,
@@ -32,7 +32,7 @@ _ACTIVE = {
     KafkaError.ILLEGAL_GENERATION,
     KafkaError.STALE_MEMBER_EPOCH,
 }
-# By the type that groups give their protocol; one that only commits offsets gives none.
+# By protocol type; a group that only commits offsets has none.
 _KINDS: Mapping[str, GroupKind] = {
     "": "classic",
     "consumer": "classic",
@@ -43,10 +43,10 @@ _KINDS: Mapping[str, GroupKind] = {
 
 
 class GroupCalls(ClusterClient):
-    """The part of `core.cluster.KafkaCluster` that looks after consumer groups."""
+    """The consumer group methods of `core.kafka.cluster.KafkaCluster`."""
 
     def list_groups(self) -> tuple[GroupListing, ...]:
-        """Return every group that the client may see, of whatever kind, sorted by name."""
+        """Return every group of any kind that the client may describe, sorted by name."""
         listings = {listing.group_id: _listing(listing) for listing in self._call(self._listed)}
         for group in self._call(self._groups_of_all_protocols):
             kind = _KINDS.get(group.protocol_type, "other")
@@ -56,12 +56,12 @@ class GroupCalls(ClusterClient):
     def _listed(self) -> Any:
         result = self._admin.list_consumer_groups(request_timeout=call_timeout_s()).result(call_timeout_s())
         if result.errors:
-            # A list without the groups of one broker would pass for the whole.
+            # Do not return an incomplete list without the groups of one broker.
             raise result.errors[0]
         return result.valid
 
     def _groups_of_all_protocols(self) -> Any:
-        """Return what the client's older call lists: its newer one leaves out who does not speak as consumers do."""
+        """Return the groups from the client's older call; the newer one omits groups of other protocol types."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
             return self._admin.list_groups(timeout=call_timeout_s())
@@ -80,11 +80,11 @@ class GroupCalls(ClusterClient):
     def committed_offsets(
         self, group: str, partitions: Collection[TopicPartition] | None = None
     ) -> Mapping[TopicPartition, CommittedOffset]:
-        """Return what a group committed on these partitions (`None`: on all); never committed is missing.
+        """Return a group's committed offsets on these partitions (`None`: on all); those without one are missing.
 
-        Offsets that a transaction is about to commit are waited for.
+        Waits for offsets that a transaction is about to commit.
         """
-        # On a cluster where no group ever committed, asking for commits ends the process (confluent-kafka 2.16.1).
+        # If no group of the cluster ever committed, this request crashes the process (confluent-kafka 2.16.1).
         if (partitions is not None and not partitions) or self._is_unknown(group):
             return {}
         return self._call(lambda: self._stable_offsets(group, partitions))
@@ -115,7 +115,7 @@ class GroupCalls(ClusterClient):
         return found
 
     def alter_offsets(self, group: str, offsets: Mapping[TopicPartition, CommittedOffset]) -> None:
-        """Set the offsets of an empty group; one that does not exist is made."""
+        """Set the offsets of an empty group; a group that does not exist is created."""
         if not offsets:
             return
         denied = self._call(lambda: self._altered(group, offsets))
@@ -127,9 +127,9 @@ class GroupCalls(ClusterClient):
     def _altered(self, group: str, offsets: Mapping[TopicPartition, CommittedOffset]) -> list[tuple[str, KafkaError]]:
         """Try once; return each partition that was not written, with the broker's reason.
 
-        Raises `KafkaException` where a reason may pass; members of the group do not leave by themselves.
+        Raises `KafkaException` for a reason that may be temporary. Active members are not such a reason.
         """
-        # The source's leader epoch means nothing here, so none is written.
+        # The source's leader epoch is invalid here, so none is written.
         wanted = [ClientPartition(p.topic, p.partition, c.offset, c.metadata) for p, c in sorted(offsets.items())]
         futures = self._admin.alter_consumer_group_offsets(
             [ConsumerGroupTopicPartitions(group, wanted)], request_timeout=call_timeout_s()
@@ -145,7 +145,7 @@ class GroupCalls(ClusterClient):
         return denied
 
     def delete_group(self, group: str) -> None:
-        """Delete an empty group with all its offsets; one that is not there is left out silently."""
+        """Delete an empty group with all its offsets; a missing group is ignored."""
         outcome = self._outcomes(
             lambda some: self._admin.delete_consumer_groups(list(some), request_timeout=call_timeout_s()), [group]
         )[group]
@@ -171,7 +171,7 @@ class GroupCalls(ClusterClient):
             f"group {group}",
             f"{self.name} answers: {error.str()}",
             "a group without members",
-            "Stop the group's consumers on this cluster; Kafka takes offsets only for an empty group.",
+            "Stop the group's consumers on this cluster. Kafka accepts offsets only for an empty group.",
         )
 
     def _denied_finding(self, group: str, partition: str, error: KafkaError) -> Finding:
@@ -180,15 +180,16 @@ class GroupCalls(ClusterClient):
             f"group {group}, {partition}",
             f"{self.name} answers: {error.str()}",
             "a written offset",
-            "Correct what the broker names (a missing right on the group or the topic, a metadata text too long).",
+            "Correct the problem that the broker names (a missing permission on the group or the topic, or a too long "
+            "metadata text).",
         )
 
 
 def _told(group: str, error: KafkaError) -> KafkaError:
-    """Return the error in words that name its cause, as far as Kafka's own do not."""
+    """Return the error with a text that names its cause, if Kafka's own text does not."""
     if error.code() != KafkaError.UNSTABLE_OFFSET_COMMIT:
         return error
-    return KafkaError(error.code(), f"offsets of group {group!r} hang in an open transaction")
+    return KafkaError(error.code(), f"offsets of group {group!r} are pending in an open transaction")
 
 
 def _listing(listing: Any) -> GroupListing:
@@ -209,7 +210,7 @@ def _description(group: str, description: Any) -> GroupDescription:
 
 
 def _assigned(member: MemberDescription) -> frozenset[TopicPartition]:
-    """Return what a member was given to read; nothing before the group has settled."""
+    """Return a member's assigned partitions; none while the group is rebalancing."""
     assignment = member.assignment
     given = assignment.topic_partitions if assignment else None
     return frozenset(TopicPartition(p.topic, p.partition) for p in given or ())

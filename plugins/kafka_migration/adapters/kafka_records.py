@@ -1,4 +1,4 @@
-"""Reading records of a Kafka cluster with a throw-away consumer that belongs to no group."""
+"""Reads records of a Kafka cluster with a temporary consumer without a shared group."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from kafka_migration.core.kafka.cluster import IsolationLevel, Probe, RecordPrin
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 
 READ_TIMEOUT_S = 60.0
-# A probe gives up when no further partition answers for this long.
+# A probe ends if no further partition answers for this long.
 PROBE_TIMEOUT_S = 10.0
-# Few enough that the answers of all of them, a batch or a little more each, arrive well before that.
+# Few enough that all their answers, a batch or a little more each, arrive well before that.
 PARTITIONS_AT_ONCE = 200
 BATCH_RECORDS = 1000
-# `consume` waits this long for a batch to get full.
+# `consume` waits this long for a full batch.
 BATCH_WAIT_S = 0.05
-# One record of a partition is enough, so no more is fetched than a few batches of a producer's default size (16 KiB).
-# A larger batch comes whole all the same where it is the first of an answer (KIP-74), which each is in its turn.
-# The queue's limits count all partitions together: at one that has its record the others must not wait for a second.
+# One record per partition is enough, so only a few batches of a producer's default size (16 KiB) are fetched. A larger
+# batch is returned completely if it is the first of a response (KIP-74), which happens to each in turn. The queue's
+# limits count all partitions together: a partition that has its record must not delay the others by a second.
 ONE_RECORD_EACH = {
     "max.partition.fetch.bytes": 65_536,
     "queued.min.messages": 1,
@@ -38,22 +38,22 @@ ONE_RECORD_EACH = {
 
 
 class RecordReads(ClusterClient):
-    """The part of `core.cluster.KafkaCluster` that reads records."""
+    """The record methods of `core.kafka.cluster.KafkaCluster`."""
 
     def probe(self, start: Mapping[TopicPartition, int], isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
-        """Return what a reader starting at these offsets meets first; a partition without an answer is missing."""
+        """Return what a reader finds first from these offsets; a partition without an answer is missing."""
         met = self._met_first(start, isolation)
         return {partition: Probe(message.offset(), message.error() is not None) for partition, message in met.items()}
 
     def records_at(self, offsets: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, RecordPrint | None]:
-        """Return the first visible record at or after each offset; `None` where the end was met first."""
+        """Return the first visible record at or after each offset; `None` if the end comes first."""
         met = self._met_first(offsets, isolation)
         return {partition: None if message.error() else _print(message) for partition, message in met.items()}
 
     def count_visible(self, start: Offsets, end: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, int]:
-        """Return the number of visible records in [start, end) per partition; both name the same partitions.
+        """Return the number of visible records in [start, end) per partition; both have the same partitions.
 
-        Raises `TransientError` when no record comes for a while, or when the log no longer begins at or before a start.
+        Raises `TransientError` if no record arrives for a while, or if the log start offset is after a start.
         """
         counts = dict.fromkeys(start, 0)
         wanted = {partition: offset for partition, offset in start.items() if offset < end[partition]}
@@ -67,20 +67,22 @@ class RecordReads(ClusterClient):
     ) -> Iterator[tuple[bytes | None, bytes | None]]:
         """Yield (key, value) of every record in [start, end) per partition, read uncommitted.
 
-        Raises `TransientError` when the time is over, or nothing comes for a while.
+        Raises `TransientError` if the time limit is reached, or if no record arrives for a while.
         """
         deadline = time.monotonic() + time_limit_s
         wanted = {partition: offset for partition, offset in start.items() if offset < end[partition]}
         with closing(self._reader(wanted, "read_uncommitted")) as consumer:
             for message in self._read_to(consumer, {partition: end[partition] for partition in wanted}):
                 if time.monotonic() > deadline:
-                    raise TransientError(f"{self.name}: {message.topic()} was not read whole in {time_limit_s:.0f} s")
+                    raise TransientError(
+                        f"{self.name}: {message.topic()} was not read to its end in {time_limit_s:.0f} s"
+                    )
                 yield message.key(), message.value()
 
     def _met_first(self, start: Offsets, isolation: IsolationLevel) -> dict[TopicPartition, Message]:
-        """Return the first event of each partition: a record, or one with an error, the end of the partition.
+        """Return the first message of each partition: a record, or an error message for the end of the partition.
 
-        Once nothing comes for `PROBE_TIMEOUT_S`, whatever has not answered is missing.
+        Partitions without an answer within `PROBE_TIMEOUT_S` after the last one are missing.
         """
         met: dict[TopicPartition, Message] = {}
         for chunk in chunks(sorted(start), PARTITIONS_AT_ONCE):
@@ -92,7 +94,7 @@ class RecordReads(ClusterClient):
     def _first_of(self, start: Offsets, isolation: IsolationLevel) -> dict[TopicPartition, Message]:
         met: dict[TopicPartition, Message] = {}
         deadline = time.monotonic() + time_left(PROBE_TIMEOUT_S)
-        # A consumer that has paused all its partitions takes a second to turn to others; a new one does not.
+        # A consumer that has paused all its partitions needs a second to switch to others; a new one does not.
         with closing(self._reader(start, isolation, ONE_RECORD_EACH)) as consumer:
             while len(met) < len(start) and time.monotonic() < deadline:
                 message = consumer.poll(BATCH_WAIT_S)
@@ -117,7 +119,7 @@ class RecordReads(ClusterClient):
     def _read_to(self, consumer: Consumer, ends: Offsets) -> Iterator[Message]:
         """Yield every record before the ends, in order per partition.
 
-        Raises `TransientError` when nothing comes for `READ_TIMEOUT_S`, or when a partition ends before its end.
+        Raises `TransientError` if nothing arrives for `READ_TIMEOUT_S`, or if a partition ends before its given end.
         """
         unread = dict(ends)
         deadline = time.monotonic() + time_left(READ_TIMEOUT_S)
@@ -126,12 +128,12 @@ class RecordReads(ClusterClient):
             if messages:
                 deadline = time.monotonic() + time_left(READ_TIMEOUT_S)
             elif time.monotonic() > deadline:
-                raise TransientError(f"{self.name}: nothing came of {sorted(unread)[0]} for {READ_TIMEOUT_S:.0f} s")
+                raise TransientError(f"{self.name}: no record of {sorted(unread)[0]} for {READ_TIMEOUT_S:.0f} s")
             for message in messages:
                 yield from self._before_end(consumer, message, unread)
 
     def _before_end(self, consumer: Consumer, message: Message, unread: dict[TopicPartition, int]) -> Iterator[Message]:
-        """Yield the message if it is a record before its end; forget and pause a partition that is read to its end."""
+        """Yield the message if it is a record before the end; pause a partition that is read to its end."""
         if self._is_passing(message):
             return
         partition = TopicPartition(message.topic(), message.partition())
@@ -148,9 +150,9 @@ class RecordReads(ClusterClient):
             raise TransientError(f"{self.name}: {partition} ends at {message.offset():,}, before {end:,}")
 
     def _is_passing(self, message: Message) -> bool:
-        """Whether a message is an error that may pass, so that it is read on; raise for any other error.
+        """Whether a message is a temporary error, so that reading continues; raises for any other error.
 
-        The end of a partition is no error.
+        The end of a partition is not an error.
         """
         error = message.error()
         if error is None or error.code() == KafkaError._PARTITION_EOF:

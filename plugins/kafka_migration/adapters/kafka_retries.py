@@ -1,7 +1,7 @@
-"""What is asked of a cluster again because its answer may be another in a moment: the one place for it.
+"""Retries of calls to a cluster after temporary errors.
 
-A leader moves, a coordinator loads its groups, a broker has not heard of a topic yet: Kafka calls these errors
-retriable, and librdkafka's admin calls hand them on. All attempts of a call together take no longer than one call may.
+A leader moves, a coordinator loads its groups, a broker does not know a new topic yet: Kafka calls these errors
+retriable, and librdkafka's admin calls return them. All attempts of a call share the timeout of one call.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ K = TypeVar("K")
 CALL_TIMEOUT_S = 20.0
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 1.0
 _PASSING = {
-    # Who leads a partition is another broker, or is not settled.
+    # The partition's leader is another broker, or is not elected yet.
     KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.NOT_LEADER_FOR_PARTITION,
     KafkaError.FENCED_LEADER_EPOCH,
@@ -28,7 +28,7 @@ _PASSING = {
     KafkaError.REPLICA_NOT_AVAILABLE,
     KafkaError.OFFSET_NOT_AVAILABLE,
     KafkaError.KAFKA_STORAGE_ERROR,
-    # Who looks after a group is another broker, or still loads it.
+    # The group's coordinator is another broker, or still loads the group.
     KafkaError.NOT_COORDINATOR,
     KafkaError.COORDINATOR_NOT_AVAILABLE,
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
@@ -42,7 +42,7 @@ _PASSING = {
 
 
 def call_timeout_s() -> float:
-    """Return how long a call may take; less than usual where a poll must end before."""
+    """Return the timeout of a call; it is shorter if a poll must end earlier."""
     return time_left(CALL_TIMEOUT_S)
 
 
@@ -52,9 +52,9 @@ def may_pass(error: KafkaError) -> bool:
 
 
 def retried(call: Callable[[], T], prepare: Callable[[], object]) -> T:
-    """Return what a call returns; while its error may pass it is made again, each time after `prepare`.
+    """Return the result of a call; after a temporary error the call is repeated, each time after `prepare`.
 
-    Raises the last `KafkaException` when the time of a call is over.
+    Raises the last `KafkaException` when the timeout of a call is reached.
     """
     limit_s = call_timeout_s()
     patience = Patience(limit_s)
@@ -74,10 +74,10 @@ def outcomes(
     passes: Callable[[K, KafkaError], bool],
     prepare: Callable[[], object],
 ) -> dict[K, Any]:
-    """Return per subject the result of a batched call, or the `KafkaException` that stayed.
+    """Return per subject the result of a batched call, or the remaining `KafkaException`.
 
-    `ask` returns futures. Only subjects whose error `passes` are asked about again, after `prepare`. Raises
-    `TimeoutError` when an answer does not come at all.
+    `ask` returns futures. Only subjects whose error `passes` are requested again, after `prepare`. Raises
+    `TimeoutError` if there is no answer at all.
     """
     found: dict[K, Any] = {}
     pending = list(subjects)
@@ -104,14 +104,14 @@ def _outcome(future: Any) -> Any:
 
 
 class Patience:
-    """The pauses between the attempts of one call, which all together may take so long."""
+    """The pauses between the attempts of one call, with a common time limit."""
 
     def __init__(self, limit_s: float) -> None:
         self._deadline = time.monotonic() + limit_s
         self._pause_s = FIRST_PAUSE_S
 
     def waits(self) -> bool:
-        """Wait before the next attempt; return `False`, at once, where there is no time for it."""
+        """Wait before the next attempt; return `False` immediately if there is no time left for it."""
         if time.monotonic() + self._pause_s >= self._deadline:
             return False
         time.sleep(self._pause_s)

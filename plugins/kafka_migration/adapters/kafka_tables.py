@@ -1,4 +1,4 @@
-"""Small compacted topics as tables that are read on, not anew, each time somebody looks."""
+"""Small compacted topics as tables; a repeated read continues where the last one ended."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kafka_migration.adapters.patience import time_left
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 
 BATCH_RECORDS = 1000
-# `consume` waits this long for a batch to get full.
+# `consume` waits this long for a full batch.
 BATCH_WAIT_S = 0.02
 READ_TIMEOUT_S = 60.0
 
@@ -25,19 +25,19 @@ Table = dict[bytes | None, bytes | None]
 
 
 class _CutShort(TimeoutError):
-    """The caller's time was over while records came."""
+    """The caller's time ended while records were still arriving."""
 
 
 @dataclass
 class _Followed:
-    """A topic that is read: the latest value of each key so far, and the next offset of each partition."""
+    """A followed topic: the latest value of each key so far, and the next offset of each partition."""
 
     topic_id: str
     latest: Table = field(default_factory=dict)
     next_offsets: dict[TopicPartition, int] = field(default_factory=dict)
 
     def goes_on(self, topic_id: str, end_offsets: Offsets) -> bool:
-        """Whether a topic with this id and these ends can be the one that was read so far."""
+        """Whether a topic with this id and these ends can be the topic that was read so far."""
         return (
             self.topic_id == topic_id
             and self.next_offsets.keys() == end_offsets.keys()
@@ -46,10 +46,11 @@ class _Followed:
 
 
 class TableReader:
-    """Reads tables of one cluster with one consumer that stays; not thread-safe.
+    """Reads tables of one cluster with one long-lived consumer; not thread-safe.
 
-    A topic that was made anew is read from its beginning: its id tells, or, where brokers give none (before Kafka 2.8),
-    an end before what was read. One that was also filled beyond that point meanwhile is not noticed without ids.
+    A recreated topic is read from its beginning. It is detected by its id or, if brokers have no topic ids (before
+    Kafka 2.8), by an end before the offsets already read. Without ids, a recreated topic that was meanwhile filled
+    beyond that point is not detected.
     """
 
     def __init__(self, config: Mapping[str, Any]) -> None:
@@ -60,8 +61,8 @@ class TableReader:
     def read(self, topic: str, topic_id: str, end_offsets: Offsets) -> Table:
         """Return the latest value of each key before the ends, read committed.
 
-        Raises `KafkaException`, and `TimeoutError` when nothing comes for a while; then it starts anew next time. Cut
-        short while records come, by the time that the caller has, it goes on there next time.
+        Raises `KafkaException`, and `TimeoutError` if nothing arrives for a while; then the next read starts from the
+        beginning. If the caller's time ends while records are arriving, the next read continues there.
         """
         try:
             followed = self._follow(topic, topic_id, end_offsets)
@@ -74,7 +75,7 @@ class TableReader:
         return dict(followed.latest)
 
     def close(self) -> None:
-        """Forget everything and end the consumer."""
+        """Forget all tables and close the consumer."""
         consumer, self._consumer = self._consumer, None
         self._followed.clear()
         if consumer is not None:
@@ -100,12 +101,16 @@ class TableReader:
             now = time.monotonic()
             silent_since = now if messages else silent_since
             if now > silent_since + READ_TIMEOUT_S:
-                raise TimeoutError("nothing came")
+                raise TimeoutError("no records arrived")
             if now > end:
-                raise _CutShort("not read to its end in time") if silent_since > begun else TimeoutError("nothing came")
+                raise (
+                    _CutShort("not read to its end in time")
+                    if silent_since > begun
+                    else TimeoutError("no records arrived")
+                )
 
     def _take(self, message: Message) -> None:
-        """Take a record in, or the end of a partition, behind which markers of transactions may lie."""
+        """Process a record or the end of a partition; the end may come after transaction markers."""
         error = message.error()
         if error is not None and error.code() != KafkaError._PARTITION_EOF:
             if may_pass(error):

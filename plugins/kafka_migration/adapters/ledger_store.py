@@ -31,9 +31,9 @@ from kafka_migration.core.ledger.chain import (
 from kafka_migration.core.ledger.ledger import Ledger, with_entry
 
 LEDGER_FOLDER = "ledger"
-# Writers that meet at one number try again; the reservation keeps all but one away.
+# Writers that use the same number retry. Normally the reservation allows only one writer.
 _TRIES = 5
-# How many of the newest entries are looked for by name, where a listing lacks them.
+# How many of the newest entries are looked up by name if a listing lacks them.
 _UNLISTED = 20
 
 
@@ -41,18 +41,18 @@ class Anchor(Protocol):
     """Keeps the head of a ledger outside the evidence root."""
 
     def head(self) -> Head:
-        """Return the head that was kept last; `Head()` before any."""
+        """Return the head that was kept last; `Head()` if there is none."""
 
     def keep(self, head: Head) -> None:
-        """Keep a head in place of the one before it."""
+        """Keep a head instead of the previous one."""
 
 
 class LedgerStore:
     """The ledger of one migration. Only the run that holds the reservation appends.
 
-    `writer` is the run that may append, as it signs the reservation; `anchor` keeps the head of the ledger elsewhere.
-    Entries never change, so each is read once in the life of this object. Every method raises `Refused`
-    (`LEDGER_BROKEN`) for a ledger in which an entry is missing, changed or doubled.
+    `writer` is the holder name of the run that may append. `anchor` keeps the head of the ledger outside the evidence
+    root. Entries never change, so this object reads each one only once. Every method raises `Refused`
+    (`LEDGER_BROKEN`) if a ledger entry is missing, changed or duplicated.
     """
 
     def __init__(self, root: Folder, migration: str, writer: str | None = None, anchor: Anchor | None = None) -> None:
@@ -70,9 +70,9 @@ class LedgerStore:
         self._anchored: Head | None = None
 
     def read(self) -> Ledger:
-        """Return the ledger; one without entries is that of a new migration."""
+        """Return the ledger; the ledger of a new migration has no entries."""
         with self._lock:
-            # Asked before the entries are listed: what it names is there by then.
+            # Read the head before the entries are listed, so that its entry exists by then.
             anchored = self._anchor_head()
             names = self._listing(anchored.number)
             if names[: len(self._names)] != self._names:
@@ -93,9 +93,9 @@ class LedgerStore:
             return self._ledger if self._is_read else self.read()
 
     def append(self, entry: Mapping[str, Any]) -> None:
-        """Append one entry, after those that the ledger holds now.
+        """Append one entry to the current ledger.
 
-        Raises `Refused` (`NOT_RESERVED`) when another run has reserved the migration since: its entries and this one
+        Raises `Refused` (`NOT_RESERVED`) if another run has reserved the migration since: its entries and this one
         would contradict each other.
         """
         with self._lock:
@@ -110,16 +110,16 @@ class LedgerStore:
             raise TransientError(f"other writers append to {self.folder} at the same time")
 
     def _listing(self, newest: int) -> list[str]:
-        """Return the names of the entries, in order; `newest` is the number of one that was certainly written."""
+        """Return the names of the entries, in order; `newest` is the number of an entry known to be written."""
         names = {name for name in listed(self.folder) if name.endswith(".json") and not name.startswith(".")}
-        # A network file system may list a folder as it was some time ago; a file is found by its name all the same.
+        # A network file system may return an outdated listing; files are still found by name.
         recent = (f"{number:06}.json" for number in range(max(newest - _UNLISTED, 0) + 1, newest + 1))
         names |= {name for name in recent if name not in names and is_there(self.folder / name)}
         self._require(listing_findings(sorted(names), str(self.folder)))
         return sorted(names)
 
     def _take(self, name: str) -> None:
-        """Add the entry of this name to what is known of the ledger."""
+        """Read the entry of this name and add it to the ledger."""
         path = self.folder / name
         try:
             data = read_whole(path)
@@ -165,5 +165,5 @@ def _taken_over(folder: str, holder: str, writer: str) -> Finding:
         folder,
         f"the migration is reserved by {holder}",
         f"reserved by {writer}",
-        "Nothing was written to the ledger. Wait for that run to end, and trigger a new one.",
+        "Wait for that run to end, then trigger a new one. Nothing was written to the ledger.",
     )

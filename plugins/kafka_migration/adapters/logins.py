@@ -7,7 +7,7 @@ import pwd
 
 
 def service_login() -> str:
-    """Return the login under which Airflow runs here; the user id where the system knows no name for it."""
+    """Return the operating system login of Airflow; the user id if it has no name."""
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
     except KeyError:

@@ -1,4 +1,4 @@
-"""Asking a cluster the same about many groups: Kafka answers about one at a time, and most of that is waiting."""
+"""Concurrent requests about many groups: Kafka answers for one group at a time, and most of that time is waiting."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TypeVar
 K = TypeVar("K")
 V = TypeVar("V")
 
-# So many calls at once keep a cluster's coordinators no busier than a few consumers do.
+# This many concurrent calls load a cluster's coordinators no more than a few consumers do.
 AT_ONCE = 8
 
 
 def of_each(items: Iterable[K], ask: Callable[[K], V]) -> dict[K, V]:
-    """Return the answer for each item, in their order; an error is raised once all that were begun have ended."""
+    """Return the answer for each item, in order; an error is raised after all started calls have ended."""
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="kafka-migration-groups") as pool:
         asked = {item: pool.submit(ask, item) for item in items}
         try:

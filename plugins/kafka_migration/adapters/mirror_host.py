@@ -1,4 +1,4 @@
-"""The MirrorMaker host, spoken to by sending `mirrorctl` over a transport; SSH is the transport in use."""
+"""The MirrorMaker host, controlled by sending `mirrorctl` over a transport (SSH)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from kafka_migration.core.mirror.mirrorctl_protocol import (
     render_request,
 )
 
-# What mirrorctl waits for at most, by its own constants, and a slow network's share.
+# mirrorctl's own longest waits, plus time for a slow network.
 READ_TIMEOUT_S = 30.0
 LOCKED_TIMEOUT_S = 45.0
 START_TIMEOUT_S = 90.0
@@ -34,10 +34,9 @@ START_TIMEOUT_S = 90.0
 class ScriptMirrorHost:
     """A `MirrorHost` that sends mirrorctl itself with every call, so that the host needs no installation.
 
-    An acting call whose reply got lost is not left at that: the host is asked what is true, and the call is
-    sent once more where that is safe (all verbs are idempotent); only then its outcome is unknown. A reading
-    call whose connection broke is sent once more at once. A host that has mirrorctl installed as an OpenSSH forced
-    command understands the same requests.
+    If the reply of an acting call is lost, the host's status is read and the call is sent once more if that is safe
+    (all verbs are idempotent). Only if this fails too, the outcome is unknown. A reading call is sent once more
+    immediately if its connection broke. A host with mirrorctl as an OpenSSH forced command accepts the same requests.
     """
 
     def __init__(self, migration: str, transport: Transport, home: str | None = None) -> None:
@@ -137,14 +136,14 @@ class ScriptMirrorHost:
             return self._act_again(request, timeout_s, lost=error)
 
     def _act_again(self, request: HostRequest, timeout_s: float, lost: Exception) -> HostReply:
-        """Look before doing it again: a host that cannot even be asked is left alone."""
+        """Read the status before repeating the call; if that fails, do not repeat it."""
         try:
             present = self.status()
             reply = _ended_at_once(request, present) or self._call(request, timeout_s)
         except (MigrationError, ReplyLost, UnreadableReply) as error:
             raise OutcomeUnknown(
-                f"{request.verb} of migration {self.migration} was sent and its reply got lost ({lost}); "
-                f"asking again did not tell ({error})."
+                f"{request.verb} of migration {self.migration} was sent and its reply was lost ({lost}). "
+                f"A second request did not clarify the outcome ({error})."
             ) from error
         return checked(reply)
 
@@ -163,12 +162,12 @@ class ScriptMirrorHost:
 
 @cache
 def mirrorctl_text() -> str:
-    """Return the text of mirrorctl, which travels with the package."""
+    """Return the text of mirrorctl, which is part of the package."""
     return (Path(kafka_migration.__file__).parent / "host" / "mirrorctl").read_text(encoding="utf-8")
 
 
 def _ended_at_once(request: HostRequest, present: HostReply) -> HostReply | None:
-    """Return the reply to a start whose own reply got lost, when its process has come and gone since."""
+    """Return the reply to a start whose reply was lost, if its process has already ended."""
     if request.verb != "start" or str(present.generation) != request.words[0] or present.is_running:
         return None
     message = f"generation {present.generation} ended at its start with exit code {present.exit_code}"

@@ -1,6 +1,6 @@
-"""What goes on now, and how the last run ended: two small documents per migration, for whoever looks from outside.
+"""The progress of the active run and the result of the last run: two small documents per migration, for monitoring.
 
-They are replaced as a whole, and nothing in a run relies on them, so one that cannot be written changes nothing.
+They are replaced as a whole. Runs do not depend on them, so a failed write has no effect on a run.
 """
 
 from __future__ import annotations
@@ -25,45 +25,45 @@ class NewsStore:
         self._is_complained_of = False
 
     def progress(self) -> dict[str, Any] | None:
-        """Return what goes on now; `None` before anything did. Raises what the store raises."""
+        """Return the latest progress; `None` if there is none. Errors of the store are passed on."""
         return self._read(PROGRESS_FILE)
 
     def last_run(self) -> dict[str, Any] | None:
-        """Return how the last run ended; `None` before one has. Raises what the store raises."""
+        """Return the result of the last run; `None` if none has ended. Errors of the store are passed on."""
         return self._read(LAST_RUN_FILE)
 
     def tell_progress(self, document: Mapping[str, Any]) -> None:
-        """Replace what goes on now, if that can be done."""
+        """Replace the progress; errors are only logged."""
         self._tell(PROGRESS_FILE, document)
 
     def tell_step(self, run: str, step: str, at: str) -> None:
-        """Note which step a run has come to; what its watch told last stays."""
+        """Record the current step of a run; the last values of its watch are kept."""
         known = self.known_progress(run)
         self.tell_progress({**known, "schema": 1, "run": run, "step": step, "at": at, "step_at": at})
 
     def tell_stopped(self, run: str, generation: int, at: str) -> None:
-        """Note that a generation of MirrorMaker lives no more, whether or not it has its certificate."""
+        """Record that a generation of MirrorMaker has ended, with or without a stop certificate."""
         known = self.known_progress(run)
         self.tell_progress(
             {**known, "schema": 1, "run": run, "at": at, "stopped": {"generation": generation, "at": at}}
         )
 
     def tell_ended(self, run: str, at: str) -> None:
-        """Note that a run goes on no more, if it is the one that was told of."""
+        """Record that a run has ended, if the progress is of this run."""
         if known := self.known_progress(run):
             self.tell_progress({**known, "ended_at": at})
 
     def known_progress(self, run: str) -> dict[str, Any]:
-        """Return what was told of this run last; nothing where that cannot be read."""
+        """Return the latest progress of this run; empty if it cannot be read."""
         try:
             known = self.progress() or {}
         except Exception:
-            # Whatever a store raises: it is only news.
+            # Any error of the store: the progress is not essential.
             return {}
         return known if known.get("run") == run else {}
 
     def tell_last_run(self, document: Mapping[str, Any]) -> None:
-        """Replace how the last run ended, if that can be done."""
+        """Replace the result of the last run; errors are only logged."""
         self._tell(LAST_RUN_FILE, document)
 
     def _read(self, name: str) -> dict[str, Any] | None:
@@ -74,7 +74,7 @@ class NewsStore:
             write_whole(self.folder / name, to_json(document))
             self._is_complained_of = False
         except Exception as error:
-            # A run must not end because nobody can be told how it goes.
+            # A run must not fail because its progress cannot be written.
             if not self._is_complained_of:
                 log.warning("%s was not written: %s: %s", self.folder / name, type(error).__name__, error)
             self._is_complained_of = True

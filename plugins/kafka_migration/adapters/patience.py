@@ -1,4 +1,4 @@
-"""How long the calls of this thread may take together, so that a poll ends in time whatever is silent."""
+"""A common time limit for the calls of this thread, so that a poll ends in time even if a service does not answer."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-# What a call gets where the time is over already: enough for one that answers at once.
+# The timeout of a call if the time is already over: enough for an immediate answer.
 SHORTEST_S = 0.5
 _end_s: ContextVar[float | None] = ContextVar("end_s", default=None)
 
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Let the calls made in this block take this long together; a limit around it holds as well."""
+    """Limit the total time of the calls in this block; an outer limit still applies."""
     end_s, outer = time.monotonic() + seconds, _end_s.get()
     token = _end_s.set(end_s if outer is None else min(end_s, outer))
     try:
@@ -30,7 +30,7 @@ def at_most(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def no_limit() -> Iterator[None]:
-    """Give the calls made in this block their usual time, whatever limit is around it."""
+    """Give the calls in this block their usual timeouts, regardless of an outer limit."""
     token = _end_s.set(None)
     try:
         yield
@@ -39,22 +39,22 @@ def no_limit() -> Iterator[None]:
 
 
 def time_left(usual_s: float) -> float:
-    """Return how long one call may take: its usual time-out, or what is left where that is less."""
+    """Return the timeout of one call: its usual timeout, or the remaining time if that is shorter."""
     end_s = _end_s.get()
     return usual_s if end_s is None else min(usual_s, max(SHORTEST_S, end_s - time.monotonic()))
 
 
 class Aside:
-    """Makes calls that may hang, such as those to a store of files, in a thread of their own; one at a time.
+    """Makes calls that may hang, such as file system calls, in a separate thread; one at a time.
 
-    A call that hangs keeps its thread, which does not keep the process alive.
+    A hanging call blocks only its daemon thread.
     """
 
     def __init__(self) -> None:
         self._thread: threading.Thread | None = None
 
     def call(self, function: Callable[[], T], usual_s: float) -> T:
-        """Return what the function returns; raises `TimeoutError` after the time that one call may take.
+        """Return the result of the function; raises `TimeoutError` after the timeout of one call.
 
         While an earlier call still hangs, the function is not called.
         """

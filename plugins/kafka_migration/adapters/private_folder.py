@@ -1,7 +1,7 @@
-"""Folders that hold secrets for as long as a process works with them, and no longer than until the next one comes.
+"""Private folders for secrets, removed after use, or by the next process if their own process was killed.
 
-Each folder is locked while it is in use. The kernel takes the lock away with the process, however that ends, so an
-unlocked folder belongs to nobody. Process ids would not tell that: containers with ids of their own share folders.
+Each folder is locked while it is in use. The kernel releases the lock when the process ends for any reason, so an
+unlocked folder is unused. Process ids could not show that, because containers with separate ids share folders.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PREFIX = "kafka-migration-job-"
 
 @contextmanager
 def private_folder() -> Iterator[Path]:
-    """Yield a new folder that only this user may enter, removed at the end; remove those that dead processes left."""
+    """Yield a new folder that only this user may enter and remove it at the end; also remove leftover folders."""
     sweep()
     folder, lock = _made()
     try:
@@ -30,14 +30,14 @@ def private_folder() -> Iterator[Path]:
 
 
 def sweep() -> None:
-    """Remove every folder of this user that no process holds; what cannot be removed stays."""
+    """Remove every unlocked folder of this user; folders that cannot be removed are left."""
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):
             _remove_if_left(path)
 
 
 def _made() -> tuple[Path, int]:
-    """Return a new folder and its lock; a sweep that came between the two has taken the folder away."""
+    """Return a new folder and its lock; retry if a concurrent sweep removed the folder before it was locked."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         with suppress(FileNotFoundError):
@@ -59,5 +59,5 @@ def _remove_if_left(path: Path) -> None:
 
 
 def _opened(folder: Path) -> int:
-    """Open a folder; a link is none."""
+    """Open a folder; links are refused."""
     return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)

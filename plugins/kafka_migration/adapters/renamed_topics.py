@@ -1,4 +1,4 @@
-"""A cluster seen through the names that its topics have on the other cluster."""
+"""A cluster whose topics are addressed by their names on the source cluster."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ V = TypeVar("V")
 
 
 class RenamedTopics:
-    """A `KafkaCluster` whose topics of a migration go by their names on the source.
+    """A `KafkaCluster` that shows a migration's topics under their source names.
 
-    So everything that compares both sides speaks of `orders`, where the target's topic is `east.orders`. A topic that
-    happens to have the source's name on this cluster as well is not seen. Internal topics keep their names.
+    Code that compares both clusters uses `orders`, although the target's topic is `east.orders`. A topic of this
+    cluster that happens to have a source name is hidden. Internal topics keep their names.
     """
 
     def __init__(self, cluster: KafkaCluster, target_names: Mapping[str, str]) -> None:
@@ -143,7 +143,7 @@ class RenamedTopics:
         self._cluster.close()
 
     def _is_seen(self, name: str) -> bool:
-        """Tell whether a topic of this cluster is seen: not if another goes by its name."""
+        """Return whether a topic of this cluster is visible; false if its name is used for another topic."""
         return name in self._shown or name not in self._real
 
     def _to_real(self, topic: str) -> str:

@@ -1,4 +1,4 @@
-"""Requests to end mirroring, as files below the evidence root."""
+"""Requests to stop mirroring, as files below the evidence root."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ STOP_REQUESTS_FOLDER = "stop-requests"
 
 
 class StopRequestStore:
-    """The requests to end mirroring, at most one per generation. Anybody who can write here may ask."""
+    """The requests to stop mirroring, at most one per generation. Any user with write access here may ask."""
 
     def __init__(self, root: Folder, migration: str) -> None:
         self.folder = root / migration / STOP_REQUESTS_FOLDER
 
     def request(self, request: StopRequest) -> StopRequest:
-        """Write the request, unless its generation was asked before; return the one that stands."""
+        """Write the request, unless its generation already has one; return the valid request."""
         standing = self.find(request.generation)
         if standing is None:
             write_whole(self._path(request.generation), to_json(request.to_document()))
         return standing or request
 
     def find(self, generation: int) -> StopRequest | None:
-        """Return the request to this generation, `None` when there is none; raises what the store raises."""
+        """Return the request for this generation, `None` if there is none; errors of the store are passed on."""
         try:
             with naming(self._path(generation)):
                 return StopRequest.from_document(read_json(self._path(generation)))

@@ -1,4 +1,4 @@
-"""What carries a command to a host and brings its output back."""
+"""The transport that runs a command on a host and returns its output."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Protocol
 
 
 class ReplyLost(Exception):
-    """The command may have reached the host and run; what it said did not come back."""
+    """The command may have run on the host, but its output was lost."""
 
 
 class ReplyTimedOut(ReplyLost):
-    """The time for the command was over; asking the same again would wait as long."""
+    """The command's timeout was reached; a repeated call would wait as long."""
 
 
 class ReplyTooLong(ReplyLost):
-    """The command printed more than is taken; asking the same again would bring as much."""
+    """The command's output exceeds the limit; a repeated call would return as much."""
 
 
 class Transport(Protocol):
@@ -23,9 +23,9 @@ class Transport(Protocol):
     def __call__(self, command: str, stdin: str, timeout_s: float) -> tuple[int, str, str]:
         """Run a command with a text on its standard input; return (exit status, stdout, stderr).
 
-        Raises `TransientError` when the command was certainly not sent, `ReplyLost` when it may have been,
-        and `Refused` when the host must not be trusted or does not let us in. Bytes that are not UTF-8 come
-        back replaced.
+        Raises `TransientError` if the command was certainly not sent, `ReplyLost` if it may have been,
+        and `Refused` if the host must not be trusted or refuses the login. Bytes that are not UTF-8 are
+        replaced.
         """
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Kafka clusters behind Airflow connections: read, hidden from logs, checked, and only then used."""
+"""Kafka clusters of Airflow connections: each connection is read, masked in logs and checked before it is used."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ CONNECTION_TYPE = "kafka"
 _IN_EXTRA = "Correct the extra of the Airflow connection."
 _MAX_REASON = 300
 _SETTING_NAMES = sorted({*SETTINGS, *REFUSED}, key=len, reverse=True)
-# What goes wrong in a connection's own text; any other error is Airflow's, and may pass.
+# Errors of an invalid connection. Any other error comes from Airflow and may be temporary.
 _UNREADABLE = (AirflowException, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 def connection_config(connection_id: str, allowed: Collection[Insecurity] = ()) -> dict[str, Any]:
     """Return the librdkafka settings of a `kafka` connection, the provider's callbacks included.
 
-    `allowed` are the protections that it may give up. Raises `Refused` before anything is connected: with the finding
-    of each setting that is wrong, and also if librdkafka makes no client of them. Raises `TransientError` when Airflow
-    does not tell the connection.
+    `allowed` are the protections that it may disable. Raises `Refused` before anything is connected: with a finding
+    per invalid setting, and also if librdkafka cannot create a client. Raises `TransientError` if Airflow does not
+    return the connection.
     """
     config = _checked(connection_id, allowed)
     with _as_finding(connection_id, config):
@@ -49,9 +49,9 @@ def connection_config(connection_id: str, allowed: Collection[Insecurity] = ()) 
 
 
 def cluster_named(what: str, connection_id: str, allowed: Collection[Insecurity] = ()) -> ConfluentCluster:
-    """Return the cluster behind a connection; `what` says in errors which one it is, with its address.
+    """Return the cluster of a connection; `what` names it in errors, with its address.
 
-    Raises as `connection_config` does.
+    Raises like `connection_config`.
     """
     config = _checked(connection_id, allowed)
     address = config["bootstrap.servers"]
@@ -61,7 +61,7 @@ def cluster_named(what: str, connection_id: str, allowed: Collection[Insecurity]
 
 
 def findings_of_side(side: Cluster) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """Return what forbids to use a migration's connection with all of its clients, and what its file allows."""
+    """Return the findings that prevent the use of a migration's connection, and its allowed insecure settings."""
     try:
         config = connection_config(side.connection, side.insecure)
     except Refused as refused:
@@ -70,18 +70,18 @@ def findings_of_side(side: Cluster) -> tuple[tuple[Finding, ...], tuple[Finding,
 
 
 class _CheckedHook(KafkaAdminClientHook):  # type: ignore[misc]
-    """The provider's hook on a connection that was read already: what was checked is what is used."""
+    """The provider's hook for a connection that was already read, so that the checked settings are used."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(kafka_config_id=connection.conn_id)
         self._connection = connection
 
     def get_connection(self, conn_id: str) -> Connection:
-        """Return it."""
+        """Return the connection."""
         return self._connection
 
     def config(self) -> dict[str, Any]:
-        """Return the settings, with callbacks as functions and a token's where the provider adds one."""
+        """Return the settings, with callbacks as functions, and the token callback if the provider adds one."""
         config: dict[str, Any] = self._build_config()
         return config
 
@@ -89,7 +89,7 @@ class _CheckedHook(KafkaAdminClientHook):  # type: ignore[misc]
 def _checked(connection_id: str, allowed: Collection[Insecurity]) -> dict[str, Any]:
     connection = _read(connection_id)
     settings = _settings_of(connection)
-    # Before anything else sees them: an error may quote what it was given.
+    # Before anything else uses them, because an error may quote its input.
     mask_secret(list(secret_texts(settings)))
     findings = connection_findings(connection_id, settings, allowed, has_feature)
     if findings:
@@ -97,7 +97,7 @@ def _checked(connection_id: str, allowed: Collection[Insecurity]) -> dict[str, A
     with _as_finding(connection_id, settings):
         config = _CheckedHook(connection).config()
     if config.get("sasl.mechanism", config.get("sasl.mechanisms")) == "OAUTHBEARER" and "oauth_cb" not in config:
-        found, expected = "sasl.mechanism OAUTHBEARER, and no oauth_cb", "a function that gives tokens"
+        found, expected = "sasl.mechanism OAUTHBEARER without oauth_cb", "a function that returns tokens"
         raise Refused([_invalid(connection_id, found, expected)])
     return config
 
@@ -108,11 +108,13 @@ def _read(connection_id: str) -> Connection:
     except AirflowNotFoundException:
         raise Refused([_missing(connection_id)]) from None
     except _UNREADABLE as error:
-        raise Refused([_invalid(connection_id, f"{type(error).__name__} when Airflow reads it")]) from None
+        raise Refused([_invalid(connection_id, f"{type(error).__name__} when Airflow read it")]) from None
     except Exception as error:
-        raise TransientError(f"Airflow does not tell the connection {connection_id}: {type(error).__name__}") from error
+        raise TransientError(
+            f"Airflow did not return the connection {connection_id}: {type(error).__name__}"
+        ) from error
     if connection.conn_type != CONNECTION_TYPE:
-        expected, remedy = f"type {CONNECTION_TYPE}", "Name a connection of this type, or correct its type."
+        expected, remedy = f"type {CONNECTION_TYPE}", "Use a connection of this type, or correct its type."
         raise Refused([_invalid(connection_id, f"type {connection.conn_type}", expected, remedy)])
     return connection
 
@@ -121,15 +123,15 @@ def _settings_of(connection: Connection) -> dict[str, object]:
     try:
         settings = json.loads(connection.extra or "{}", object_pairs_hook=_without_doubles)
     except (ValueError, TypeError, RecursionError) as error:
-        found = str(error) if isinstance(error, _Double) else "an extra that is no JSON"
+        found = str(error) if isinstance(error, _Double) else "an extra that is not valid JSON"
         raise Refused([_invalid(connection.conn_id, found)]) from None
     if not isinstance(settings, dict):
-        raise Refused([_invalid(connection.conn_id, "an extra that is no object")])
+        raise Refused([_invalid(connection.conn_id, "an extra that is not a JSON object")])
     return settings
 
 
 class _Double(ValueError):
-    """A name is given twice."""
+    """A setting is given twice."""
 
 
 def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -142,11 +144,11 @@ def _without_doubles(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 @contextmanager
 def _as_finding(connection_id: str, settings: Mapping[str, object]) -> Iterator[None]:
-    """Turn whatever a hook or a client's constructor raises into a finding with the setting's name and no secret."""
+    """Convert any error of a hook or a client's constructor into a finding with the setting's name and no secret."""
     try:
         yield
     except Exception as error:
-        # Not only Kafka's errors: callbacks are imported, and values are converted, in there.
+        # Not only Kafka's errors: the code also imports callbacks and converts values.
         reason = " ".join(without_secrets(_reason(error), settings).split())[:_MAX_REASON]
         named = next((name for name in _SETTING_NAMES if name in reason), "")
         raise Refused([_invalid(connection_id, f"setting {named}: {reason}" if named else reason)]) from None
@@ -159,7 +161,7 @@ def _reason(error: Exception) -> str:
 
 @cache
 def has_feature(feature: str) -> bool:
-    """Tell whether the Kafka client of this Airflow was built with a part of librdkafka."""
+    """Return whether Airflow's Kafka client was built with a feature of librdkafka."""
     try:
         AdminClient({"builtin.features": feature, "logger": quiet_logger()})
     except KafkaException:
@@ -179,6 +181,9 @@ def _missing(connection_id: str) -> Finding:
 
 
 def _invalid(
-    connection_id: str, found: str, expected: str = "settings of which a client can be made", remedy: str = _IN_EXTRA
+    connection_id: str,
+    found: str,
+    expected: str = "settings with which a client can be created",
+    remedy: str = _IN_EXTRA,
 ) -> Finding:
     return Finding(Code.CONNECTION_INVALID, f"connection {connection_id}", found, expected, remedy)

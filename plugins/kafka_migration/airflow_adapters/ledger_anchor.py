@@ -1,4 +1,4 @@
-"""Airflow's variables as the keeper of each ledger's head: the evidence root does not vouch for itself."""
+"""Keeps each ledger's head in an Airflow variable, outside the evidence root that it protects."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
 from kafka_migration.core.ledger.chain import Head
 
-_DESCRIPTION = "Newest entry of this migration's ledger. Delete it only to accept the ledger as it is now."
+_DESCRIPTION = "Newest entry of this migration's ledger. Delete it only to accept the current ledger."
 
 
 class VariableAnchor:
     """Keeps the head of one migration's ledger in the Airflow variable `kafka_migration__<name>__ledger`.
 
-    An Airflow that has no such variable yet, such as a new one over an old evidence root, takes the ledger as it is.
+    An Airflow without this variable, such as a new one with an old evidence root, accepts the ledger unchecked.
     """
 
     def __init__(self, migration: str) -> None:
         self.key = f"kafka_migration__{migration}__ledger"
 
     def head(self) -> Head:
-        """Return the head that was kept last; `Head()` where Airflow has no such variable.
+        """Return the head that was kept last; `Head()` if Airflow has no such variable.
 
-        Raises `Refused` (`LEDGER_BROKEN`) when the variable holds none, `TransientError` when Airflow does not answer.
+        Raises `Refused` (`LEDGER_BROKEN`) if the variable holds no head, `TransientError` if Airflow does not answer.
         """
         text = Variable.get(self.key, default=None)
         if text is None:
@@ -36,17 +36,17 @@ class VariableAnchor:
             raise Refused([_not_a_head(self.key, str(error))]) from None
 
     def _require_missing(self) -> None:
-        # `Variable.get` gives its default for a variable that does not exist, and also for an API that does not answer
-        # (ExecutionAPISecretsBackend, Airflow 3.3.2). The list of keys tells the two apart.
+        # `Variable.get` returns its default for a variable that does not exist, and also if the API does not answer
+        # (ExecutionAPISecretsBackend, Airflow 3.3.2). The list of keys distinguishes the two cases.
         try:
             is_there = self.key in Variable.keys(prefix=self.key)
         except AirflowRuntimeError as error:
-            raise TransientError(f"Airflow does not answer which variables it has: {error}") from error
+            raise TransientError(f"Airflow did not list its variables: {error}") from error
         if is_there:
-            raise TransientError(f"Airflow does not answer what the variable {self.key} holds")
+            raise TransientError(f"Airflow did not return the variable {self.key}")
 
     def keep(self, head: Head) -> None:
-        """Keep a head in place of the one before it."""
+        """Keep a head instead of the previous one."""
         Variable.set(self.key, head.to_text(), _DESCRIPTION)
 
 
@@ -56,5 +56,5 @@ def _not_a_head(key: str, reason: str) -> Finding:
         f"Airflow variable {key}",
         reason,
         "the number and digest of the ledger's newest entry",
-        "Nothing was started. Find out who changed the variable. Delete it to accept the ledger as it is now.",
+        "Find out who changed the variable. Delete it to accept the current ledger. Nothing was started.",
     )

@@ -1,4 +1,4 @@
-"""Metrics sent through Airflow's own: StatsD, Datadog or OpenTelemetry, as section `[metrics]` says."""
+"""Sends metrics through Airflow's metrics: StatsD, Datadog or OpenTelemetry, as configured in section `[metrics]`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 def emit(*metrics: Metric) -> None:
-    """Send metrics; with metrics off in Airflow they go nowhere. Never raises: nothing depends on them."""
+    """Send metrics, if metrics are enabled in Airflow. Never raises, because nothing depends on metrics."""
     try:
         has_names = bool(conf.getboolean("metrics", "legacy_names_on", fallback=True))
         for metric in metrics:
@@ -26,7 +26,7 @@ def emit(*metrics: Metric) -> None:
 
 def _send(metric: Metric, *, with_names: bool) -> None:
     write = stats.gauge if metric.kind == "gauge" else stats.incr
-    # A counter takes whole numbers only.
+    # A counter accepts only integers.
     value = metric.value if metric.kind == "gauge" else int(metric.value)
     if with_names:
         write(metric.name_with_tags, value)
@@ -35,9 +35,9 @@ def _send(metric: Metric, *, with_names: bool) -> None:
 
 @cache
 def begin_metrics() -> None:
-    """Set Airflow's metrics up in a triggerer, which has only those that the core uses, not those for DAG authors.
+    """Set up Airflow's metrics for DAG authors in a triggerer, which has only those of Airflow's core.
 
-    For tasks Airflow has done it; done twice, OpenTelemetry would lose what a task has measured before.
+    In tasks Airflow does this itself. A second setup would make OpenTelemetry lose earlier measurements of the task.
     """
     has_names = conf.getboolean("metrics", "legacy_names_on", fallback=True)
     stats.initialize(factory=stats_utils.get_stats_factory(), export_legacy_names=has_names)

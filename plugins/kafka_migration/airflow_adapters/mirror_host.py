@@ -7,10 +7,10 @@ from kafka_migration.airflow_adapters.ssh import SshTransport
 
 
 class SshMirrorHost(ScriptMirrorHost):
-    """The MirrorMaker host behind an Airflow connection of type `ssh`.
+    """The MirrorMaker host of an Airflow connection of type `ssh`.
 
-    The connection's details are resolved here, so that a trigger can build it on the event loop and call it in
-    a thread; nothing is connected before the first call. For one caller at a time.
+    The constructor resolves the connection's details, so that a trigger can create the object on the event loop and
+    call it in a thread. It connects at the first call. Not thread-safe.
 
     Raises `Refused` (`CONNECTION_MISSING`, `CONNECTION_INVALID`).
     """

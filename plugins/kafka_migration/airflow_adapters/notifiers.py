@@ -1,4 +1,4 @@
-"""Airflow's notifiers: made from what a migration file says, and called."""
+"""Creates and calls Airflow's notifiers from the settings of a migration file."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ _SAMPLE = Alert(AlertKind.ERROR, "name", "run", "https://airflow.example", "noth
 
 
 def notifier_problem(settings: NotifierSettings) -> str:
-    """Return why a notifier cannot be made, or its templates not rendered, empty when they can; nothing is sent.
+    """Return why a notifier cannot be created or its templates rendered, empty if they can; nothing is sent.
 
-    They are rendered with nothing but `alert`, which is all that some alerts have.
+    The templates are rendered only with `alert`, because some alerts have nothing else.
     """
     try:
         _made(settings).render_template_fields({"alert": _SAMPLE.to_document()})
     except Exception as error:
-        # A class of anybody's, with arguments of anybody's: whatever its constructor raises.
+        # An arbitrary class with arbitrary arguments may raise any error.
         return f"{type(error).__name__}: {error}"
     return ""
 
 
 def notify(settings: NotifierSettings, alert: Alert) -> str:
-    """Send an alert through a notifier; return why it could not be sent, empty when it was.
+    """Send an alert through a notifier; return why it could not be sent, empty if it was.
 
-    Its templates see the alert as `alert` and nothing else: Airflow's context gives away every connection.
+    Its templates get only the alert as `alert`, because Airflow's context would expose every connection.
     """
     try:
         _made(settings)({"alert": alert.to_document()})
     except Exception as error:
-        # An alert that cannot be sent must not change what it tells of.
+        # An alert that cannot be sent must not affect the run.
         return f"{type(error).__name__}: {error}"
     return ""
 
@@ -40,5 +40,5 @@ def notify(settings: NotifierSettings, alert: Alert) -> str:
 def _made(settings: NotifierSettings) -> BaseNotifier:
     notifier = import_string(settings.notifier)
     if not (isinstance(notifier, type) and issubclass(notifier, BaseNotifier)):
-        raise TypeError(f"{settings.notifier} is no class of Airflow's BaseNotifier")
+        raise TypeError(f"{settings.notifier} is not a subclass of Airflow's BaseNotifier")
     return notifier(**settings.arguments)

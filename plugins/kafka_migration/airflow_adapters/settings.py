@@ -11,10 +11,10 @@ import kafka_migration
 from kafka_migration.core.evidence.root import EvidencePlace
 
 SECTION = "kafka_migration"
-# The second one takes the place of the older client that the first one names.
+# The second package replaces the older client that the first one depends on.
 SPARK_KAFKA_PACKAGES = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0,org.apache.kafka:kafka-clients:3.9.1"
 _PACKAGE = Path(kafka_migration.__file__).resolve().parent
-# In a wheel the Spark jobs lie within the package; in a folder copy beside `plugins/`, the package's folder.
+# In a wheel the Spark jobs are inside the package; in a folder copy they are next to `plugins/`.
 _SPARK_JOBS_OF_WHEEL = _PACKAGE / "spark_jobs"
 _IS_INSTALLED = _SPARK_JOBS_OF_WHEEL.is_dir()
 
@@ -42,7 +42,7 @@ def folder_at(place: str) -> Any:
 
 
 def migrations_folder() -> Path:
-    """Return `migrations_folder`; by default `include/migrations` beside `plugins/`, for a wheel beside the DAGs."""
+    """Return `migrations_folder`; by default `include/migrations` next to `plugins/`, for a wheel next to the DAGs."""
     return Path(conf.get(SECTION, "migrations_folder", fallback=str(_project() / "include" / "migrations")))
 
 
@@ -51,17 +51,17 @@ def _project() -> Path:
 
 
 def alerts_file() -> Path | None:
-    """Return `alerts_file`, which says who is told of migrations whose file does not, or `None` when not set."""
+    """Return `alerts_file`, with the notifiers for migration files without `alerts`, or `None` if not set."""
     named = conf.get(SECTION, "alerts_file", fallback="")
     return Path(named) if named else None
 
 
 def spark_jobs_folder() -> Path:
-    """Return `spark_jobs_folder`; by default `spark_jobs` beside `plugins/`, for a wheel its own."""
+    """Return `spark_jobs_folder`; by default `spark_jobs` next to `plugins/`, or the wheel's own folder."""
     own = _SPARK_JOBS_OF_WHEEL if _IS_INSTALLED else _PACKAGE.parents[1] / "spark_jobs"
     return Path(conf.get(SECTION, "spark_jobs_folder", fallback=str(own)))
 
 
 def spark_jars() -> str | None:
-    """Return `spark_jars`, a comma-separated list of the Kafka connector's jars, or `None` when not set."""
+    """Return `spark_jars`, a comma-separated list of the Kafka connector's jars, or `None` if not set."""
     return conf.get(SECTION, "spark_jars", fallback="") or None

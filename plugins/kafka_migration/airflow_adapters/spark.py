@@ -1,4 +1,4 @@
-"""What `spark-submit` will find: the connection's settings, `spark-defaults.conf`, and the jars' Kafka client."""
+"""The settings of `spark-submit`: the connection's settings, `spark-defaults.conf`, and the jars' Kafka client."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAMED_VERSION = re.compile(r"kafka-clients-(\d[\w.]*?)(?:-[a-z]\w*)?\.jar")
 
 
 def spark_target(connection_id: str) -> SparkTarget:
-    """Return where a connection submits to. Raises `Refused` (`CONNECTION_INVALID`) if its hook cannot be made."""
+    """Return the Spark cluster of a connection. Raises `Refused` (`CONNECTION_INVALID`) if its hook fails."""
     try:
         found = SparkSubmitHook(conn_id=connection_id)._connection
         own = own_settings(BaseHook.get_connection(connection_id).extra_dejson)
@@ -38,13 +38,13 @@ def _invalid(connection_id: str, error: Exception) -> Finding:
         Code.CONNECTION_INVALID,
         f"connection {connection_id} (validation.spark_connection)",
         f"{type(error).__name__}: {error}",
-        "a connection that the Spark provider understands",
-        "Correct the setting that the text names.",
+        "a valid connection for the Spark provider",
+        "Correct the setting in this message.",
     )
 
 
 def _defaults_file(binary: str) -> Path | None:
-    """Return where `spark-submit` looks for its defaults, as its own scripts find it."""
+    """Return the path of the defaults file that `spark-submit` uses."""
     if folder := os.environ.get("SPARK_CONF_DIR"):
         return Path(folder) / "spark-defaults.conf"
     home = os.environ.get("SPARK_HOME") or _spark_home(binary)
@@ -63,13 +63,13 @@ def _spark_home(binary: str) -> str | None:
 
 
 def spark_client_findings() -> tuple[Finding, ...]:
-    """Return what is wrong with the Kafka client of `spark_jars`, where a login is used; without jars ours comes."""
+    """Return findings about the Kafka client of `spark_jars` if a login is used; the default client is safe."""
     jars = settings.spark_jars()
     return kafka_client_findings(kafka_client_versions(jars)) if jars else ()
 
 
 def kafka_client_versions(jars: str) -> dict[str, str]:
-    """Return the version of each Kafka client among comma-separated jars; of jars elsewhere the name tells it."""
+    """Return the version of each Kafka client among comma-separated jars; for remote jars, from the file name."""
     places = [Path(jar.strip().removeprefix("file:")) for jar in jars.split(",")]
     versions = {place.name: _version(place) for place in places}
     return {name: version for name, version in versions.items() if version}

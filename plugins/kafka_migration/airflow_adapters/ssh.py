@@ -1,4 +1,4 @@
-"""SSH to one host through Airflow's connection: strict host keys, patient connecting, no command in the log."""
+"""SSH to one host through Airflow's connection: strict host keys, connection retries, no commands in the log."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ from kafka_migration.core.findings.errors import Finding, Refused, TransientErro
 from kafka_migration.core.text.brief import brief
 
 CONNECT_TRIES = 3
-# Three tries and two pauses stay within about 30 s; a connection's own `conn_timeout` is respected.
+# Three tries and two pauses take at most about 30 s; a connection's own `conn_timeout` is used.
 CONNECT_TIMEOUT_S = 8
 BACK_OFF_S = (1.0, 3.0)
 OPEN_CHANNEL_TIMEOUT_S = 10.0
-# How often a waiting read looks at the other stream.
+# How often a waiting read checks the other stream.
 READ_SLICE_S = 0.2
 CHUNK_BYTES = 65_536
-# What one command may print, stdout and stderr together.
+# The output limit of one command, stdout and stderr together.
 MAX_OUTPUT_BYTES = 8 * 1024 * 1024
-# What may come over the network meanwhile, whatever part of SSH it belongs to.
+# The limit for all bytes received meanwhile, including the SSH protocol itself.
 MAX_RECEIVED_BYTES = 2 * MAX_OUTPUT_BYTES
-# Some of Paramiko's waits have no limit of their own; the connection is closed so long after the deadline.
+# Some of Paramiko's waits have no timeout, so the connection is closed this long after the deadline.
 GUARD_DELAY_S = 1.0
-# Paramiko logs each connection and each login; in the log of a task only what went wrong is news.
+# Paramiko logs each connection and login; the task log should contain only problems.
 LOG_CHANNEL = "kafka_migration.paramiko"
-# Paramiko's word for an exit status that never came.
+# Paramiko's value for a missing exit status.
 NO_EXIT_STATUS = -1
 
 
 class SshTransport:
     """A `Transport` over the `ssh` connection of Airflow; one SSH connection is kept for several calls.
 
-    Raises `Refused` (`CONNECTION_MISSING`, `CONNECTION_INVALID`) when built from a connection that does not
-    exist, does not make sense, or does not verify host keys.
+    The constructor raises `Refused` (`CONNECTION_MISSING`, `CONNECTION_INVALID`) if the connection does not
+    exist, is invalid, or does not verify host keys.
     """
 
     def __init__(self, ssh_conn_id: str) -> None:
@@ -82,7 +82,7 @@ class SshTransport:
             client.close()
 
     def _lost(self, error: Exception, deadline: float) -> ReplyLost:
-        """Close the connection, on which more of the reply may come, and return why the reply was not taken."""
+        """Close the connection, which may still carry parts of the reply, and return why the reply was rejected."""
         self.close()
         if isinstance(error, _TooLong) or (self._line is not None and self._line.left < 0):
             return ReplyTooLong(f"{self._host}: the output is longer than {MAX_OUTPUT_BYTES:,} bytes")
@@ -90,7 +90,7 @@ class SshTransport:
         return kind(f"{self._host}: {_text(error)}")
 
     def _open_channel(self) -> paramiko.Channel:
-        """Open a channel, on a new connection where the kept one turns out to be broken."""
+        """Open a channel, on a new connection if the kept one is broken."""
         if self._client is not None:
             try:
                 return self._channel_of(self._client)
@@ -112,7 +112,7 @@ class SshTransport:
         return transport.open_session(timeout=time_left(OPEN_CHANNEL_TIMEOUT_S))
 
     def _connect(self) -> paramiko.SSHClient:
-        """Connect, trying again only where that can help."""
+        """Connect, and retry only if that can help."""
         for number in range(1, CONNECT_TRIES + 1):
             try:
                 return self._client_of(self._hook)
@@ -125,7 +125,7 @@ class SshTransport:
                 raise Refused([_invalid(self._name, f"{where}{error}")]) from None
             except (paramiko.SSHException, OSError, EOFError) as error:
                 self._refuse_what_stays(error)
-                # A caller that has little time left tries again at its next poll.
+                # A caller with little time left retries at its next poll.
                 if number == CONNECT_TRIES or time_left(math.inf) < BACK_OFF_S[number - 1] + CONNECT_TIMEOUT_S:
                     text = f"{Code.SSH_UNREACHABLE}: {self._host}: {_text(error)} ({number} {_tries(number)})"
                     raise TransientError(text) from error
@@ -133,10 +133,10 @@ class SshTransport:
         raise AssertionError("unreachable")
 
     def _client_of(self, hook: SSHHook) -> paramiko.SSHClient:
-        """Log in once, with nothing but what the connection names.
+        """Log in once, with only the credentials of the connection.
 
-        The hook would ask the system's known hosts before the connection's key, offer every key of this machine, and
-        compress, so that few bytes of the host become many here.
+        The hook would check the system's known hosts before the connection's key, offer every key of this machine, and
+        enable compression, with which a few received bytes could expand to many.
         """
         client = paramiko.SSHClient()
         logging.getLogger(LOG_CHANNEL).setLevel(logging.WARNING)
@@ -176,13 +176,13 @@ class SshTransport:
         return transport
 
     def _refuse_what_stays(self, error: Exception) -> None:
-        """Raise `Refused` for what another try would not mend, least of all a login that counts as an attack."""
+        """Raise `Refused` for errors that a retry cannot fix; repeated refused logins could look like an attack."""
         text = str(error)
         if isinstance(error, paramiko.AuthenticationException) and "timeout" not in text.lower():
             raise Refused([_not_let_in(self._host, self._name)]) from None
         if "No authentication methods available" in text:
             raise Refused([_not_let_in(self._host, self._name)]) from None
-        # The text of Paramiko's RejectPolicy, which the hook leaves in place.
+        # The text of Paramiko's RejectPolicy, which the hook uses.
         if "not found in known_hosts" in text:
             raise Refused([self._unknown()]) from None
 
@@ -195,20 +195,20 @@ class SshTransport:
             self._host,
             shown,
             "a host key pinned in the Airflow connection",
-            "Compare the fingerprint on the host itself (`ssh-keygen -lf /etc/ssh/ssh_host_*_key.pub`); if it is the "
-            f'same, set the extra of {self._name}: "host_key": "{line}".',
+            "Compare the fingerprint on the host itself (`ssh-keygen -lf /etc/ssh/ssh_host_*_key.pub`). If they match, "
+            f'set the extra of {self._name}: "host_key": "{line}".',
         )
 
 
 class _Line:
-    """A socket that takes only so much from the host."""
+    """A socket with a limit for the bytes received from the host."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
         self.left = MAX_RECEIVED_BYTES
 
     def recv(self, size: int) -> bytes:
-        """Receive as a socket does; more than is left ends the connection."""
+        """Receive like a socket; exceeding the limit ends the connection."""
         data = self._sock.recv(min(size, CHUNK_BYTES))
         self.left -= len(data)
         if self.left < 0:
@@ -220,7 +220,7 @@ class _Line:
 
 
 class _TooLong(OSError):
-    """The command printed more than is taken."""
+    """The command's output exceeds the limit."""
 
 
 class _Known(NamedTuple):
@@ -231,32 +231,32 @@ class _Known(NamedTuple):
 def _hook(ssh_conn_id: str, name: str) -> _Known:
     try:
         hook = SSHHook(ssh_conn_id, conn_retry_attempts=1, banner_timeout=CONNECT_TIMEOUT_S)
-        # The hook takes an extra that is no JSON for none.
+        # The hook ignores an extra that is not valid JSON.
         extra = json.loads(SSHHook.get_connection(ssh_conn_id).extra or "{}")
     except AirflowNotFoundException:
         raise Refused([_missing(name)]) from None
     except Exception as error:
-        # Airflow and Paramiko refuse a connection with many types; none of them holds the key itself.
+        # Airflow and Paramiko raise many error types; none of them contains the key itself.
         if "isn't defined" in str(error) or "NOT_FOUND" in str(error):
             raise Refused([_missing(name)]) from None
         raise Refused([_invalid(name, brief(str(error)))]) from None
     for setting in ("no_host_key_check", "allow_host_key_change"):
         if getattr(hook, setting):
-            raise Refused([_invalid(name, f"{setting} is true, so any host would be believed")])
+            raise Refused([_invalid(name, f"{setting} is true, so any host would be trusted")])
     hook.conn_timeout = hook.conn_timeout or CONNECT_TIMEOUT_S
     hook.auth_timeout = hook.auth_timeout or CONNECT_TIMEOUT_S
     return _Known(hook, str(extra.get("look_for_keys")).lower() == "true")
 
 
 def _login(hook: SSHHook) -> dict[str, Any]:
-    """Return the one way to log in; beside a key the password only unlocks the key.
+    """Return the login method; if there is a key, the password only decrypts it.
 
-    Paramiko would take a key file for each type of key in turn, and so take a refused login for an unreadable file.
+    Paramiko would try a key file as each key type in turn, and so report a refused login as an unreadable file.
     """
     password = hook.password.strip() if hook.password else None
     if hook.key_file and not hook.pkey:
         path = Path(hook.key_file).expanduser()
-        # Airflow's own reading of keys, as for `private_key`.
+        # Airflow's own key parser, as for `private_key`.
         key = hook._pkey_from_private_key(path.read_text(encoding="utf-8"), passphrase=password)
         certificate = path.with_name(f"{path.name}-cert.pub")
         if certificate.is_file():
@@ -272,15 +272,15 @@ def _run(channel: paramiko.Channel, command: str, stdin: bytes, deadline: float)
     _send(channel, stdin, deadline)
     stdout, stderr = _receive(channel, deadline)
     if not channel.status_event.wait(max(1.0, deadline - time.monotonic())):
-        raise TimeoutError("the command's exit status did not come")
-    # Without a status the connection broke, or the command was killed; it then may be at an end or not.
+        raise TimeoutError("the command's exit status did not arrive")
+    # Without a status, the connection broke or the command was killed; the command may or may not have ended.
     if channel.recv_exit_status() == NO_EXIT_STATUS:
-        raise EOFError("the command's exit status did not come")
+        raise EOFError("the command's exit status did not arrive")
     return channel.recv_exit_status(), stdout, stderr
 
 
 def _send(channel: paramiko.Channel, data: bytes, deadline: float) -> None:
-    """Send all; a command that reads no further may have said why, so that is no error here."""
+    """Send all data. If the command stops reading, its output may contain the reason, so this is not an error."""
     sent = 0
     while sent < len(data):
         _check(deadline)
@@ -294,7 +294,7 @@ def _send(channel: paramiko.Channel, data: bytes, deadline: float) -> None:
 
 
 def _receive(channel: paramiko.Channel, deadline: float) -> tuple[str, str]:
-    """Read to the end of the output, both streams as they come; too much, or too late, is an error."""
+    """Read both output streams to the end; raises if the output is too long or too late."""
     stdout, stderr = bytearray(), bytearray()
     is_open = True
     while is_open:
@@ -350,8 +350,8 @@ def _changed(host: str, error: paramiko.BadHostKeyException) -> Finding:
         host,
         f"{error.key.get_name()} {_fingerprint(error.key)}",
         f"the pinned {error.expected_key.get_name()} {_fingerprint(error.expected_key)}",
-        "Find out why: the host was set up anew, or something stands between. Only if the new fingerprint is seen on "
-        "the host itself, pin the new key in the Airflow connection.",
+        "Find out why: the host was reinstalled, or the connection is intercepted. Pin the new key in the Airflow "
+        "connection only after you have checked its fingerprint on the host itself.",
     )
 
 
@@ -361,7 +361,7 @@ def _not_let_in(host: str, name: str) -> Finding:
         host,
         "the login was refused",
         "a user and a key or password that the host accepts",
-        f"Correct the user, key or password in {name}. It was tried once, so that no account gets locked.",
+        f"Correct the user, key or password in {name}. The login was tried only once, so that no account is locked.",
     )
 
 
@@ -371,7 +371,7 @@ def _missing(name: str) -> Finding:
         name,
         "no such Airflow connection",
         "a connection of type ssh to the MirrorMaker host",
-        "Create it (Admin > Connections), or name another one in `mirror.connection`.",
+        "Create it (Admin > Connections), or set `mirror.connection` to another one.",
     )
 
 
@@ -381,5 +381,5 @@ def _invalid(name: str, found: str) -> Finding:
         name,
         found,
         "host, user, key or password, and the host's key as `host_key` in the extra",
-        "Correct the connection; host keys are always verified.",
+        "Correct the connection. Host keys are always verified.",
     )

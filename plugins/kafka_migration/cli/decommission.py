@@ -1,4 +1,4 @@
-"""`kafka-migration decommission`: whether the old cluster may be switched off, or why not."""
+"""`kafka-migration decommission`: whether the source cluster may be switched off."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ DECOMMISSION_SCHEMA = 1
 
 
 def decommission(arguments: Namespace) -> int:
-    """Print the answer as lines, or as one JSON document; the exit code says it too."""
-    # Connections that are stored in Airflow's database are seen only so outside of a task.
+    """Print the answer as lines or as one JSON document; the exit code gives it too."""
+    # Outside of a task, connections in Airflow's database are visible only with this setting.
     os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
     store = MigrationStore.open(arguments.evidence_root, arguments.name)
     overlap = None if arguments.overlap is None else timedelta(seconds=arguments.overlap)
@@ -47,7 +47,7 @@ def decommission_document(store: MigrationStore, patience: Patience) -> dict[str
 
 
 def _points(store: MigrationStore, ledger: Ledger, now: datetime, patience: Patience) -> tuple[Point, ...]:
-    # Airflow takes seconds to import, and only an answer that asks the clusters needs it.
+    # Importing Airflow takes seconds, and only this branch reads the clusters.
     from kafka_migration.adapters.renamed_topics import RenamedTopics
     from kafka_migration.airflow_adapters.connections import cluster_named
     from kafka_migration.steps.rollback.decommission import read_old_cluster
@@ -68,13 +68,13 @@ def _points(store: MigrationStore, ledger: Ledger, now: datetime, patience: Pati
 
 
 def _migration(store: MigrationStore, ledger: Ledger) -> Migration:
-    """Return the migration as the last cutover's run froze it."""
+    """Return the migration as frozen by the run of the last cutover."""
     run = ledger.cutovers[-1].run
     return load_migration(store.evidence_of(run).frozen_migration(), where=f"{store.name} (frozen)")
 
 
 def decommission_lines(document: Mapping[str, Any]) -> list[str]:
-    """Return the answer for a person: yes, or no with every reason."""
+    """Return the answer as lines of text: yes, or no with every reason."""
     reasons = [
         f"  {point['question']} {reason}"
         for point in document["points"]

@@ -1,4 +1,4 @@
-"""The parser of the command line, and what an error makes of the exit code."""
+"""The parser of the command line, and the exit code for each error."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from kafka_migration.core.migration.patterns import pattern_problem
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.migration_file.scalars import Duration
 
-# As a shell reports a command that was interrupted.
+# The exit code that shells use for an interrupted command.
 INTERRUPTED = 130
 MAX_REASON = 500
 
@@ -36,28 +36,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit code; wrong usage exits with 2."""
     arguments = parser().parse_args(argv)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A terminal that cannot show a letter is no reason to fail half-way.
+        # Do not fail because the terminal cannot show a character.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with only_answers():
             return int(arguments.run(arguments))
     except BrokenPipeError:
-        # Who reads has heard enough; what was asked is done. Python would complain once more when it ends.
+        # The reader closed the pipe; the command itself is done. Without this, Python reports the pipe again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(ExitCode.DONE)
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
-        # Whatever it is: who called is told what it is and what to do, not where in the code it was met.
+        # The user gets findings with a remedy for every error, not a traceback.
         complain(findings_of(error))
         return int(ExitCode.REFUSED if isinstance(error, Refused) else ExitCode.FAILED)
 
 
 class _Parser(argparse.ArgumentParser):
-    """Tells wrong usage as everything else is told: with a code and what to do."""
+    """Reports wrong usage as a finding with a code and a remedy."""
 
     def error(self, message: str) -> NoReturn:
-        """End with what is wrong and how the verb is used."""
+        """Print the usage and the finding, and exit."""
         self.print_usage(sys.stderr)
         complain([usage_finding(message, self.prog)])
         self.exit(ExitCode.USAGE)
@@ -71,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of all verbs."""
     made = _Parser(
         "kafka-migration",
-        description="Look at, and steer, migrations of Kafka clusters.",
+        description="Inspect and control migrations of Kafka clusters.",
         epilog=EXIT_CODES,
     )
     made.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
@@ -86,25 +86,25 @@ def parser() -> argparse.ArgumentParser:
 
 def _add_status(verbs: _Verbs) -> None:
     verb = _verb(
-        verbs, "status", "tell where a migration stands, or all of them", "status demo --json", is_name_optional=True
+        verbs, "status", "show the status of one migration or of all", "status demo --json", is_name_optional=True
     )
     _add_json(verb)
     verb.set_defaults(run=status)
 
 
 def _add_verdict(verbs: _Verbs) -> None:
-    text = "tell what all runs together prove of each topic, from the ledger"
+    text = "show the verdict of all runs on each topic, from the ledger"
     verb = _verb(verbs, "verdict", text, "verdict demo")
     _add_json(verb)
     verb.set_defaults(run=verdict)
 
 
 def _add_json(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--json", action="store_true", help="one JSON document instead of lines")
+    verb.add_argument("--json", action="store_true", help="print one JSON document instead of lines")
 
 
 def _add_stop(verbs: _Verbs) -> None:
-    text = "ask the run that mirrors now to end mirroring and validate what was copied"
+    text = "ask the active run to stop mirroring and to validate the copied records"
     verb = _verb(verbs, "stop", text, 'stop demo --reason "maintenance" --wait')
     verb.add_argument("--reason", type=_reason, default="", metavar="TEXT", help="kept in the evidence")
     verb.add_argument("--wait", action="store_true", help="wait until MirrorMaker has stopped")
@@ -113,16 +113,20 @@ def _add_stop(verbs: _Verbs) -> None:
 
 
 def _add_decommission(verbs: _Verbs) -> None:
-    text = "tell whether the old cluster may be switched off, or why not"
+    text = "check whether the source cluster may be switched off"
     verb = _verb(verbs, "decommission", text, "decommission demo --quiet 48h")
     verb.add_argument(
-        "--quiet", type=_duration_s, default="24h", metavar="TIME", help="nothing written for so long (default: 24h)"
+        "--quiet",
+        type=_duration_s,
+        default="24h",
+        metavar="TIME",
+        help="required time without writes to the source (default: 24h)",
     )
     verb.add_argument(
         "--overlap",
         type=_duration_s,
         metavar="TIME",
-        help="how long after a cutover one may go back (default: as long as the source keeps a topic's records)",
+        help="time after a cutover in which a rollback is possible (default: the retention of the source topic)",
     )
     _add_json(verb)
     verb.set_defaults(run=decommission)
@@ -132,7 +136,7 @@ def _add_waves(verbs: _Verbs) -> None:
     verb = _bare_verb(
         verbs,
         "waves",
-        "tell which topics must move together, and propose migration files",
+        "show which topics must move together, and propose migration files",
         "waves --source old_kafka --target new_kafka",
     )
     for side in ("source", "target"):
@@ -142,26 +146,26 @@ def _add_waves(verbs: _Verbs) -> None:
             action="append",
             default=[],
             choices=[str(each) for each in Insecurity],
-            help="a protection that the connection may give up; may be given again (default: none)",
+            help="a protection that the connection may disable; may be repeated (default: none)",
         )
     for option, of_what in (
-        ("--topic", "topics to propose; may be given again (default: all)"),
-        ("--ignore-group", "groups that join no topics; may be given again"),
+        ("--topic", "topics to propose; may be repeated (default: all)"),
+        ("--ignore-group", "groups that do not tie topics together; may be repeated"),
     ):
-        text = f"regular expression on the whole name of {of_what}"
+        text = f"regular expression for the whole name of {of_what}"
         verb.add_argument(option, type=_pattern, action="append", default=[], metavar="PATTERN", help=text)
     verb.add_argument(
         "--min-topics",
         type=_count,
         default=1,
         metavar="NUMBER",
-        help="put small waves together until each has so many topics (default: 1)",
+        help="combine small waves until each has at least this many topics (default: 1)",
     )
     verb.add_argument(
         "--timeout", type=_duration_s, default="5m", metavar="TIME", help="for reading transactions (default: 5m)"
     )
     verb.add_argument("--write", type=Path, metavar="FOLDER", help="write a migration file per wave")
-    verb.add_argument("--prefix", type=_prefix, default="wave", help="waves are called PREFIX-01, … (default: wave)")
+    verb.add_argument("--prefix", type=_prefix, default="wave", help="waves are named PREFIX-01, … (default: wave)")
     verb.add_argument("--mirror-host", metavar="CONNECTION", help="for --write: Airflow connection of type ssh")
     verb.add_argument("--spark", metavar="CONNECTION", help="for --write: Airflow connection of type spark")
     verb.add_argument("--kafka-home", metavar="FOLDER", help="for --write: Kafka on the MirrorMaker host")
@@ -184,13 +188,16 @@ def _verb(
     is_name_optional: bool = False,
 ) -> _Parser:
     verb = _bare_verb(verbs, name, text, example)
-    of_whom = "name of the migration, as its file is called"
+    of_whom = "name of the migration: its file name without .yaml"
     if is_name_optional:
         verb.add_argument("name", nargs="?", help=f"{of_whom} (default: a list of all)")
     else:
         verb.add_argument("name", help=of_whom)
     verb.add_argument(
-        "--evidence-root", type=_place, metavar="PLACE", help="folder or URL (default: that of Airflow's configuration)"
+        "--evidence-root",
+        type=_place,
+        metavar="PLACE",
+        help="folder or URL (default: the one in Airflow's configuration)",
     )
     return verb
 
@@ -208,18 +215,18 @@ def _bare_verb(verbs: _Verbs, name: str, text: str, example: str) -> _Parser:
 
 def _place(text: str) -> str:
     if not text.strip():
-        raise argparse.ArgumentTypeError("an empty place")
+        raise argparse.ArgumentTypeError("an empty value")
     return text
 
 
 def _reason(text: str) -> str:
-    """Return a text of one line that a terminal can show as it is."""
+    """Return the text as one line of printable characters."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())[:MAX_REASON]
 
 
 def _pattern(text: str) -> str:
     if problem := pattern_problem(text):
-        raise argparse.ArgumentTypeError(f"no regular expression; expected {problem}")
+        raise argparse.ArgumentTypeError(f"not a regular expression; expected {problem}")
     return text
 
 
@@ -230,7 +237,7 @@ def _count(text: str) -> int:
 
 
 def _prefix(text: str) -> str:
-    """Return what names of migrations may begin with; a number of up to five digits comes behind it."""
+    """Return a valid prefix for migration names; a number of up to five digits is appended to it."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,56}", text):
         raise argparse.ArgumentTypeError("lower-case letters, digits and hyphens, at most 57")
     return text

@@ -1,4 +1,4 @@
-"""How a verb ends and how it writes: exit codes, and lines that a terminal can show as they are."""
+"""Exit codes and output of the command line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _answers: ContextVar[TextIO | None] = ContextVar("answers", default=None)
 
 
 class ExitCode(IntEnum):
-    """What the exit code of the command says."""
+    """The exit codes of the command."""
 
     DONE = 0
     FAILED = 1
@@ -28,8 +28,8 @@ class ExitCode(IntEnum):
 
 
 EXIT_CODES = (
-    "exit codes: 0 done; 1 failed, or something is wrong; 2 wrong usage; 3 refused; "
-    "4 partly done, or something is not known; 5 not ready"
+    "exit codes: 0 done; 1 failed, or a problem was found; 2 wrong usage; 3 refused; "
+    "4 partly done, or something is unknown; 5 not ready"
 )
 
 
@@ -42,7 +42,7 @@ def aligned(rows: Iterable[Sequence[str]]) -> list[str]:
 
 @contextmanager
 def only_answers() -> Iterator[None]:
-    """Keep standard output for what `say` writes; what Airflow and its providers log there goes to standard error."""
+    """Reserve standard output for `say`; the log lines of Airflow and its providers go to standard error."""
     token = _answers.set(sys.stdout)
     try:
         with redirect_stdout(sys.stderr):
@@ -52,7 +52,7 @@ def only_answers() -> Iterator[None]:
 
 
 def say(lines: Iterable[str]) -> None:
-    """Write lines to standard output, at once: somebody may be waiting for the next."""
+    """Write lines to standard output and flush each one."""
     for line in lines:
         print(shown(line), file=_answers.get(), flush=True)
 

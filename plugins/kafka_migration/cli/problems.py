@@ -1,4 +1,4 @@
-"""What an error of the command line is to the person who called it: a finding with a code and a remedy."""
+"""Converts an error of the command line into findings with a code and a remedy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kafka_migration.core.findings.errors import Finding, FindingsError, Transie
 
 
 def findings_of(error: BaseException) -> tuple[Finding, ...]:
-    """Return the findings that an error has, or the one that it is."""
+    """Return the findings of an error, or one finding that describes it."""
     if isinstance(error, FindingsError):
         return error.findings
     if isinstance(error, TransientError):
@@ -23,12 +23,12 @@ def findings_of(error: BaseException) -> tuple[Finding, ...]:
 
 
 def usage_finding(problem: str, verb: str) -> Finding:
-    """Return what is wrong with the arguments."""
+    """Return the finding for invalid arguments."""
     return Finding(
         Code.COMMAND_INVALID,
         "the command line",
         problem,
-        "arguments as its help shows them",
+        "arguments as shown in the help",
         f"See `{verb} --help`. Nothing was done.",
     )
 
@@ -39,18 +39,18 @@ def _unreachable(error: TransientError) -> Finding:
         "a cluster",
         str(error),
         "an answer in time",
-        "See whether its brokers run, and whether this machine reaches the address. Then try again.",
+        "Check that its brokers run and that this machine reaches the address. Then try again.",
     )
 
 
 def _place(error: OSError) -> Finding:
     return Finding(
         Code.EVIDENCE_ROOT_UNREACHABLE,
-        str(error.filename or "the evidence root, or a file that was named"),
+        str(error.filename or "the evidence root, or a given file"),
         f"{type(error).__name__}: {error.strerror or error}",
-        "a place that this user may read and write",
-        "Correct the place or its rights, then try again. The evidence root is that of Airflow's configuration, or "
-        "--evidence-root.",
+        "a location that this user may read and write",
+        "Correct the location or its permissions, then try again. The evidence root comes from --evidence-root or "
+        "Airflow's configuration.",
     )
 
 
@@ -59,8 +59,8 @@ def _missing(error: ImportError) -> Finding:
         Code.AIRFLOW_MISSING,
         f"module {error.name or 'of Airflow'}",
         str(error),
-        "a Python in which Airflow and its providers are installed",
-        "Run the command with the Python of Airflow. For status, verdict and stop of a plain folder, --evidence-root "
+        "a Python environment with Airflow and its providers",
+        "Run the command with Airflow's Python. For status, verdict and stop with a local folder, --evidence-root "
         "is enough.",
     )
 
@@ -72,6 +72,6 @@ def _unexpected(error: BaseException) -> Finding:
         Code.COMMAND_FAILED,
         "the command",
         f"{type(error).__name__}: {error}{place}",
-        "no such error",
-        "If a document of the evidence root was changed by hand, restore it. Else report this line.",
+        "no error",
+        "If a document of the evidence root was edited manually, restore it. Otherwise report this line.",
     )

@@ -1,4 +1,4 @@
-"""`kafka-migration status`: where a migration stands, what goes on now, and how the last run ended."""
+"""`kafka-migration status`: the phase of a migration, its current run and the result of the last run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kafka_migration.core.report.news import Contradiction, LastRun, Progress, a
 from kafka_migration.core.validation.coverage_rules import coverage_of
 
 STATUS_SCHEMA = 4
-# News that are older than this, and than three polls, are no news of a run that goes on.
+# A progress document older than this may belong to a run that is no longer active.
 FRESH_S = 120.0
 
 
@@ -35,14 +35,14 @@ def status(arguments: Namespace) -> int:
 
 
 def _status_of_all(arguments: Namespace, now: datetime) -> int:
-    """Print a line per migration; one whose evidence cannot be read is named, and hides no other."""
+    """Print a line per migration; if its evidence cannot be read, the line shows the code of the problem."""
     documents: list[dict[str, Any]] = []
     problems: list[Finding] = []
     for store in all_migrations(arguments.evidence_root):
         try:
             documents.append(brief_document(store, now))
         except Exception as error:
-            # Whatever it is: the other migrations can be told of all the same.
+            # Any error: the other migrations are still listed.
             found = findings_of(error)
             problems += found
             documents.append({"migration": store.name, "problem": str(found[0].code)})
@@ -58,7 +58,7 @@ _HEADS = ("MIGRATION", "PHASE", "VERDICT", "NOW", "LAST RUN")
 
 
 def brief_document(store: MigrationStore, now: datetime) -> dict[str, Any]:
-    """Return what the list of all migrations tells of one."""
+    """Return one migration's entry in the list of all migrations."""
     proved, last, progress = verdict_document(store), _last_run(store), _progress(store, now)
     return {
         "migration": store.name,
@@ -90,7 +90,7 @@ def _brief_row(document: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def status_document(store: MigrationStore, now: datetime | None = None) -> dict[str, Any]:
-    """Return what is known of the migration as plain JSON values; `None` is *nothing yet*."""
+    """Return the status of the migration as plain JSON values; `None` means *nothing yet*."""
     now = now or datetime.now(UTC)
     ledger = store.ledger.read()
     covered = coverage_of(ledger)
@@ -121,20 +121,24 @@ def _last_run(store: MigrationStore) -> LastRun | None:
 
 
 def _progress(store: MigrationStore, now: datetime) -> dict[str, Any] | None:
-    """Return what the run that goes on has told last; `None` where none does."""
+    """Return the latest progress of the active run; `None` if no run is active."""
     with naming(store.news.folder / PROGRESS_FILE):
         document = store.news.progress()
         progress = None if document is None else Progress.from_document(document)
     if progress is None or progress.ended_at is not None:
         return None
     age_s = (now - datetime.fromisoformat(progress.at)).total_seconds()
-    told = progress.to_document()
     is_fresh = age_s <= FRESH_S
-    return {**told, "words": progress.words, "age": age_words(progress.at, now), "is_fresh": is_fresh}
+    return {
+        **progress.to_document(),
+        "words": progress.words,
+        "age": age_words(progress.at, now),
+        "is_fresh": is_fresh,
+    }
 
 
 def status_lines(document: Mapping[str, Any]) -> list[str]:
-    """Return the status for a person."""
+    """Return the status as lines of text."""
     generation = document["last_generation"]
     rows = [("Migration", document["migration"]), ("Phase", document["phase"])]
     rows += [*_now_rows(document["now"]), *_last_run_rows(document["last_run"])]
@@ -149,9 +153,9 @@ def status_lines(document: Mapping[str, Any]) -> list[str]:
 
 def _now_rows(progress: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     if progress is None:
-        return [("Now", "no run is at work")]
+        return [("Now", "no active run")]
     stage, mode = (f", {progress[name]}" if progress[name] else "" for name in ("stage", "mode"))
-    old = "" if progress["is_fresh"] else "; nothing was heard since: is the run, or the triggerer, still there?"
+    old = "" if progress["is_fresh"] else "; no update since: check that the run and the triggerer are still running"
     rows = [("Now", f"{progress['step']}{stage}{mode}, by {progress['run']} ({progress['age']}{old})")]
     if progress["words"]:
         rows.append(("Progress", progress["words"]))
@@ -161,16 +165,16 @@ def _now_rows(progress: Mapping[str, Any] | None) -> list[tuple[str, str]]:
 
 def _last_run_rows(last: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     if last is None:
-        return [("Last run", "none has ended")]
+        return [("Last run", "none has finished")]
     verdict = f", verdict {last['verdict']}" if last["verdict"] else ""
     rows = [("Last run", f"{last['mode']}, {last['outcome']}{verdict}, {last['at']} ({last['age']}), {last['run']}")]
     rows += [("Found", str(Finding.from_document(finding))) for finding in last["findings"][:_NAMED_FINDINGS]]
     if (more := len(last["findings"]) - _NAMED_FINDINGS) > 0:
-        rows.append(("Found", f"… and {more} more; --json has all"))
+        rows.append(("Found", f"… and {more} more; --json shows all"))
     return rows + [("Contradicted", str(Contradiction.from_document(each))) for each in last["contradictions"]]
 
 
-# More would hide where the migration stands.
+# More would push the status itself off the screen.
 _NAMED_FINDINGS = 3
 
 
@@ -204,11 +208,11 @@ def _generation_rows(generation: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def stopped_words(stop: Mapping[str, Any]) -> str:
-    """Say in words how a generation ended, from its certificate's document."""
+    """Describe how a generation ended, from the document of its stop certificate."""
     if stop["graceful"]:
-        return f"{stop['at']}, {stop['reason']}, in good order"
-    exit_code = "not known" if stop["exit_code"] is None else stop["exit_code"]
-    return f"{stop['at']}, {stop['reason']}, NOT in good order (exit code {exit_code})"
+        return f"{stop['at']}, {stop['reason']}, clean stop"
+    exit_code = "unknown" if stop["exit_code"] is None else stop["exit_code"]
+    return f"{stop['at']}, {stop['reason']}, NOT a clean stop (exit code {exit_code})"
 
 
 def _text(value: object | None) -> str | None:

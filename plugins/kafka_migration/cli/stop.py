@@ -1,4 +1,4 @@
-"""`kafka-migration stop`: asks the run that mirrors now to end mirroring."""
+"""`kafka-migration stop`: asks the active run to stop mirroring."""
 
 from __future__ import annotations
 
@@ -24,19 +24,20 @@ from kafka_migration.core.migration.stop_request import StopRequest, what_follow
 from kafka_migration.core.text.shown import duration
 from kafka_migration.migration_file.loading import load_migration
 
-# How often `--wait` looks into the ledger.
+# How often `--wait` reads the ledger.
 LOOK_EVERY_S = 2.0
-# How long a certificate is waited for when MirrorMaker has ended already.
+# How long to wait for the stop certificate after MirrorMaker has ended.
 CERTIFICATE_WAIT_S = 60.0
 _NO_CERTIFICATE = (
-    "its stop certificate is not written yet: that needs both clusters. If this run cannot write it, the next run does."
+    "its stop certificate is not written yet, because that needs both clusters. "
+    "If this run cannot write it, the next run does."
 )
-# What is only said beside the answer; when it cannot be told, the request stands all the same.
-_UNTOLD = (MigrationError, OSError, LookupError, TypeError, ValueError, AttributeError, RecursionError)
+# Errors while reading optional details. The request remains valid without them.
+_UNREADABLE = (MigrationError, OSError, LookupError, TypeError, ValueError, AttributeError, RecursionError)
 
 
 def stop(arguments: Namespace) -> int:
-    """Ask, say what happens next, and with `--wait` wait for the stop certificate."""
+    """Write the stop request, print what happens next, and with `--wait` wait for the stop certificate."""
     store, clock = MigrationStore.open(arguments.evidence_root, arguments.name), SystemClock()
     generation = open_generation(store)
     mine = StopRequest(generation.number, generation.start.run, _text(clock), login_name(), arguments.reason)
@@ -56,7 +57,7 @@ def stop(arguments: Namespace) -> int:
 
 
 def open_generation(store: MigrationStore) -> Generation:
-    """Return the generation that was started and not stopped; `Refused` (`NOTHING_TO_STOP`) when there is none."""
+    """Return the open generation; raises `Refused` (`NOTHING_TO_STOP`) if there is none."""
     ledger = store.ledger.read()
     if ledger.open_generation is None:
         raise Refused([_nothing_to_stop(store.name, ledger)])
@@ -64,12 +65,12 @@ def open_generation(store: MigrationStore) -> Generation:
 
 
 def asked_lines(store: MigrationStore, request: StopRequest, *, is_new: bool) -> list[str]:
-    """Return what was asked, of whom, and what happens next."""
+    """Return the lines on the request, its run and what happens next."""
     mode, watch = mode_of(store, request.run), _watch_settings(store, request.run)
     within = "at its next poll" if watch is None else f"within {duration(promised_s(watch))}"
     subject = f"generation {request.generation} of {store.name}"
     rows = [
-        ("Asked", f"{subject} to end mirroring" if is_new else f"{subject} was asked already"),
+        ("Asked", f"{subject} to stop mirroring" if is_new else f"{subject} was asked before"),
         ("Run", request.run if mode is None else f"{request.run}, mode {mode}"),
         ("Request", str(request)),
         ("Next", f"the run sees the request {within}, then stops MirrorMaker; {what_follows(mode)}"),
@@ -80,9 +81,10 @@ def asked_lines(store: MigrationStore, request: StopRequest, *, is_new: bool) ->
 def wait_for_stop(
     store: MigrationStore, generation: int, timeout_s: float, clock: Clock, sleep: Callable[[float], None]
 ) -> StopCertificate | None:
-    """Return the stop certificate of a generation once the ledger has it.
+    """Return the stop certificate of a generation as soon as it is in the ledger.
 
-    `None` when the time is over, or a minute after MirrorMaker has ended: a silent cluster holds up certificates.
+    Returns `None` after the timeout, or one minute after MirrorMaker has ended: an unreachable cluster delays the
+    certificate.
     """
     deadline_s, has_ended = clock.monotonic_s() + timeout_s, False
     while True:
@@ -96,31 +98,31 @@ def wait_for_stop(
 
 
 def stopped_without_certificate(store: MigrationStore, generation: int) -> str:
-    """Return when the run found that MirrorMaker had ended; empty while that is not known."""
-    with suppress(*_UNTOLD):
+    """Return the time at which the run found MirrorMaker ended; empty while unknown."""
+    with suppress(*_UNREADABLE):
         stopped = (store.news.progress() or {}).get("stopped") or {}
         return str(stopped["at"]) if stopped.get("generation") == generation else ""
     return ""
 
 
 def promised_s(watch: WatchSettings) -> float:
-    """Return after how long a request is seen and obeyed at the latest.
+    """Return the longest time until the run acts on a request.
 
-    A poll may have looked for requests already. A pause and a second poll follow, at whose end the request is obeyed.
+    The current poll may already have checked for requests. A pause and a second poll follow; after it the run acts.
     """
     return 2 * watch.poll_limit_s + watch.poll_interval_s
 
 
 def mode_of(store: MigrationStore, holder: str) -> Mode | None:
-    """Return the mode that a run was checked for; `None` where its evidence does not tell."""
-    with suppress(*_UNTOLD):
+    """Return the mode of a run from its preflight document; `None` if it cannot be read."""
+    with suppress(*_UNREADABLE):
         preflight = store.evidence_of(holder).newest(Kind.PREFLIGHT)
         return None if preflight is None else Mode(preflight["mode"])
     return None
 
 
 def login_name() -> str:
-    """Return who asks; a user id where the system knows no name for it."""
+    """Return the login name of the user, or the user id if it has no name."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):
@@ -128,7 +130,7 @@ def login_name() -> str:
 
 
 def _watch_settings(store: MigrationStore, holder: str) -> WatchSettings | None:
-    with suppress(*_UNTOLD):
+    with suppress(*_UNREADABLE):
         text = store.evidence_of(holder).frozen_migration()
         return load_migration(text, where=f"{store.name} (frozen)").watch
     return None
@@ -145,15 +147,16 @@ def _nothing_to_stop(name: str, ledger: Ledger) -> Finding:
         Code.NOTHING_TO_STOP,
         f"migration {name}",
         found,
-        "a generation of MirrorMaker that was started and not stopped",
-        "Nothing was asked. A run that has not started MirrorMaker yet is stopped by marking it failed.",
+        "a running generation of MirrorMaker",
+        "No request was written. To stop a run that has not started MirrorMaker yet, mark it failed.",
     )
 
 
 def _not_stopped_words(timeout_s: float) -> str:
     return (
-        f"{duration(timeout_s)}, and there is no stop certificate yet; the request stands. Is the run still going on? "
-        "Without one the host stops MirrorMaker when its lease is over, and the next run certifies it."
+        f"{duration(timeout_s)} without a stop certificate; the request remains valid. Check that the run is still "
+        "active. Without an active run the host stops MirrorMaker when its lease expires, and the next run writes the "
+        "certificate."
     )
 
 

@@ -1,4 +1,4 @@
-"""Where the command line finds what the runs left: the evidence root, and one migration below it."""
+"""Access of the command line to the evidence root and to the migrations in it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from kafka_migration.core.migration.settings import RunIdentity
 
 @dataclass(frozen=True)
 class MigrationStore:
-    """The part of the evidence store that belongs to one migration."""
+    """The evidence of one migration."""
 
     root: Any
     name: str
 
     @classmethod
     def open(cls, place: str | None, name: str) -> MigrationStore:
-        """Return the migration below a root; `None` is the root of Airflow's configuration.
+        """Return the migration in an evidence root; `None` means the root in Airflow's configuration.
 
-        Raises `Refused` (`MIGRATION_UNKNOWN`) when no run left anything there under this name.
+        Raises `Refused` (`MIGRATION_UNKNOWN`) if there is no evidence of this migration.
         """
         root = evidence_root(place)
         known = _names(root)
@@ -41,22 +41,22 @@ class MigrationStore:
 
     @property
     def stop_requests(self) -> StopRequestStore:
-        """The requests to end mirroring."""
+        """The requests to stop mirroring."""
         return StopRequestStore(self.root, self.name)
 
     @property
     def news(self) -> NewsStore:
-        """What goes on now, and how the last run ended."""
+        """The progress of the active run, and the result of the last run."""
         return NewsStore(self.root, self.name)
 
     def evidence_of(self, holder: str) -> RunEvidence:
-        """Return the evidence of the run that signs itself so."""
+        """Return the evidence of the run with this holder name."""
         identity = RunIdentity.from_holder(holder)
         return RunEvidence(self.root, self.name, identity, self.ledger.read().keeper_of(identity))
 
 
 def all_migrations(place: str | None) -> list[MigrationStore]:
-    """Return every migration below a root, by name; raises `Refused` (`MIGRATION_UNKNOWN`) where there is none."""
+    """Return all migrations in an evidence root, by name; raises `Refused` (`MIGRATION_UNKNOWN`) if there are none."""
     root = evidence_root(place)
     if not (names := _names(root)):
         raise Refused([_unknown("", names, root)])
@@ -64,7 +64,7 @@ def all_migrations(place: str | None) -> list[MigrationStore]:
 
 
 def evidence_root(place: str | None) -> Any:
-    """Return the root at a path or URL, or the one of Airflow's configuration."""
+    """Return the evidence root at a path or URL, or the one in Airflow's configuration."""
     if place is not None and "://" not in place:
         return Path(place)
     # Airflow takes seconds to import; a plain folder does not need it.
@@ -81,7 +81,7 @@ def _names(root: Any) -> list[str]:
 
 
 def _is_migration(path: Any) -> bool:
-    """Tell whether runs left anything here: a ledger, or a run's first attempt."""
+    """Return whether the folder holds a ledger, or the first attempt of a run."""
     if not path.is_dir():
         return False
     return (path / LEDGER_FOLDER).is_dir() or any((run / "attempt-1").is_dir() for run in path.iterdir())
@@ -91,8 +91,8 @@ def _unknown(name: str, known: list[str], root: Any) -> Finding:
     return Finding(
         Code.MIGRATION_UNKNOWN,
         f"migration {name}" if name else "migrations",
-        f"no evidence of {'it' if name else 'any'} below {root}",
+        f"no evidence in {root}",
         f"one of {', '.join(known)}" if known else "evidence of at least one run",
-        "Correct the name, or name the evidence root that Airflow writes to (--evidence-root, or AIRFLOW_HOME and the "
-        "configuration that Airflow itself has).",
+        "Correct the name, or pass the evidence root that Airflow writes to (--evidence-root, or AIRFLOW_HOME with "
+        "Airflow's own configuration).",
     )

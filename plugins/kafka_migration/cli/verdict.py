@@ -1,4 +1,4 @@
-"""`kafka-migration verdict`: what all runs together prove of each topic, from the ledger alone."""
+"""`kafka-migration verdict`: the verdict of all runs on each topic, from the ledger alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kafka_migration.core.validation.coverage import TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
 
 VERDICT_SCHEMA = 2
-# From worst to best: the first that a topic has is that of the migration.
+# From worst to best. The worst standing of any topic is that of the migration.
 _STANDINGS = ("FAIL", "NOT_VERIFIABLE", "nothing copied", "pending", "WARN", "PASS")
 _EXIT_CODES = {
     "FAIL": ExitCode.FAILED,
@@ -29,7 +29,7 @@ _EXIT_CODES = {
 
 
 def verdict(arguments: Namespace) -> int:
-    """Print the verdicts as lines, or as one JSON document; the exit code says whether everything is proved."""
+    """Print the verdicts as lines or as one JSON document; the exit code tells if everything is proved."""
     document = verdict_document(MigrationStore.open(arguments.evidence_root, arguments.name))
     say_json(document) if arguments.json else say(verdict_lines(document))
     if document["contradictions"]:
@@ -38,7 +38,7 @@ def verdict(arguments: Namespace) -> int:
 
 
 def verdict_document(store: MigrationStore) -> dict[str, Any]:
-    """Return what the ledger proves as plain JSON values."""
+    """Return the verdicts in the ledger as plain JSON values."""
     ledger = store.ledger.read()
     covered = {**{topic: TopicCoverage(topic) for topic in ledger.topics}, **coverage_of(ledger)}
     standings = {topic.standing for topic in covered.values()} or {"nothing copied"}
@@ -53,17 +53,17 @@ def verdict_document(store: MigrationStore) -> dict[str, Any]:
 
 
 def _contradictions(store: MigrationStore) -> tuple[Contradiction, ...]:
-    """Return what runs have found since that takes a good verdict back."""
+    """Return later findings of runs that contradict a good verdict."""
     with naming(store.news.folder / LAST_RUN_FILE):
         last = store.news.last_run()
         return () if last is None else LastRun.from_document(last).contradictions
 
 
 def verdict_lines(document: Mapping[str, Any]) -> list[str]:
-    """Return the verdicts for a person."""
-    as_of = f"{document['as_of']}, by the ledger; the clusters were not asked" if document["as_of"] else "no run yet"
+    """Return the verdicts as lines of text."""
+    as_of = f"{document['as_of']}, from the ledger; clusters were not read" if document["as_of"] else "no run yet"
     contradictions = [Contradiction.from_document(each) for each in document["contradictions"]]
-    but = ", CONTRADICTED by what a run has found since" if contradictions else ""
+    but = ", CONTRADICTED by a later finding" if contradictions else ""
     head = [("Migration", document["migration"]), ("As of", as_of), ("Verdict", f"{document['standing']}{but}")]
     head += [("Contradicted", str(each)) for each in contradictions]
     topics = document["topics"]
@@ -87,10 +87,10 @@ def _cells(found: Mapping[str, Any]) -> tuple[str, ...]:
 def _reasons(found: Mapping[str, Any]) -> Iterator[str]:
     yield from found["reasons"]
     if found["further_reasons"]:
-        yield f"and {found['further_reasons']:,} more; --json has all"
+        yield f"and {found['further_reasons']:,} more; --json shows all"
 
 
 def _newest_time(ledger: Ledger) -> str | None:
-    """Return when a run last said anything of the copy."""
+    """Return the time of the newest entry about the copy."""
     generations = [moment.at for g in ledger.generations for moment in (g.start, g.stop) if moment is not None]
     return max([*generations, *(judgement.at for judgement in ledger.judgements)], default=None)

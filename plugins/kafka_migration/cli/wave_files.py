@@ -1,4 +1,4 @@
-"""The migration files of waves: what they would be, whether they may be written, and writing them."""
+"""Proposes, checks and writes the migration files of waves."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from kafka_migration.migration_file.loading import MAX_FILE_BYTES, load_migratio
 
 @dataclass(frozen=True, slots=True)
 class FilesThere:
-    """The migration files that are there already, and what is not known because one cannot be read."""
+    """The existing migration files, and what is unknown because a file cannot be read."""
 
     migrations: tuple[Migration, ...]
     not_known: tuple[str, ...]
 
     def topics_between(self, source: str, target: str) -> dict[str, str]:
-        """Return the topics that they copy between these connections, each with its file."""
+        """Return the topics that the files copy between these connections, each with its file."""
         return {
-            topic: f"in {each.name}.yaml already"
+            topic: f"already in {each.name}.yaml"
             for each in reversed(self.migrations)
             if (each.source.connection, each.target.connection) == (source, target)
             for topic in each.topics
@@ -34,27 +34,27 @@ class FilesThere:
 
 
 def files_in(folders: Iterable[Path]) -> FilesThere:
-    """Read the migration files of some folders; a folder that is not there has none."""
+    """Read the migration files in some folders; a missing folder has none."""
     migrations, not_known = [], []
     for folder in dict.fromkeys(folder.resolve() for folder in folders):
         for path in sorted(folder.glob("*.yaml")):
             try:
                 migrations.append(load_migration_file(path)[1])
             except Refused:
-                not_known.append(f"which topics {path.name} has: it is no valid migration file")
+                not_known.append(f"the topics of {path.name}: it is not a valid migration file")
     return FilesThere(tuple(migrations), tuple(not_known))
 
 
 def proposed_files(plan: WavePlan, names: Names, prefix: str, not_known: Iterable[str]) -> dict[str, str]:
-    """Return name and text of a migration file per wave, in their order."""
+    """Return the name and text of a migration file per wave, in the order of the waves."""
     digits = max(2, len(str(len(plan.waves))))
-    remarks = [f"not known when this was proposed: {text}" for text in not_known]
+    remarks = [f"unknown when this file was proposed: {text}" for text in not_known]
     called = (f"{prefix}-{number:0{digits}}" for number in range(1, len(plan.waves) + 1))
     return {name: wave_file(name, wave, names, remarks) for name, wave in zip(called, plan.waves, strict=True)}
 
 
 def check_files(folder: Path, files: Mapping[str, str], others: Iterable[Migration]) -> None:
-    """Raise `Refused` with all that keeps the files from being written: nothing is written over, nothing overlaps."""
+    """Raise `Refused` if a file exists already, is invalid, or overlaps with another migration."""
     others = tuple(others)
     findings = [finding for name, text in files.items() for finding in _findings(folder, name, text, others)]
     if findings:
@@ -66,9 +66,9 @@ def _findings(folder: Path, name: str, text: str, others: tuple[Migration, ...])
         yield Finding(
             Code.MIGRATION_FILE_EXISTS,
             str(folder / f"{name}.yaml"),
-            "a file",
-            "none: what somebody may have edited is not written over",
-            "Name another --prefix or another folder, or remove the file.",
+            "an existing file",
+            "no file, because existing files are never overwritten",
+            "Use another --prefix or another folder, or remove the file.",
         )
     if len(text.encode()) > MAX_FILE_BYTES:
         yield Finding(
@@ -76,7 +76,7 @@ def _findings(folder: Path, name: str, text: str, others: tuple[Migration, ...])
             f"{name}.yaml",
             f"{len(text.encode()):,} bytes",
             f"at most {MAX_FILE_BYTES:,}",
-            "Make the wave smaller: --ignore-group leaves out what joins too much.",
+            "Make the wave smaller: use --ignore-group for groups that tie too many topics together.",
         )
     try:
         migration = load_migration(text, where=f"{name}.yaml")
@@ -88,7 +88,7 @@ def _findings(folder: Path, name: str, text: str, others: tuple[Migration, ...])
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> list[Path]:
-    """Write all files, or none: what was written before an error is taken away again."""
+    """Write all files or none: after an error, the files written so far are removed."""
     written: list[Path] = []
     try:
         for name, text in files.items():

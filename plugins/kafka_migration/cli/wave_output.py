@@ -1,4 +1,4 @@
-"""Waves as lines for a person, and as one JSON document."""
+"""Waves as lines of text and as one JSON document."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def waves_document(
     at: datetime,
     written: Iterable[Path],
 ) -> dict[str, Any]:
-    """Return everything as plain JSON values."""
+    """Return the waves as plain JSON values."""
     return {
         "schema": WAVES_SCHEMA,
         "at": at.isoformat(timespec="seconds"),
@@ -72,7 +72,7 @@ def _group_document(group: GroupReads) -> dict[str, Any]:
 
 
 def waves_lines(plan: WavePlan, document: Mapping[str, Any]) -> list[str]:
-    """Return the waves as a table, then each about which there is more to say, then all that is in none."""
+    """Return a table of the waves, details of the waves that need them, and everything that is in no wave."""
     names = [each["name"] for each in document["waves"]]
     topics = sum(len(wave.topics) for wave in plan.waves)
     head = [("Source", document["source"]), ("Target", document["target"])]
@@ -92,9 +92,9 @@ def _row(name: str, wave: Wave) -> tuple[str, ...]:
         name,
         f"{len(wave.topics):,}",
         f"{wave.partitions:,}",
-        "not known" if wave.records is None else f"{wave.records:,}",
+        "unknown" if wave.records is None else f"{wave.records:,}",
         f"{len(wave.groups):,}",
-        "not known" if None in active else f"{sum(map(bool, active)):,}",
+        "unknown" if None in active else f"{sum(map(bool, active)):,}",
         some(wave.topics, 1),
     )
 
@@ -104,20 +104,18 @@ def _wave_lines(name: str, wave: Wave) -> Iterator[str]:
     rows = [("Topics", some(wave.topics)), ("Groups", readers(wave.groups))]
     if wave.transactional_ids:
         rows.append(("Transactions", some(wave.transactional_ids)))
-    for label, texts in (("Why", reasons(wave)), ("To know", remarks(wave))):
+    for label, texts in (("Why", reasons(wave)), ("Note", remarks(wave))):
         rows += [("" if number else label, text) for number, text in enumerate(texts)]
     yield from (f"  {line}" for line in aligned(rows))
 
 
 def _rest(plan: WavePlan, not_known: Sequence[str]) -> Iterator[str]:
     immovable = [f"{each.group} ({each.kind})" for each in plan.immovable]
-    yield from _section(
-        "Groups that are ignored", [some([each.group for each in plan.ignored])] if plan.ignored else []
-    )
+    yield from _section("Ignored groups", [some([each.group for each in plan.ignored])] if plan.ignored else [])
     yield from _section("Groups that no cutover can move", [some(immovable)] if immovable else [])
-    yield from _section("Topics that are not proposed", _by_reason(plan.elsewhere))
+    yield from _section("Topics not proposed", _by_reason(plan.elsewhere))
     yield from _section("Topics that belong to no application", _by_reason(plan.left_out))
-    yield from _section("Not known, so that a wave may lack topics or groups", not_known)
+    yield from _section("Unknown; waves may lack topics or groups", not_known)
 
 
 def _by_reason(topics: Mapping[str, str]) -> Iterator[str]:

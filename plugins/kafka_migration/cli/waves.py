@@ -1,4 +1,4 @@
-"""`kafka-migration waves`: which topics must move together, as waves, and a migration file for each."""
+"""`kafka-migration waves`: groups topics that must move together into waves, with a migration file for each."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from kafka_migration.core.waves.plan import WavePlan, Wish, plan_waves
 
 
 def waves(arguments: Namespace) -> int:
-    """Print the waves as lines, or as one JSON document, after the files are written that were asked for.
+    """Write the requested files, then print the waves as lines or as one JSON document.
 
-    The exit code says whether everything could be read.
+    The exit code tells if everything could be read.
     """
-    # Connections that are stored in Airflow's database are seen only so outside of a task.
+    # Outside of a task, connections in Airflow's database are visible only with this setting.
     os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
     there = _files_there(arguments.write)
     source_insecure, target_insecure = _insecure(arguments.source_insecure), _insecure(arguments.target_insecure)
@@ -56,12 +56,12 @@ def _insecure(named: Sequence[str]) -> tuple[Insecurity, ...]:
 
 
 def _files_there(folder: Path | None) -> FilesThere:
-    """Return the migration files of the configured folder, and of the one to be written to."""
-    # Airflow takes seconds to import, and few verbs need it.
+    """Return the migration files in the configured folder and in the output folder."""
+    # Importing Airflow takes seconds, and few verbs need it.
     from kafka_migration.airflow_adapters.settings import migrations_folder
 
     if folder is not None and not folder.is_dir():
-        raise NotADirectoryError(f"{folder} is no folder; make it, or name another")
+        raise NotADirectoryError(f"{folder} is not a folder; create it, or use another")
     return files_in([migrations_folder(), *([folder] if folder else [])])
 
 
@@ -100,11 +100,11 @@ def _remedy(side: str, finding: Finding) -> str:
     if finding.code is not Code.CONNECTION_INSECURE:
         return finding.remedy
     kinds = " and ".join(f"--{side}-insecure {each}" for each in Insecurity if each in finding.remedy)
-    return f"Correct the connection; or allow it by {kinds}, which the proposed migration files then say too."
+    return f"Correct the connection, or allow this with {kinds}. The proposed migration files then allow it too."
 
 
 def _different(source: KafkaCluster, target: KafkaCluster) -> int:
-    """Return the number of brokers of the target; refuse one cluster as both sides."""
+    """Return the number of target brokers; refuse if both connections lead to one cluster."""
     source_facts, target_facts = source.facts(), target.facts()
     if source_facts.cluster_id == target_facts.cluster_id:
         raise Refused(
@@ -112,7 +112,7 @@ def _different(source: KafkaCluster, target: KafkaCluster) -> int:
                 Finding(
                     Code.SAME_CLUSTER,
                     "--source and --target",
-                    f"one cluster, id {source_facts.cluster_id}",
+                    f"the same cluster, id {source_facts.cluster_id}",
                     "two different clusters",
                     "Correct one of the two connections.",
                 )

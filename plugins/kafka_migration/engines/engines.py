@@ -1,4 +1,4 @@
-"""Which engine a migration has."""
+"""The engine of a migration."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kafka_migration.engines.mirrormaker2 import MirrorMaker2
 
 
 def engine_of(migration: Migration, source: KafkaCluster, target: KafkaCluster) -> MirrorEngine:
-    """Return the engine that the migration file names, over the migration's two clusters."""
+    """Return the engine of the migration file for the migration's two clusters."""
     return _ENGINES[migration.mirror.engine](migration, source, target)
 
 

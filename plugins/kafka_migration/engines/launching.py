@@ -1,4 +1,4 @@
-"""What both MirrorMakers are launched with: secrets as files, Java options, logging, limits of the producer."""
+"""The launch settings of both MirrorMaker versions: secret files, Java options, logging, producer limits."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from kafka_migration.core.mirror.host import GENERATION_DIR, LOG_FILE
 SECRETS_PROVIDER = "org.apache.kafka.common.config.provider.DirectoryConfigProvider"
 SECRETS_FOLDER = "secrets"
 PROVIDERS_OPTION = "org.apache.kafka.automatic.config.providers"
-# A broker refused a batch that several records share; the producer then splits it and tries again, for ever if one
-# of them is too large. MirrorMaker 1 meanwhile commits records that never arrived (Kafka 3.9.1, KAFKA-19479).
+# A broker refused a batch of several records. The producer then splits it and retries, forever if one record is too
+# large. Meanwhile MirrorMaker 1 commits records that never arrived (Kafka 3.9.1, KAFKA-19479).
 SPLITTING = "splitting and retrying"
 DEFAULT_BATCH_BYTES = 16_384
-# A producer fills a compressed batch by its estimate of the ratio, and the estimate may be far too good.
+# A producer fills a compressed batch by its estimate of the compression ratio, which may be far too optimistic.
 COMPRESSION_MARGIN = 10
 
 # Log size is bounded: MirrorMaker was seen to write 658 MB of warnings in 25 s.
@@ -34,7 +34,7 @@ log4j.logger.org.reflections=ERROR
 
 
 def secret_files(alias: str, cluster: Mapping[str, str]) -> dict[str, str]:
-    """Return the files that hold a cluster's secrets, one each: {path below the generation's directory: value}."""
+    """Return one file per secret of a cluster: {path below the generation's directory: value}."""
     secrets = {name: value for name, value in cluster.items() if name in SECRET_PROPERTIES}
     return {f"{SECRETS_FOLDER}/{alias}.{name}": value for name, value in secrets.items()}
 
@@ -42,7 +42,7 @@ def secret_files(alias: str, cluster: Mapping[str, str]) -> dict[str, str]:
 def shown_properties(alias: str, cluster: Mapping[str, str]) -> dict[str, str]:
     """Return a cluster's properties with each secret replaced by a reference to its file.
 
-    MirrorMaker 2 stores its configuration in a topic; a reference is stored as such from Kafka 3.5 on.
+    MirrorMaker 2 stores its configuration in a topic. From Kafka 3.5, it stores references unresolved.
     """
     folder = f"{GENERATION_DIR}/{SECRETS_FOLDER}"
     return {
@@ -52,7 +52,7 @@ def shown_properties(alias: str, cluster: Mapping[str, str]) -> dict[str, str]:
 
 
 def provider_properties(has_secrets: bool) -> dict[str, str]:
-    """Return the properties that make references readable, and nothing else readable; none without secrets."""
+    """Return the properties that allow references to the secret files and no others; none without secrets."""
     if not has_secrets:
         return {}
     return {
@@ -63,28 +63,28 @@ def provider_properties(has_secrets: bool) -> dict[str, str]:
 
 
 def java_options(migration: Migration, has_secrets: bool) -> tuple[str, ...]:
-    """Return the options of MirrorMaker's Java."""
+    """Return MirrorMaker's Java options."""
     return (
         f"-Xmx{migration.mirror.heap_mb}m",
         f"-Dmirror.log.dir={GENERATION_DIR}",
-        # An allow-list (Kafka 3.8+): nothing in a configuration may read files through another provider.
+        # An allow-list (Kafka 3.8+): no configuration may read files through another provider.
         f"-D{PROVIDERS_OPTION}={SECRETS_PROVIDER if has_secrets else 'none'}",
     )
 
 
 def tuned(migration: Migration, client: str) -> dict[str, str]:
-    """Return what the file tunes of one client, `consumer` or `producer`, without the client's name.
+    """Return the tuning keys of one client, `consumer` or `producer`, without the client's name.
 
-    `batch.size` is left to `size_limits`.
+    `size_limits` handles `batch.size`.
     """
     named = ((key.partition("."), value) for key, value in migration.mirror.properties.items())
     return {name: value for (owner, _, name), value in named if owner == client and name != "batch.size"}
 
 
 def size_limits(migration: Migration, max_message_bytes: int) -> dict[str, str]:
-    """Return the producer's limits, which keep every request within what the target's topics take.
+    """Return the producer's limits, which keep every request within the limits of the target topics.
 
-    Raises `Refused` (`MIRROR_SETTING_UNSAFE`) when the file asks for larger batches.
+    Raises `Refused` (`MIRROR_SETTING_UNSAFE`) if the migration file sets larger batches.
     """
     properties = migration.mirror.properties
     is_compressed = properties.get("producer.compression.type", "none") != "none"
@@ -102,6 +102,6 @@ def _too_large(migration: Migration, batch: str, largest: int, is_compressed: bo
         f"{migration.name}.yaml: mirror.properties producer.batch.size",
         batch,
         f"a number of at most {largest} bytes, {limit} of the target's topics",
-        "Lower it, or raise max.message.bytes of these topics: a batch that a topic refuses is split and sent again "
-        "for ever, and MirrorMaker 1 then loses records.",
+        "Lower it, or raise max.message.bytes of these topics. Otherwise MirrorMaker resends a refused batch forever, "
+        "and MirrorMaker 1 loses records.",
     )

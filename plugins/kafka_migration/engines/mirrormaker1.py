@@ -1,8 +1,8 @@
-"""MirrorMaker 1: configuration and launch, and where its positions and health are.
+"""MirrorMaker 1: its configuration, launch, positions and health.
 
 It is a consumer group on the source and a producer to the target, and keeps topic names. It does not keep partitions:
-its producer hashes the key again and scatters records without one. It ends at a record that the target refuses,
-and blocks without a word when one of its topics does not exist there.
+its producer hashes the key again and distributes records without a key. It exits at a record that the target refuses,
+and blocks silently if one of its topics does not exist there.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ MAIN_CLASS = "kafka.tools.MirrorMaker"
 CONSUMER_FILE = "consumer.properties"
 PRODUCER_FILE = "producer.properties"
 STOPPED_LINE = "Kafka mirror maker shutdown successfully"
-# It says that it shut down successfully after a failure too. The first line comes at the very end, once per stream, and
-# means that what was sent was not committed (seen on Kafka 3.9.1).
+# It also logs a successful shutdown after a failure. The first line appears at the very end, once per stream, and
+# means that the sent records were not committed (seen on Kafka 3.9.1).
 FAILED_LINES = ("Exiting on send failure, skip committing offsets", "Mirror maker thread exited abnormally")
-# Every stream says goodbye in a dozen lines. What tells a failure from an orderly end must stay in the last lines of
-# the log, which is all that the host hands over.
+# Every stream logs a dozen lines at shutdown. The lines that distinguish a failure from a clean stop must remain in the
+# last lines of the log, because the host returns only those.
 QUIET_GOODBYE = """\
 log4j.logger.kafka.tools.MirrorMaker$MirrorMakerThread=WARN
 log4j.logger.org.apache.kafka.clients.consumer.internals.ConsumerCoordinator=WARN
@@ -52,7 +52,7 @@ LONGEST_LONG = "9223372036854775807"
 
 @dataclass(frozen=True, slots=True)
 class MirrorMaker1:
-    """MirrorMaker 1 (`core.engine.MirrorEngine`); the last Kafka that has it is 3.9."""
+    """MirrorMaker 1 (`core.mirror.engine.MirrorEngine`); Kafka 3.9 is the last version that contains it."""
 
     migration: Migration
     source: KafkaCluster
@@ -60,11 +60,11 @@ class MirrorMaker1:
 
     @property
     def group(self) -> str:
-        """The consumer group that it is on the source."""
+        """Its consumer group on the source."""
         return f"{MIRROR_GROUP_PREFIX}{self.migration.name}"
 
     def setting_findings(self, kafka_version: str) -> Iterable[Finding]:
-        """Name what this MirrorMaker, from Kafka `kafka_version` ("" if unknown), would ignore, misread or refuse."""
+        """Return the settings that MirrorMaker of `kafka_version` ("" if unknown) would ignore, misread or refuse."""
         return tuple(version_findings(self.migration, kafka_version, used_keys(self.migration, MIRRORMAKER1_KEYS)))
 
     def launch(self, generation: int, facts: LaunchFacts) -> MirrorLaunch:
@@ -91,11 +91,11 @@ class MirrorMaker1:
         )
 
     def stale_topics(self, generation: int, topics: Iterable[str]) -> tuple[str, ...]:
-        """Return nothing: it has no topics of its own."""
+        """Return nothing: it has no internal topics."""
         return ()
 
     def stored_positions(self, topics: Collection[str]) -> Offsets:
-        """Return what its group committed; a partition without a commit is missing."""
+        """Return its group's committed offsets; a partition without one is missing."""
         commits = self.source.committed_offsets(self.group)
         return {partition: commit.offset for partition, commit in commits.items() if partition.topic in topics}
 
@@ -107,9 +107,9 @@ class MirrorMaker1:
         self.source.alter_offsets(self.group, {p: CommittedOffset(offset) for p, offset in positions.items()})
 
     def health(self, generation: int) -> MirrorHealth:
-        """Return the partitions that its group shares out; nothing is known while the group is not stable.
+        """Return the assigned partitions of its group; nothing is known while the group is not stable.
 
-        After a kill the group still shows the dead members, for as long as its session timeout of 10 s.
+        After a kill the group still shows the dead members until its session timeout of 10 s.
         """
         description = self.source.describe_groups([self.group])[self.group]
         if description.state is not GroupState.STABLE or not description.members:
@@ -117,19 +117,19 @@ class MirrorMaker1:
         return MirrorHealth(assigned=frozenset().union(*(member.assigned for member in description.members)))
 
     def is_graceful(self, log_tail: str) -> bool:
-        """Tell from the end of the log whether MirrorMaker ended by itself in order."""
+        """Return whether the end of the log shows a clean stop."""
         return STOPPED_LINE in log_tail and not any(line in log_tail for line in FAILED_LINES)
 
     def distrusts_position(self, log_tail: str) -> bool:
-        """Tell from the end of the log whether it may have committed records that never arrived."""
+        """Return whether, by the end of the log, it may have committed records that never arrived."""
         return SPLITTING in log_tail
 
     def position_topics(self) -> tuple[str, ...]:
-        """Return nothing: its positions are commits of a group on the source."""
+        """Return nothing: its positions are committed offsets of a group on the source."""
         return ()
 
     def restore_command(self, partition: TopicPartition, position: int) -> str:
-        """Return the command that commits an offset for its group; a commit expires when the group rests for long."""
+        """Return the command that commits an offset for its group; it expires if the group is inactive for long."""
         where = shell_word(f"{partition.topic}:{partition.partition}")
         return (
             f"kafka-consumer-groups.sh --bootstrap-server <source> --group {shell_word(self.group)} "
@@ -165,12 +165,12 @@ class MirrorMaker1:
             "auto.offset.reset": "earliest",
             "isolation.level": self.migration.mirror.isolation_level,
             "exclude.internal.topics": "true",
-            # So long a killed process holds the group and keeps the next one waiting.
+            # A killed process holds the group for this long, and the next one has to wait.
             "session.timeout.ms": "10000",
             "heartbeat.interval.ms": "3000",
-            # So long a new partition stays unseen.
+            # New partitions are found within this time.
             "metadata.max.age.ms": "30000",
-            # The default gives all partitions of small topics to the first streams.
+            # The default assigns all partitions of small topics to the first streams.
             "partition.assignment.strategy": "org.apache.kafka.clients.consumer.RoundRobinAssignor",
             **tuned(self.migration, "consumer"),
         }
@@ -180,7 +180,7 @@ class MirrorMaker1:
             **shown_properties(self.migration.target.alias, facts.target_properties),
             **provider_properties(has_secrets),
             "acks": "all",
-            # A send that is tried again makes no duplicate, and nothing overtakes it.
+            # A retried send causes no duplicates and no reordering.
             "enable.idempotence": "true",
             "max.in.flight.requests.per.connection": "1",
             "retries": LONGEST_INT,
@@ -192,11 +192,11 @@ class MirrorMaker1:
 
 
 def exact_names(topics: Iterable[str]) -> str:
-    """Return a regular expression, for `--whitelist`, that matches these topics and no other.
+    """Return a regular expression for `--whitelist` that matches only these topics.
 
-    MirrorMaker 1 makes `|` of a comma, removes blanks and outer quotes, and matches a topic's whole name (3.9.1). A
-    topic's name holds letters, digits, `.`, `_` and `-`, so only the dot has to be escaped; in brackets it needs no
-    backslash, which Java's argument files would take for their own.
+    MirrorMaker 1 replaces a comma by `|`, removes blanks and outer quotes, and matches a topic's whole name (3.9.1).
+    Topic names contain letters, digits, `.`, `_` and `-`, so only the dot must be escaped. Brackets are used because
+    Java's argument files would interpret a backslash.
     """
     names = "|".join(topic.replace(".", "[.]") for topic in topics)
     return f"^({names})$"

@@ -1,8 +1,7 @@
-"""MirrorMaker 2, dedicated mode: configuration and launch, and where its positions and health are.
+"""MirrorMaker 2 in dedicated mode: its configuration, launch, positions and health.
 
-The profile is the one tried in the facts of this project: partitions kept, the source cluster never written to,
-configuration and status topics fresh per generation (MirrorMaker starts from what the last run stored there), the
-offsets topic kept.
+It keeps partitions and never writes to the source cluster. The configuration and status topics are new for each
+generation, because MirrorMaker would start from the stored state of the last run. The offsets topic is kept.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ from kafka_migration.engines.versions import MIRRORMAKER2_KEYS, used_keys, versi
 log = logging.getLogger(__name__)
 
 FOREIGN_RECORD = (
-    "Topic %s on the target has a record that MirrorMaker did not write, with the key %r. It is left out. Find out who "
+    "Topic %s on the target has a record that MirrorMaker did not write, with the key %r. It is ignored. Find out who "
     "else writes to this topic."
 )
 MAX_WARNINGS = 20
@@ -57,14 +56,14 @@ POLICIES = {
     "identity": "org.apache.kafka.connect.mirror.IdentityReplicationPolicy",
     "prefixed": "org.apache.kafka.connect.mirror.DefaultReplicationPolicy",
 }
-# After a kill nobody ends its transactions: until they time out, readers of committed records wait behind them. It must
-# outlast a broker's failover on the target, or a task fails.
+# After a kill its transactions remain open until they time out, and read_committed consumers wait for them. The timeout
+# must be longer than a broker's failover on the target, or a task fails.
 TRANSACTION_TIMEOUT_MS = 30_000
 
 
 @dataclass(frozen=True, slots=True)
 class MirrorMaker2:
-    """MirrorMaker 2 in dedicated mode (`core.engine.MirrorEngine`)."""
+    """MirrorMaker 2 in dedicated mode (`core.mirror.engine.MirrorEngine`)."""
 
     migration: Migration
     source: KafkaCluster
@@ -72,7 +71,7 @@ class MirrorMaker2:
     _warned: set[tuple[str, bytes | None]] = field(default_factory=set, compare=False, repr=False)
 
     def setting_findings(self, kafka_version: str) -> Iterable[Finding]:
-        """Name what this MirrorMaker, from Kafka `kafka_version` ("" if unknown), would ignore, misread or refuse."""
+        """Return the settings that MirrorMaker of `kafka_version` ("" if unknown) would ignore, misread or refuse."""
         keys = used_keys(self.migration, MIRRORMAKER2_KEYS)
         return (*never_copied_findings(self.migration), *version_findings(self.migration, kafka_version, keys))
 
@@ -91,11 +90,11 @@ class MirrorMaker2:
         return stored_positions(rows, self.migration.source.alias, topics, self._malformed(topic))
 
     def rewind(self, positions: Offsets) -> None:
-        """Raise `ValueError`: it stores only what the target has acknowledged, so nobody has to ask."""
+        """Raise `ValueError`: it stores only acknowledged positions, so they are never reset."""
         raise ValueError("the positions of MirrorMaker 2 are never set back")
 
     def health(self, generation: int) -> MirrorHealth:
-        """Return what status and configuration topic of a generation say."""
+        """Return the health from the status and configuration topics of a generation."""
         internal = self._internal(generation)
         configs, malformed = tuple(self.target.read_table(internal.configs)), self._malformed(internal.configs)
         return MirrorHealth(
@@ -105,11 +104,11 @@ class MirrorMaker2:
         )
 
     def is_graceful(self, log_tail: str) -> bool:
-        """Tell from the end of the log whether MirrorMaker ended by itself in order."""
+        """Return whether the end of the log shows a clean stop."""
         return STOPPED_LINE in log_tail
 
     def distrusts_position(self, log_tail: str) -> bool:
-        """Return False: a stored position is that of a record which the target has acknowledged."""
+        """Return False: a stored position is always that of an acknowledged record."""
         return False
 
     def position_topics(self) -> tuple[str, ...]:
@@ -117,7 +116,7 @@ class MirrorMaker2:
         return (self._internal(0).offsets,)
 
     def restore_command(self, partition: TopicPartition, position: int) -> str:
-        """Return nothing: no tool of Kafka writes its offsets topic."""
+        """Return nothing: no Kafka tool can write its offsets topic."""
         return ""
 
     def reset_command(self) -> str:
@@ -128,7 +127,7 @@ class MirrorMaker2:
         return InternalTopics.of(self.migration.name, generation)
 
     def _malformed(self, topic: str) -> Malformed:
-        """Return what warns of a record that MirrorMaker did not write: once of each, and of the first ones only."""
+        """Return a function that warns once per foreign record, up to a maximum number of warnings."""
 
         def warn(key: bytes | None) -> None:
             if (topic, key) not in self._warned and len(self._warned) < MAX_WARNINGS:
@@ -139,7 +138,7 @@ class MirrorMaker2:
 
 
 def launch(migration: Migration, generation: int, facts: LaunchFacts) -> MirrorLaunch:
-    """Return what the host needs to start this generation; raises `Refused` as `size_limits` does."""
+    """Return what the host needs to start this generation; raises `Refused` like `size_limits`."""
     mirror = migration.mirror
     clusters = {migration.source.alias: facts.source_properties, migration.target.alias: facts.target_properties}
     secrets = {
@@ -164,10 +163,10 @@ def launch(migration: Migration, generation: int, facts: LaunchFacts) -> MirrorL
 
 
 def stored_configuration(migration: Migration, generation: int) -> dict[str, str]:
-    """Return what a connector of this generation must have stored, as MirrorMaker names it there (seen on Kafka 3.9.1).
+    """Return the configuration that a connector of this generation must have stored, in MirrorMaker's names there.
 
-    The addresses and logins of the clusters and the limits of the producer are not in it: they are facts of the
-    launch, and a login must not get into a text about a difference.
+    The names were seen on Kafka 3.9.1. Addresses, logins and producer limits are not included: they are known only at
+    the launch, and a login must not appear in a text about a difference.
     """
     source, target = migration.source.alias, migration.target.alias
     renamed = {
@@ -184,7 +183,7 @@ def stored_configuration(migration: Migration, generation: int) -> dict[str, str
     return stored
 
 
-# What MirrorMaker's worker reads at the top level, and no connector gets.
+# Top-level settings of MirrorMaker's worker that connectors do not receive.
 _OF_THE_WORKER = (
     "offset.storage.",
     "config.storage.",
@@ -246,7 +245,7 @@ def _storage(migration: Migration, generation: int) -> dict[str, str]:
     target, topics = migration.target.alias, InternalTopics.of(migration.name, generation)
     replication = str(migration.target_replication_factor)
     return {
-        # Its default is made of the source's alias, which two migrations may share.
+        # The default contains only the source's alias, which two migrations may share.
         f"{target}.group.id": f"{migration.name}-source-mm2",
         f"{target}.offset.storage.topic": topics.offsets,
         f"{target}.config.storage.topic": topics.configs,
@@ -254,7 +253,7 @@ def _storage(migration: Migration, generation: int) -> dict[str, str]:
         "offset.storage.replication.factor": replication,
         "config.storage.replication.factor": replication,
         "status.storage.replication.factor": replication,
-        # Worker settings at top level are read for a few prefixes only; these belong to the target's worker.
+        # Top-level worker settings work only for a few prefixes; these need the prefix of the target's worker.
         f"{target}.offset.flush.interval.ms": "5000",
         f"{target}.offset.flush.timeout.ms": "30000",
         "task.shutdown.graceful.timeout.ms": "60000",
@@ -267,7 +266,7 @@ def _exactly_once(migration: Migration) -> dict[str, str]:
     target = migration.target.alias
     return {
         f"{target}.exactly.once.source.support": "enabled",
-        # MirrorMaker's processes would fence each other through it; with one process nobody calls.
+        # MirrorMaker processes fence each other through it. With only one process it is not called.
         "dedicated.mode.enable.internal.rest": "true",
         "listeners": "http://127.0.0.1:0",
         f"{target}.producer.transaction.timeout.ms": str(TRANSACTION_TIMEOUT_MS),

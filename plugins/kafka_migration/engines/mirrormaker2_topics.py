@@ -1,7 +1,7 @@
-"""What MirrorMaker 2 keeps in its own topics on the target: positions, configuration, health.
+"""The internal topics of MirrorMaker 2 on the target: positions, configuration, health.
 
-The formats are those of Kafka Connect, seen on Kafka 3.9.1: JSON without a schema, keys as texts. Whoever may write to
-these topics can put anything there: a record that MirrorMaker would not write is left out, and its key reported.
+The formats are those of Kafka Connect, seen on Kafka 3.9.1: JSON without a schema, keys as texts. Any client with write
+permission may write to these topics. A record that MirrorMaker would not write is ignored, and its key is reported.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ LONGEST_SHOWN = 100
 LONGEST_TRACE = 131_072
 Row = tuple[bytes | None, bytes | None]
 Malformed = Callable[[bytes | None], None]
-"""Told the key of each row that is left out because MirrorMaker would not write it."""
+"""Called with the key of each row that is ignored because MirrorMaker would not write it."""
 
 T = TypeVar("T")
 
 
 def _unsaid(_: bytes | None) -> None:
-    """Tell nobody."""
+    """Ignore the key."""
 
 
 def _decoded(rows: Iterable[Row], decode: Callable[[bytes, bytes], T | None], malformed: Malformed) -> Iterator[T]:
-    """Decode the rows that have key and value; what `decode` makes `None` of is of no interest."""
+    """Decode the rows that have a key and a value; rows for which `decode` returns `None` are skipped."""
     for key, value in rows:
         if key is None or value is None:
             continue
@@ -45,12 +45,12 @@ def _decoded(rows: Iterable[Row], decode: Callable[[bytes, bytes], T | None], ma
 
 def _of_type(value: Any, kind: type[T]) -> T:
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise TypeError(f"no {kind.__name__}")
+        raise TypeError(f"not a value of type {kind.__name__}")
     return value
 
 
 def _number(value: Any, bits: int) -> int:
-    """Return a number that Kafka can hold."""
+    """Return the value if it is a number in Kafka's range."""
     number = _of_type(value, int)
     if not 0 <= number < 2 ** (bits - 1):
         raise ValueError("out of range")
@@ -59,9 +59,9 @@ def _number(value: Any, bits: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class InternalTopics:
-    """MirrorMaker's own topics on the target, by what they hold.
+    """MirrorMaker's internal topics on the target, by their content.
 
-    They are named after the migration: two migrations never share one, and every run finds its own again.
+    Their names contain the migration: two migrations never share a topic, and later runs find theirs again.
     """
 
     offsets: str
@@ -91,7 +91,7 @@ def stored_positions(
     """Decode rows of the offsets topic into the next source offset to copy, per partition of these topics.
 
     MirrorMaker stores the offset of the last copied record, so next = stored + 1 (seen on Kafka 3.9.1). Rows
-    of other connectors, other sources and other topics are left out; a row without a value was reset.
+    of other connectors, sources and topics are skipped; a row without a value was reset.
     """
 
     def decode(key: bytes, value: bytes) -> tuple[TopicPartition, int] | None:
@@ -111,7 +111,7 @@ def _position_key(key: bytes, alias: str) -> TopicPartition | None:
 
 
 def failed_tasks(rows: Iterable[Row], malformed: Malformed = _unsaid) -> tuple[FailedTask, ...]:
-    """Decode rows of a generation's status topic; `status-topic-…` rows are of no interest."""
+    """Decode rows of a generation's status topic; `status-topic-…` rows are skipped."""
 
     def decode(key: bytes, value: bytes) -> FailedTask | None:
         name = key.decode()
@@ -128,7 +128,7 @@ def failed_tasks(rows: Iterable[Row], malformed: Malformed = _unsaid) -> tuple[F
 def assigned_partitions(rows: Iterable[Row], malformed: Malformed = _unsaid) -> frozenset[TopicPartition] | None:
     """Decode rows of a generation's configuration topic into the partitions that its tasks copy.
 
-    `None` before there is any task. The list is `topic-0,topic-1`, so the last dash divides.
+    `None` if there is no task yet. The list is `topic-0,topic-1`, so the last dash is the separator.
     """
 
     def decode(key: bytes, value: bytes) -> list[TopicPartition] | None:
@@ -146,10 +146,10 @@ def _partition_named(name: str) -> TopicPartition:
 
 
 def differences(rows: Iterable[Row], expected: Mapping[str, str], malformed: Malformed = _unsaid) -> tuple[str, ...]:
-    """Say where the copying connector and its tasks run with another configuration than the expected one.
+    """Return the differences between the expected configuration and that of the copying connector and its tasks.
 
-    Rows of a generation's configuration topic in; nothing before the connector is there. Only expected keys are looked
-    at, so that no login gets into a sentence; of the producer's limits, that none may send more than the other allows.
+    `rows` are those of a generation's configuration topic; there are none before the connector exists. Only expected
+    keys are compared, so that no login appears in a text. For the producer's limits, only their relation is checked.
     """
     found = []
     for name, stored in sorted(_decoded(rows, _configuration, malformed), key=lambda named: named[0]):
@@ -159,12 +159,12 @@ def differences(rows: Iterable[Row], expected: Mapping[str, str], malformed: Mal
             for key in differing
         ]
         if not _keeps_limits(stored):
-            found.append(f"{name}: target.producer.batch.size or max.request.size is not what was rendered")
+            found.append(f"{name}: target.producer.batch.size or max.request.size differs from the rendered value")
     return tuple(found)
 
 
 def _short(value: str) -> str:
-    """Return a value that a sentence can hold; a list of topics may be very long."""
+    """Return the value, truncated; a list of topics may be very long."""
     return value if len(value) <= LONGEST_SHOWN else f"{value[:LONGEST_SHOWN]}…"
 
 
@@ -174,7 +174,7 @@ def _keeps_limits(stored: Mapping[str, str]) -> bool:
 
 
 def _configuration(key: bytes, value: bytes) -> tuple[str, dict[str, str]] | None:
-    """Return the configuration of the copying connector or of one of its tasks, with its name in the topic."""
+    """Return the name and configuration of the copying connector or of one of its tasks."""
     name = key.decode(errors="replace")
     if not name.startswith((f"connector-{CONNECTOR}", f"task-{CONNECTOR}-")):
         return None

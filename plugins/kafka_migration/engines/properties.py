@@ -1,4 +1,4 @@
-"""Java properties files, written so that every value is read back as it was."""
+"""Writes Java properties files so that every value is read back unchanged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def render_properties(properties: Mapping[str, str]) -> str:
 
 def _value(value: str) -> str:
     escaped = _escape(value, _ESCAPES)
-    # A leading blank would be taken for the blank after the equals sign.
+    # An unescaped leading blank would be read as part of the separator.
     return f"\\{escaped}" if escaped.startswith(" ") else escaped
 
 

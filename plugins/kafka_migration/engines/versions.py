@@ -1,6 +1,6 @@
-"""From which Kafka on a MirrorMaker honours what is rendered for it, and what follows for the one on the host.
+"""The Kafka versions that support each rendered MirrorMaker setting, and findings for the version on the host.
 
-A key that MirrorMaker does not know is ignored without a word, so a version that would ignore one is refused.
+MirrorMaker silently ignores unknown keys, so a version that would ignore one is refused.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.client_tuning import TUNING_KEYS
 from kafka_migration.core.migration.settings import Migration
 
-# Older ones let a configuration read files and open LDAP connections (CVE-2025-27817, CVE-2025-27818).
+# In older versions a configuration can read files and open LDAP connections (CVE-2025-27817, CVE-2025-27818).
 SAFE_WITH_LOGIN = "3.9.1"
-REMEDY = "Run MirrorMaker from a Kafka 3.9 release (mirror.kafka_home); it works with brokers from 0.10 on."
+REMEDY = "Run MirrorMaker from a Kafka 3.9 release (mirror.kafka_home); it works with brokers 0.10 or newer."
 
 
 class KafkaVersion(NamedTuple):
-    """The first three numbers of a Kafka version; vendors add more, which says nothing here."""
+    """The first three numbers of a Kafka version; further numbers of vendors are ignored."""
 
     major: int
     minor: int
@@ -29,14 +29,14 @@ class KafkaVersion(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> KafkaVersion | None:
-        """Read `3.9.1` or `3.4.1.7.2.18.0-641`; `None` for what is no version."""
+        """Parse `3.9.1` or `3.4.1.7.2.18.0-641`; `None` for any other text."""
         match = re.match(r"(\d+)\.(\d+)(?:\.(\d+))?", text)
         return cls(int(match[1]), int(match[2]), int(match[3] or 0)) if match else None
 
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Which versions honour a key: from `first` on, and before `removed`; `only` names the setting that needs it."""
+    """The versions that support a key: from `first`, before `removed`; `only` names the setting that needs it."""
 
     first: str
     reason: str = ""
@@ -44,26 +44,26 @@ class Support:
     only: str | None = None
 
     def honoured_by(self, version: KafkaVersion) -> bool:
-        """Whether this version does what the key says."""
+        """Whether this version supports the key."""
         first, removed = KafkaVersion.of(self.first), KafkaVersion.of(self.removed or "")
         return (first is None or version >= first) and (removed is None or version < removed)
 
     @property
     def range(self) -> str:
-        """The versions in words."""
+        """The versions as text."""
         return f"Kafka {self.first} or newer" + (f", before {self.removed}" if self.removed else "")
 
 
-_SECRETS = "passes the references to secrets on to its clients without resolving them before (KAFKA-14653, KAFKA-17192)"
-_CLIENT_SECRETS = "reads a secret from a file of its own"
-_ALLOWED_PATHS = "reads no file but those of this migration"
-_PEM = "takes certificates as texts (KIP-651)"
-_RENAMED = "knows the class; an older one keeps prefixed names whatever is configured"
+_SECRETS = "passes secret references to its clients unresolved (KAFKA-14653, KAFKA-17192)"
+_CLIENT_SECRETS = "reads secrets from files"
+_ALLOWED_PATHS = "reads only the files of this migration"
+_PEM = "accepts certificates as text (KIP-651)"
+_RENAMED = "supports the class; older versions always use prefixed names"
 
 _EVERY_ENGINE = {
-    "log4j.properties": Support("0.10", "logs as configured, so that its end and its alarms are seen", removed="4.0"),
+    "log4j.properties": Support("0.10", "logs as configured, so that its end and its errors are seen", removed="4.0"),
     "-Dorg.apache.kafka.automatic.config.providers": Support(
-        "3.8", "keeps a configuration from reading files of the host"
+        "3.8", "prevents a configuration from reading files on the host"
     ),
     "config.providers.dir.param.allowed.paths": Support("3.8", _ALLOWED_PATHS),
 }
@@ -84,11 +84,11 @@ _LOGIN = {
 _PRODUCER = {
     "acks": Support("0.10"),
     "batch.size": Support("0.10"),
-    "enable.idempotence": Support("0.11", "makes no duplicate of a send that is tried again"),
+    "enable.idempotence": Support("0.11", "avoids duplicates when a send is retried"),
     "max.request.size": Support("0.10"),
 }
 
-# Keys as rendered, `source` and `target` standing for the aliases.
+# Keys as rendered, with `source` and `target` in place of the aliases.
 MIRRORMAKER2_KEYS: Mapping[str, Support] = {
     **_EVERY_ENGINE,
     "clusters": Support("2.4"),
@@ -101,7 +101,7 @@ MIRRORMAKER2_KEYS: Mapping[str, Support] = {
     "source->target.groups": Support("2.4"),
     "replication.policy.class": Support("3.0", _RENAMED),
     "tasks.max": Support("2.4"),
-    "emit.heartbeats.enabled": Support("2.5", "sends no heartbeats when told so (KAFKA-9360)"),
+    "emit.heartbeats.enabled": Support("2.5", "can disable heartbeats (KAFKA-9360)"),
     "heartbeats.topic.replication.factor": Support("2.4"),
     "offset-syncs.topic.location": Support("3.0", "writes nothing to the source (KIP-716)"),
     "sync.topic.configs.enabled": Support("2.4"),
@@ -128,7 +128,7 @@ MIRRORMAKER2_KEYS: Mapping[str, Support] = {
     **{f"target.producer.{name}": support for name, support in _PRODUCER.items()},
     "target.exactly.once.source.support": Support("3.5", "copies in transactions (KIP-710)", only="exactly_once"),
     "dedicated.mode.enable.internal.rest": Support("3.5", "copies in transactions (KIP-710)", only="exactly_once"),
-    "listeners": Support("3.5", "listens on this host alone", only="exactly_once"),
+    "listeners": Support("3.5", "listens only on this host", only="exactly_once"),
     "target.producer.transaction.timeout.ms": Support("3.5", only="exactly_once"),
 }
 MIRRORMAKER1_KEYS: Mapping[str, Support] = {
@@ -151,7 +151,7 @@ MIRRORMAKER1_KEYS: Mapping[str, Support] = {
     "group.id": Support("0.10"),
     "enable.auto.commit": Support("0.10"),
     "auto.offset.reset": Support("0.10"),
-    "isolation.level": Support("0.11", "leaves out aborted transactions"),
+    "isolation.level": Support("0.11", "skips aborted transactions"),
     "exclude.internal.topics": Support("0.10"),
     "session.timeout.ms": Support("0.10"),
     "heartbeat.interval.ms": Support("0.10"),
@@ -159,13 +159,13 @@ MIRRORMAKER1_KEYS: Mapping[str, Support] = {
     "partition.assignment.strategy": Support("0.10"),
     "max.in.flight.requests.per.connection": Support("0.10"),
     "retries": Support("0.10"),
-    "delivery.timeout.ms": Support("2.1", "tries for as long as it lasts"),
+    "delivery.timeout.ms": Support("2.1", "retries for the configured time"),
     "max.block.ms": Support("0.10"),
 }
 
 
 def used_keys(migration: Migration, table: Mapping[str, Support]) -> dict[str, Support]:
-    """Return the rows of a table that matter to this migration, and those of what its file tunes."""
+    """Return the rows of a table that apply to this migration, and those of its tuning keys."""
     settings = migration.mirror
     uses = {"exactly_once": settings.exactly_once}
     rows = {key: support for key, support in table.items() if support.only is None or uses[support.only]}
@@ -175,27 +175,27 @@ def used_keys(migration: Migration, table: Mapping[str, Support]) -> dict[str, S
 
 
 def login_findings(migration: Migration, kafka_version: str) -> Iterable[Finding]:
-    """Return what is wrong with giving a login to a MirrorMaker of this version; one unknown is another's finding."""
+    """Refuse to give a login to a MirrorMaker of an unsafe version; `version_findings` reports an unknown version."""
     version, safe = KafkaVersion.of(kafka_version), KafkaVersion.of(SAFE_WITH_LOGIN)
     if version is not None and safe is not None and version < safe:
         yield Finding(
             Code.MIRROR_KAFKA_TOO_OLD,
             f"{migration.name}.yaml: mirror.kafka_home",
-            f"Kafka {kafka_version} on the MirrorMaker host, and connections with logins",
+            f"Kafka {kafka_version} on the MirrorMaker host, with connections that have logins",
             f"Kafka {SAFE_WITH_LOGIN} or newer (CVE-2025-27817, CVE-2025-27818)",
             REMEDY,
         )
 
 
 def version_findings(migration: Migration, kafka_version: str, keys: Mapping[str, Support]) -> Iterable[Finding]:
-    """Return one finding per key that MirrorMaker of this version would not honour.
+    """Return one finding per key that MirrorMaker of this version does not support.
 
-    A version that is not known, or no version, is a finding: nobody can say then what is ignored.
+    An unknown version is a finding, because unsupported settings cannot be detected then.
     """
     version = KafkaVersion.of(kafka_version)
     subject = f"{migration.name}.yaml: mirror.kafka_home"
     if version is None:
-        shown = f"{kafka_version!r} as its version" if kafka_version else "a MirrorMaker of an unknown version"
+        shown = f"{kafka_version!r} as the version" if kafka_version else "an unknown MirrorMaker version"
         yield Finding(Code.MIRROR_VERSION_UNKNOWN, subject, shown, "the version of a Kafka release", REMEDY)
         return
     if migration.mirror.engine == "mirrormaker1" and version.major >= 4:
@@ -204,7 +204,7 @@ def version_findings(migration: Migration, kafka_version: str, keys: Mapping[str
             subject,
             f"Kafka {kafka_version}, which has no MirrorMaker 1",
             "Kafka before 4.0",
-            f"{REMEDY} Or choose mirror.engine mirrormaker2.",
+            f"{REMEDY} Or set mirror.engine to mirrormaker2.",
         )
         return
     for key, support in keys.items():

@@ -1,1 +1,1 @@
-"""What runs on the MirrorMaker host."""
+"""The script that runs on the MirrorMaker host."""

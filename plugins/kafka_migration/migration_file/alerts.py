@@ -1,4 +1,4 @@
-"""The section `alerts` of a migration file, which may also be a file of its own."""
+"""The section `alerts` of a migration file, which may also be a separate file."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from kafka_migration.migration_file.strict import Strict
 class NotifierModel(Strict):
     """One of Airflow's notifiers."""
 
-    notifier: ClassName = Field(description="Path of the notifier's class, of any provider or your own.")
+    notifier: ClassName = Field(description="Class path of the notifier, from any provider or your own.")
     arguments: dict[str, JsonValue] = Field(
-        {}, description="Its arguments; texts are templates, which know `alert`. No secrets: name connections."
+        {},
+        description="Its arguments. Texts are templates with the variable `alert`. Do not put secrets here; use "
+        "connections.",
     )
 
     @field_validator("arguments")
@@ -26,7 +28,7 @@ class NotifierModel(Strict):
         try:
             json.dumps(arguments, allow_nan=False)
         except ValueError:
-            raise ValueError("numbers that JSON can hold") from None
+            raise ValueError("numbers that JSON supports") from None
         return arguments
 
     kinds: list[str] = Field(
@@ -43,18 +45,19 @@ class NotifierModel(Strict):
 
 
 class AlertsModel(Strict):
-    """Who is told what about runs."""
+    """The alerts of runs."""
 
     notifiers: list[NotifierModel] = Field([], max_length=20, description="Airflow notifiers, called in this order.")
     too_long_after: Duration | None = Field(
-        None, description="A run that has not ended so long after it was queued is told of; nothing is stopped."
+        None,
+        description="Send an alert if the run is still active this long after it was queued. The run is not stopped.",
     )
 
     @field_validator("too_long_after")
     @classmethod
-    def _has_somebody_to_tell(cls, limit: int | None, info: ValidationInfo) -> int | None:
+    def _has_notifiers(cls, limit: int | None, info: ValidationInfo) -> int | None:
         if limit is not None and not info.data.get("notifiers"):
-            raise ValueError("notifiers as well, who are told")
+            raise ValueError("notifiers as well, which send this alert")
         return limit
 
     def frozen(self) -> AlertSettings:

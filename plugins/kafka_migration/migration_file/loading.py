@@ -1,4 +1,4 @@
-"""Loading of migration files: text in, a frozen `Migration` out, or every mistake at once."""
+"""Loads migration files: returns a frozen `Migration`, or reports all mistakes at once."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from kafka_migration.migration_file.alerts import AlertsModel
 from kafka_migration.migration_file.models import HooksModel, Insecure, MigrationModel, NightlyModel, ValidationModel
 
 MAX_FILE_BYTES = 1_000_000
-# Of the largest migration there are some 30,000: 5,000 topics, each also named in `compacted` and `timestamps`.
+# The largest migration has some 30,000 values: 5,000 topics, each also in `compacted` and `timestamps`.
 MAX_VALUES = 50_000
 LONGEST_NUMBER = 100
 MAX_FINDINGS = 100
@@ -50,8 +50,10 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class _PlainLoader(yaml.SafeLoader):
-    """A safe loader of what a person writes: no key twice, of which YAML would silently take the last; no aliases, with
-    which a few lines become gigabytes; not more values than the largest migration has, and no endless numbers.
+    """A safe loader for files that people write.
+
+    It refuses duplicate keys, of which YAML would silently use the last one; aliases, which can expand a few lines to
+    gigabytes; more values than the largest migration has; and very long numbers.
     """
 
     values = 0
@@ -59,7 +61,9 @@ class _PlainLoader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]
         if getattr(event, "anchor", None) is not None:
-            raise yaml.composer.ComposerError(None, None, "an alias or anchor; write the value out", event.start_mark)
+            raise yaml.composer.ComposerError(
+                None, None, "an alias or anchor; write the value itself", event.start_mark
+            )
         self.values += 1
         if self.values > MAX_VALUES:
             raise yaml.composer.ComposerError(None, None, f"more than {MAX_VALUES:,} values", event.start_mark)
@@ -68,7 +72,9 @@ class _PlainLoader(yaml.SafeLoader):
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         is_text = node.tag == "tag:yaml.org,2002:str"
         if isinstance(node, yaml.ScalarNode) and not is_text and len(node.value) > LONGEST_NUMBER:
-            raise yaml.constructor.ConstructorError(None, None, "an endless number", node.start_mark)
+            raise yaml.constructor.ConstructorError(
+                None, None, f"a number of more than {LONGEST_NUMBER} characters", node.start_mark
+            )
         return super().construct_object(node, deep)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
@@ -77,7 +83,7 @@ class _PlainLoader(yaml.SafeLoader):
             key = self.construct_object(key_node, deep=True)
             if isinstance(key, Hashable) and key in seen:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {given(key)} is given twice", key_node.start_mark
+                    None, None, f"the duplicate key {given(key)}", key_node.start_mark
                 )
             seen.add(key)
         return super().construct_mapping(node, deep)
@@ -86,7 +92,8 @@ class _PlainLoader(yaml.SafeLoader):
 def read_migration_text(path: Path) -> str:
     """Return the text of a migration file.
 
-    Raises `Refused` (`MIGRATION_FILE_MISSING`) when it cannot be read, is no file, is too long or is no UTF-8 text.
+    Raises `Refused` (`MIGRATION_FILE_MISSING`) if it cannot be read, is not a regular file, is too large or is not
+    UTF-8 text.
     """
     try:
         return _bytes_of(path).decode("utf-8-sig")
@@ -103,10 +110,10 @@ def read_migration_text(path: Path) -> str:
 
 
 def _bytes_of(path: Path) -> bytes:
-    """Read a file; what is none, such as a pipe or a device, is not waited for."""
+    """Read a regular file; do not wait for a pipe or a device."""
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise ValueError("something that is no file")
+            raise ValueError("not a regular file")
         raw = file.read(MAX_FILE_BYTES + 1)
     if len(raw) > MAX_FILE_BYTES:
         raise ValueError(f"more than {MAX_FILE_BYTES:,} bytes")
@@ -114,7 +121,7 @@ def _bytes_of(path: Path) -> bytes:
 
 
 def load_migration(text: str, *, where: str) -> Migration:
-    """Check the text of a migration file and freeze it.
+    """Check the text of a migration file and freeze its settings.
 
     `where` names the file in findings. Raises `Refused` with one `MIGRATION_FILE_INVALID` finding per mistake.
     """
@@ -125,18 +132,18 @@ def load_migration(text: str, *, where: str) -> Migration:
 def load_migration_file(path: Path) -> tuple[str, Migration]:
     """Read and check a migration file; return its text and the frozen migration.
 
-    Raises `Refused`, also when the file is not named after its migration: the name of the DAG, of the evidence and
-    of MirrorMaker's internal topics would then belong to different migrations.
+    Raises `Refused`, also if the file is not named after its migration. Otherwise the DAG, the evidence and
+    MirrorMaker's internal topics could have names of different migrations.
     """
     text = read_migration_text(path)
     migration = load_migration(text, where=path.name)
     if migration.name != path.stem:
-        raise Refused([_invalid(f"{path.name}: name", repr(migration.name), f"{path.stem!r}, as the file is called")])
+        raise Refused([_invalid(f"{path.name}: name", repr(migration.name), f"{path.stem!r}, the name of the file")])
     return text, migration
 
 
 def load_alerts_file(path: Path) -> AlertSettings:
-    """Read and check a file that holds what the section `alerts` of a migration file may hold.
+    """Read and check a file with the fields of the section `alerts` of a migration file.
 
     Raises `Refused` (`ALERTS_INVALID`) with one finding per mistake.
     """
@@ -148,10 +155,10 @@ def load_alerts_file(path: Path) -> AlertSettings:
 
 
 def load_migrations(folder: Path) -> tuple[Migration, ...]:
-    """Return the migration of every `*.yaml` file in the folder that can be read, sorted by file name."""
+    """Return the migrations of all readable `*.yaml` files in the folder, sorted by file name."""
     migrations = []
     for path in sorted(folder.glob("*.yaml")):
-        # A file that is wrong, in whatever way, refuses its own runs, and no other's.
+        # An invalid file refuses only its own runs.
         with contextlib.suppress(Exception):
             migrations.append(load_migration_file(path)[1])
     return tuple(migrations)
@@ -165,7 +172,7 @@ def _checked(form: type[Model], text: str, where: str) -> Model:
         findings = [_finding(form, where, details) for details in error.errors()[:MAX_FINDINGS]]
         further = error.error_count() - len(findings)
         if further:
-            findings.append(_invalid(where, f"{further:,} more mistakes", "none", "Correct those above first."))
+            findings.append(_invalid(where, f"{further:,} more mistakes", "none", "Correct the listed mistakes first."))
         raise Refused(findings) from None
     except RecursionError:
         raise Refused([_invalid(where, "values nested too deeply", "a migration file")]) from None
@@ -173,15 +180,15 @@ def _checked(form: type[Model], text: str, where: str) -> Model:
 
 def _parse_yaml(text: str, where: str) -> Any:
     try:
-        # The loader is a SafeLoader: no tag of the file can make it build anything but plain values.
+        # The loader is a SafeLoader: tags in the file can only create plain values.
         data = yaml.load(text, Loader=_PlainLoader)  # noqa: S506
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         place = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        problem = getattr(error, "problem", None) or "no YAML"
+        problem = getattr(error, "problem", None) or "invalid YAML"
         raise Refused([_invalid(where, f"{place}{brief(problem)}", "valid YAML")]) from None
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-        # Values that are no YAML of their kind, such as a date that does not exist, break the loader itself.
+        # Invalid values, such as a date that does not exist, raise errors in the loader itself.
         raise Refused([_invalid(where, f"{type(error).__name__}: {error}"[:200], "valid YAML")]) from None
     if not isinstance(data, dict):
         raise Refused([_invalid(where, "no mapping at the top level", "a mapping of its fields")])
@@ -193,11 +200,11 @@ def _invalid(subject: str, found: str, expected: str, hint: str = "") -> Finding
     return Finding(Code.MIGRATION_FILE_INVALID, subject, found, expected, remedy)
 
 
-# What pydantic says in words of its own.
+# Replacements for pydantic's own messages.
 _EXPECTED = {
     "model_type": "a mapping of the fields of this section",
     "string_type": "a text",
-    "invalid_key": "a name as key; write it in quotes",
+    "invalid_key": "a name in quotes as key",
 }
 
 
@@ -205,7 +212,7 @@ def _finding(form: type[BaseModel], where: str, details: ErrorDetails) -> Findin
     path = ".".join(brief(str(part), LONGEST_NAME) for part in details["loc"])
     subject = f"{where}: {path}"
     if details["type"] == "extra_forbidden":
-        return _invalid(subject, "a field that is not known", *_did_you_mean(form, details["loc"]))
+        return _invalid(subject, "an unknown field", *_did_you_mean(form, details["loc"]))
     if details["type"] == "missing":
         return _invalid(subject, "nothing", "a value; the field is required")
     message = brief(details["msg"].removeprefix("Value error, "), LONGEST_MESSAGE)
@@ -221,7 +228,7 @@ def _did_you_mean(form: type[BaseModel], location: tuple[int | str, ...]) -> tup
 
 def _fields_at(form: type[BaseModel], location: tuple[int | str, ...]) -> set[str]:
     model = form
-    # A number is a place in a list of models, whose fields are the same everywhere.
+    # A number is an index in a list of models, which all have the same fields.
     for part in (part for part in location if isinstance(part, str)):
         annotation = model.model_fields[part].annotation
         options = (annotation, *get_args(annotation))

@@ -1,4 +1,4 @@
-"""The migration file as pydantic models: strict, unknown keys refused. Nobody outside `spec` sees them."""
+"""The migration file as strict pydantic models that refuse unknown keys. They are not used outside of `spec`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from kafka_migration.migration_file.scalars import (
 )
 from kafka_migration.migration_file.strict import Strict
 
-# MirrorMaker 2 reads a setting that begins with an alias as one of that cluster.
+# MirrorMaker 2 treats a setting that starts with an alias as a setting of that cluster.
 MIRROR_WORDS = frozenset(
     {
         "checkpoints",
@@ -53,45 +53,46 @@ MIRROR_WORDS = frozenset(
 )
 
 
-# A lease that ends in weeks stops no MirrorMaker that everybody has forgotten.
+# A lease of weeks would not stop a forgotten MirrorMaker process in time.
 LONGEST_LEASE_S = 7 * 86_400
 LONGEST_GRACE_S = 3600
 Insecure = Literal["sasl_plaintext", "no_host_name_check"]
 INSECURE = (
-    "Protections that the connection may give up: sasl_plaintext (login and records are not encrypted), "
-    "no_host_name_check (the name in a broker's certificate is not compared)."
+    "Protections that the connection may disable: sasl_plaintext (login and records are not encrypted), "
+    "no_host_name_check (the host name in a broker's certificate is not checked)."
 )
 
 
 class SourceModel(Strict):
-    """The cluster that is copied from."""
+    """The source cluster."""
 
     connection: ConnectionId = Field(description="Airflow connection of type kafka.")
     alias: Alias | None = Field(
-        None, description="MirrorMaker's name of the cluster; prefixed topic names begin with it. Else <name>-source."
+        None,
+        description="MirrorMaker's name for the cluster; prefixed topic names start with it. Default: <name>-source.",
     )
     insecure: list[Insecure] = Field([], description=INSECURE)
 
 
 class TargetModel(Strict):
-    """The cluster that is copied to."""
+    """The target cluster."""
 
     connection: ConnectionId = Field(description="Airflow connection of type kafka.")
-    replication_factor: int = Field(3, ge=1, le=32, description="Replicas of created and internal topics.")
+    replication_factor: int = Field(3, ge=1, le=32, description="Replication factor of created and internal topics.")
     insecure: list[Insecure] = Field([], description=INSECURE)
 
 
 class TopicNamesModel(Strict):
-    """What topics are called on the target."""
+    """The names of topics on the target."""
 
     naming: Literal["identity", "prefixed", "custom"] = Field(
         "identity", description="identity keeps names; prefixed puts source.alias and a dot before them."
     )
     policy_class: ClassName | None = Field(
-        None, description="For custom: a replication policy class that is in libs/*.jar of the Kafka home."
+        None, description="For custom: a replication policy class in libs/*.jar of the Kafka home."
     )
     pattern: TopicPattern = Field(
-        "{topic}", validate_default=True, description="For custom: what the class makes of a name, {topic}."
+        "{topic}", validate_default=True, description="For custom: the resulting name, with {topic} as the source name."
     )
 
     @field_validator("pattern")
@@ -99,37 +100,43 @@ class TopicNamesModel(Strict):
     def _belongs_to_custom(cls, pattern: str, info: ValidationInfo) -> str:
         is_custom, policy_class = info.data.get("naming") == "custom", info.data.get("policy_class")
         if is_custom != (policy_class is not None) or (not is_custom and pattern != "{topic}"):
-            raise ValueError("policy_class and pattern with naming custom, and only then")
+            raise ValueError("policy_class and pattern only with naming custom, and both then")
         return pattern
 
 
 class MirrorModel(Strict):
     """MirrorMaker and its host."""
 
-    engine: Literal["mirrormaker2", "mirrormaker1"] = Field("mirrormaker2", description="Which MirrorMaker is run.")
+    engine: Literal["mirrormaker2", "mirrormaker1"] = Field(
+        "mirrormaker2", description="The MirrorMaker version that the run starts."
+    )
     connection: ConnectionId = Field(description="Airflow connection of type ssh.")
-    kafka_home: HostPath | None = Field(None, description="Folder with libs/*.jar on the host; else $KAFKA_HOME.")
-    java_home: HostPath | None = Field(None, description="Java on the host; else $JAVA_HOME, else the PATH.")
-    tasks: int = Field(4, ge=1, le=1000, description="Parallel copy tasks (tasks.max); with mirrormaker1 streams.")
+    kafka_home: HostPath | None = Field(None, description="Folder with libs/*.jar on the host. Default: $KAFKA_HOME.")
+    java_home: HostPath | None = Field(None, description="Java on the host. Default: $JAVA_HOME, then the PATH.")
+    tasks: int = Field(4, ge=1, le=1000, description="Parallel copy tasks (tasks.max); streams with mirrormaker1.")
     heap_mb: int = Field(1024, ge=128, le=262144, description="Java heap in MiB.")
     lease: Duration = Field(
-        "10m", le=LONGEST_LEASE_S, validate_default=True, description="Without renewal the host stops it; at most 7d."
+        "10m",
+        le=LONGEST_LEASE_S,
+        validate_default=True,
+        description="The host stops MirrorMaker if its lease is not renewed for this long; at most 7d.",
     )
     stop_grace: Duration = Field(
-        "90s", le=LONGEST_GRACE_S, validate_default=True, description="From TERM to KILL; at most 1h."
+        "90s", le=LONGEST_GRACE_S, validate_default=True, description="Time between TERM and KILL; at most 1h."
     )
     isolation_level: Literal["read_committed", "read_uncommitted"] = Field(
-        "read_committed", description="Whether aborted transactions are left out."
+        "read_committed", description="read_committed skips records of aborted transactions."
     )
     topic_names: TopicNamesModel = Field(
-        TopicNamesModel(), validate_default=True, description="What topics are called on the target."
+        TopicNamesModel(), validate_default=True, description="The names of topics on the target."
     )
     exactly_once: bool = Field(
-        False, description="Copy in transactions, so that no crash makes duplicates (MirrorMaker 2 of Kafka 3.5 on)."
+        False,
+        description="Copy in transactions, so that a crash causes no duplicates (MirrorMaker 2, Kafka 3.5 or later).",
     )
-    restarts: int = Field(3, ge=0, le=20, description="How often in one run a MirrorMaker that died is started again.")
+    restarts: int = Field(3, ge=0, le=20, description="How often a run restarts a MirrorMaker process that died.")
     properties: dict[PropertyName, PropertyValue] = Field(
-        {}, description='Tuning of the clients, such as "producer.compression.type": "zstd".'
+        {}, description='Client settings, such as "producer.compression.type": "zstd".'
     )
 
     @field_validator("properties")
@@ -153,7 +160,7 @@ class MirrorModel(Strict):
         if exactly_once and info.data.get("engine") == "mirrormaker1":
             raise ValueError("false: MirrorMaker 1 copies at least once")
         if exactly_once and info.data.get("isolation_level") == "read_uncommitted":
-            raise ValueError("false with isolation_level read_uncommitted: MirrorMaker 2 then refuses exactly-once")
+            raise ValueError("false: MirrorMaker 2 refuses exactly-once with isolation_level read_uncommitted")
         return exactly_once
 
 
@@ -164,22 +171,23 @@ class WatchModel(Strict):
     stall_after: Duration = Field(
         "10m",
         validate_default=True,
-        description="No movement for so long is a stall. After so much silence a person is told.",
+        description="No progress for this long is a stall. A service that is unreachable for this long causes an "
+        "alert.",
     )
     unreachable_after: Duration | None = Field(
         None,
         validate_default=True,
-        description="A cluster, the host or the evidence store that is silent for so long fails the run. "
-        "Else three times stall_after.",
+        description="The run fails if a cluster, the host or the evidence store is unreachable for this long. "
+        "Default: three times stall_after.",
     )
-    time_limit: Duration = Field("6h", validate_default=True, description="The goal must be reached in this time.")
+    time_limit: Duration = Field("6h", validate_default=True, description="Time limit for reaching the goal.")
 
     @field_validator("unreachable_after")
     @classmethod
     def _comes_after_the_warning(cls, unreachable_after: int | None, info: ValidationInfo) -> int | None:
         stall_after = info.data.get("stall_after")
         if unreachable_after is not None and stall_after is not None and unreachable_after <= stall_after:
-            raise ValueError("more than stall_after, after which a person is told of the silence")
+            raise ValueError("more than stall_after, after which an alert is sent")
         return unreachable_after
 
 
@@ -190,39 +198,40 @@ class ValidationModel(Strict):
     max_duplicates: int = Field(
         1_000_000,
         ge=0,
-        description="Records that a killed MirrorMaker may have sent twice, per comparison; more are a failure.",
+        description="Accepted duplicates from a killed MirrorMaker process, per comparison. More are a failure.",
     )
     max_aborted: int = Field(
         0,
         ge=0,
-        description="Aborted records that may be on the target, with isolation_level read_uncommitted.",
+        description="Accepted records of aborted transactions on the target, with isolation_level read_uncommitted.",
     )
     compacted: dict[TopicName, bool] = Field(
         {},
-        description="Topics that may lose records that have a newer one, or not; else the clusters' cleanup.policy.",
+        description="Whether compaction may delete records of a topic. Default: the clusters' cleanup.policy.",
     )
     timestamps: dict[TopicName, bool] = Field(
-        {}, description="Topics whose timestamps are compared or not; else the target's message.timestamp.type."
+        {},
+        description="Whether the timestamps of a topic are compared. Default: the target's message.timestamp.type.",
     )
     max_bytes_per_s: int | None = Field(
         None,
         ge=100_000,
-        description="The most that it reads a second of each broker of either side, by a quota of Kafka's.",
+        description="Maximum bytes per second read from each broker of either cluster, enforced by a Kafka quota.",
     )
     spark_unprotected: bool = Field(
-        False, description="Accept a Spark cluster without authentication or encryption, which nobody else can reach."
+        False, description="Accept an isolated Spark cluster without authentication or encryption."
     )
 
 
-# Console consumers are throw-away, Connect's groups belong to their connectors, MirrorMaker 1's to this package, and
-# `__` is Kafka's own prefix.
+# Console consumers are temporary, Connect's groups belong to their connectors, MirrorMaker 1's groups to this package,
+# and `__` is Kafka's own prefix.
 ALL_USUAL_GROUPS = "(?!console-consumer-|connect-|kafka-migration-mirror-|__).+"
 
 
 class HookModel(Strict):
-    """A user's own work in a cutover; done twice it must do no harm."""
+    """A user's hook in a cutover. It must be idempotent."""
 
-    dag: DagId | None = Field(None, description="Id of a DAG that is run, and waited for.")
+    dag: DagId | None = Field(None, description="Id of a DAG; the cutover triggers it and waits for it.")
     callable: ClassName | None = Field(
         None, validate_default=True, description="Or the path of a Python callable, such as shop.kafka.stop_producers."
     )
@@ -236,12 +245,14 @@ class HookModel(Strict):
 
 
 class HooksModel(Strict):
-    """What is called in a cutover, and when."""
+    """The hooks of a cutover."""
 
-    stop_producers: HookModel | None = Field(None, description="Once the copy is near: stop what writes to the source.")
+    stop_producers: HookModel | None = Field(
+        None, description="Called when the copy is near its goal: stop the producers on the source."
+    )
     after_cutover: HookModel | None = Field(
         None,
-        description="After the groups have moved: point the consumers and producers to the target and start them.",
+        description="Called after the groups have moved: switch consumers and producers to the target and start them.",
     )
 
 
@@ -252,69 +263,73 @@ class CutoverModel(Strict):
         [ALL_USUAL_GROUPS],
         min_length=1,
         max_length=1000,
-        description="Regular expressions on the whole name of a consumer group; one that matches is enough.",
+        description="Regular expressions for the whole name of a consumer group; one match is enough.",
     )
     near: int = Field(
-        10_000, ge=0, description="Offsets still to copy, over all partitions, at which the producers are to stop."
+        10_000, ge=0, description="Remaining offsets, over all partitions, at which the producers must stop."
     )
-    fence_quiet: Duration = Field("60s", validate_default=True, description="The source must stand still so long.")
-    fence_wait: Duration = Field("60m", validate_default=True, description="It must do so within this time.")
+    fence_quiet: Duration = Field(
+        "60s", validate_default=True, description="The source must receive no records for this long."
+    )
+    fence_wait: Duration = Field("60m", validate_default=True, description="Time limit for fence_quiet to be reached.")
     drain_groups: Duration | None = Field(
-        None, description="If given, groups must finish reading on the source first, within this time."
+        None, description="If set, groups must first finish reading on the source within this time."
     )
     uncommitted: Uncommitted = Field(
         "refuse",
-        description="Where the copy has other partitions: where a group begins that never committed on a partition "
-        "with records, as its auto.offset.reset says; or that it is left out.",
+        description="If the copy is partitioned differently: the auto.offset.reset of groups without a committed "
+        "offset on a partition with records. refuse leaves such groups out.",
     )
     may_be_active: list[GroupName] = Field(
         [],
         max_length=1000,
-        description="Names of groups that a cutover moves although they still have members on the source.",
+        description="Names of groups that a cutover moves even if they still have members on the source.",
     )
     may_rewind: list[GroupName] = Field(
         [],
         max_length=1000,
-        description="Names of groups that a cutover may put back to offsets before those that they have on the target.",
+        description="Names of groups whose offsets on the target a cutover may set back.",
     )
-    hooks: HooksModel = Field(HooksModel(), description="Your own DAGs or functions, called as the cutover goes on.")
-    approval_time_limit: Duration = Field("24h", validate_default=True, description="No answer by then ends the run.")
+    hooks: HooksModel = Field(HooksModel(), description="Your own DAGs or functions, called during the cutover.")
+    approval_time_limit: Duration = Field(
+        "24h", validate_default=True, description="The run ends if there is no answer within this time."
+    )
     approvers: list[UserId] = Field(
-        [], max_length=100, description="Airflow user ids that may approve; none means everybody who may answer."
+        [], max_length=100, description="Airflow user ids that may approve; empty means every user who may answer."
     )
-    four_eyes: bool = Field(False, description="Whether who approves must not be who triggered the run.")
+    four_eyes: bool = Field(False, description="The approver must not be the user who triggered the run.")
 
 
 class NightlyModel(Strict):
     """The nightly sync: when it runs, and how long it may act."""
 
     cron: CronExpression = Field(
-        description="When it begins: a cron expression of five fields. Its ticks bound the intervals of a backfill too."
+        description="Start time: a cron expression of five fields. Its ticks also bound the intervals of a backfill."
     )
     timezone: TimeZone = Field("UTC", description="IANA time zone of cron, until and validate_until.")
     until: TimeOfDay | None = Field(
         None,
-        description='Local time, such as "05:30", at which mirroring stops: the first after the beginning. '
-        "What is left is for the next run.",
+        description='Local time, such as "05:30", at which mirroring stops: the first such time after the start. '
+        "The next run copies the rest.",
     )
     validate_until: TimeOfDay | None = Field(
         None,
         description="Local time at which the validation stops: the first such time after until (without until: after "
-        "the beginning), and not the same. What is not validated then, the next run does.",
+        "the start). It must differ from until. The next run validates the rest.",
     )
     when_late: Literal["fail", "warn"] = Field(
-        "fail", description="How a run ends that did not get everything mirrored and validated in time."
+        "fail", description="How a run ends if not everything was mirrored and validated in time."
     )
     when_reserved: Literal["wait", "leave"] = Field(
-        "wait", description="What it does while another run of this migration acts."
+        "wait", description="What the run does while another run holds the reservation."
     )
-    wait_limit: Duration = Field("4h", validate_default=True, description="It waits at most so long, backfills too.")
+    wait_limit: Duration = Field("4h", validate_default=True, description="Maximum waiting time, also for backfills.")
 
     @field_validator("validate_until")
     @classmethod
     def _leaves_time_to_validate(cls, validate_until: time | None, info: ValidationInfo) -> time | None:
         if validate_until is not None and validate_until == info.data.get("until"):
-            raise ValueError("another time than until, after which the validation begins")
+            raise ValueError("a time other than until, because the validation starts after until")
         return validate_until
 
 
@@ -322,7 +337,7 @@ class MigrationModel(Strict):
     """One migration file."""
 
     version: Version = Field(description="Version of this format.")
-    name: Name = Field(description="Names the DAGs, the evidence and MirrorMaker's internal topics.")
+    name: Name = Field(description="Used in the names of the DAGs, the evidence and MirrorMaker's internal topics.")
     source: SourceModel
     target: TargetModel
     topics: list[TopicName] = Field(min_length=1, max_length=5000, description="Exact topic names.")
@@ -330,9 +345,9 @@ class MigrationModel(Strict):
     watch: WatchModel = WatchModel()
     validation: ValidationModel
     cutover: CutoverModel = CutoverModel()
-    nightly: NightlyModel | None = Field(None, description="Without it nothing runs by itself.")
+    nightly: NightlyModel | None = Field(None, description="Without it there are no scheduled runs.")
     alerts: AlertsModel | None = Field(
-        None, description="Who is told of refusals, stalls and the like; else what Airflow's configuration names."
+        None, description="Notifiers for refusals, stalls and other alerts. Default: those in Airflow's configuration."
     )
 
     @field_validator("validation")
@@ -347,17 +362,17 @@ class MigrationModel(Strict):
     @classmethod
     def _has_an_alias_of_its_own(cls, source: SourceModel, info: ValidationInfo) -> SourceModel:
         if source.alias == f"{info.data.get('name')}-target":
-            raise ValueError(f"another alias than {source.alias}, which is the target's")
+            raise ValueError(f"an alias other than {source.alias}, which is the target's")
         if source.alias in MIRROR_WORDS:
-            raise ValueError(f"another alias than {source.alias}, with which MirrorMaker's own settings begin")
+            raise ValueError(f"an alias other than {source.alias}, because MirrorMaker's own settings start with it")
         return source
 
     @field_validator("topics")
     @classmethod
     def _no_repeated_or_internal_topics(cls, topics: list[str]) -> list[str]:
         if twice := repeated(topics):
-            raise ValueError(f"topics named twice: {some(twice)}")
+            raise ValueError(f"each topic only once: {some(twice)}")
         internal = [t for t in topics if t.startswith(("__", ".")) or t.endswith((".internal", "-internal"))]
         if internal:
-            raise ValueError(f"MirrorMaker never copies internal topics: {some(internal)}")
+            raise ValueError(f"no internal topics, because MirrorMaker never copies them: {some(internal)}")
         return topics

@@ -1,4 +1,4 @@
-"""The scalar types of migration files: what one value may be, and what it is called when it is not that."""
+"""The scalar types of migration files, with their expected values for error messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kafka_migration.core.migration.patterns import pattern_problem
 
 _DURATION = re.compile(r"([0-9]{1,6})([smhd])")
 _TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
-# Any moment will do; a fixed one gives the same finding on every day.
+# Any moment works; a fixed one gives the same result every day.
 _SOME_DAY = datetime(2030, 1, 1)  # noqa: DTZ001
 LONGEST_S = 366 * 86_400
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -38,7 +38,7 @@ def _regular_expression(value: str) -> str:
 
 
 def _version(value: Any) -> int:
-    """Refuse what Python takes for the number 1, such as `true`."""
+    """Refuse values that equal 1 in Python, such as `true`."""
     if type(value) is not int or value != 1:
         raise ValueError("the number 1")
     return value
@@ -55,13 +55,13 @@ _CRON = 'a cron expression of five fields with values that exist, such as "0 1 *
 
 
 def _cron_expression(value: str) -> str:
-    # A field that begins with `R` is croniter's own: a random value, another one at each look.
+    # In croniter a field that starts with `R` is a random value, which changes at each evaluation.
     if len(value.split()) != 5 or any(field.upper().startswith("R") for field in value.split()):
         raise ValueError(_CRON)
     try:
         croniter(value, _SOME_DAY).get_next()
     except ValueError:
-        raise ValueError(f"{_CRON} that comes some day") from None
+        raise ValueError(f"{_CRON}, with a date that occurs") from None
     return value
 
 
@@ -84,7 +84,7 @@ Duration = Annotated[int, BeforeValidator(_duration_s), Field(ge=1, json_schema_
 """Seconds, written as `90s`, `10m`, `6h` or `2d`."""
 
 TimeOfDay = Annotated[time, BeforeValidator(_time_of_day), Field(json_schema_extra={"format": "HH:MM"})]
-"""A local time, written as `"05:30"`; without the quotes YAML makes a number of it."""
+"""A local time, written as `"05:30"`; without quotes YAML reads a number."""
 
 # No control characters.
 _PRINTABLE = r"^[^\x00-\x1f\x7f-\x9f]+$"

@@ -1,1 +1,1 @@
-"""One check per file, run in one fixed order, all refusals reported together."""
+"""The preflight checks: one per file, in a fixed order, with all refusals reported together."""

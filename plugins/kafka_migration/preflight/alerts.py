@@ -1,4 +1,4 @@
-"""Everybody who is to be told of the run can be told, as far as that can be seen without telling them."""
+"""The run's notifiers can be created. Whether messages arrive is not checked."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def _check(subject: Subject) -> Iterable[Finding]:
                 Code.ALERTS_INVALID,
                 f"alerts.notifiers[{number}]: {settings.notifier}",
                 problem,
-                "a notifier that can be imported, takes these arguments, and whose templates need nothing but alert",
-                "Correct the path or the arguments, or install the notifier's provider on workers and triggerer.",
+                "an importable notifier that accepts these arguments, with templates that use only `alert`",
+                "Correct the path or the arguments, or install the notifier's provider on the workers and the "
+                "triggerer.",
             )
 
 
-# That a message arrives, only a message shows.
 CHECK = Check("alerts", _check)

@@ -1,4 +1,4 @@
-"""What a check is, and how the checks of a run are carried out."""
+"""The checks of a run: their types and their execution."""
 
 from __future__ import annotations
 
@@ -25,35 +25,34 @@ log = logging.getLogger(__name__)
 
 
 class Connections(Protocol):
-    """What a check may ask about Airflow's connections."""
+    """Access of the checks to Airflow's connections."""
 
     def connection_type(self, connection_id: str) -> str | None:
-        """Return the type of a connection, or `None` when there is no such connection."""
+        """Return the type of a connection, or `None` if it does not exist."""
 
     def kafka_findings(self, cluster: Cluster) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-        """Return what forbids to use a Kafka connection, and what of it the migration file allows though insecure."""
+        """Return the findings that prevent the use of a Kafka connection, and its allowed insecure settings."""
 
     def deploy_mode(self, connection_id: str) -> str | None:
-        """Return the deploy mode that a Spark connection names, `None` when it names none or does not exist."""
+        """Return the deploy mode of a Spark connection, `None` if it has none or does not exist."""
 
     def spark_target(self, connection_id: str) -> SparkTarget:
-        """Return where a Spark connection submits to. Raises `Refused` for one that cannot be used."""
+        """Return the cluster to which a Spark connection submits. Raises `Refused` if it cannot be used."""
 
     def has_login(self, cluster: Cluster) -> bool:
-        """Tell whether a Kafka connection has a login. Raises `Refused` for one that cannot be translated."""
+        """Return whether a Kafka connection has a login. Raises `Refused` if it cannot be translated."""
 
     def spark_client_findings(self) -> tuple[Finding, ...]:
-        """Return what is wrong with the Kafka client that Spark gets, where a login is used."""
+        """Return the findings about Spark's Kafka client, if a login is used."""
 
 
 @dataclass(eq=False)
 class Subject:
-    """What is checked. Clusters and host are made on first use, so that a missing connection is found first.
+    """The input of the checks. Clusters and host are created on first use, after missing connections are found.
 
-    `migration` is limited to the topics that were asked for; `file_topics` are all of the file. `others` are the
-    migrations of the other files. `find_alerts` says who is to be told of the run,
-    `notifier_problem` why a notifier cannot be made (empty: it can). `is_nightly` tells whether the run belongs to the
-    DAG that has a schedule.
+    `migration` is limited to the requested topics; `file_topics` are all topics of the file. `others` are the
+    migrations of the other files. `find_alerts` returns the notifiers of the run, `notifier_problem` why a notifier
+    cannot be created (empty: it can). `is_nightly` is whether the run belongs to the nightly DAG.
     """
 
     migration: Migration
@@ -93,7 +92,7 @@ class Subject:
 
     @cached_property
     def kafka_findings(self) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-        """What forbids to use the two Kafka connections, and what of them the migration file allows though insecure."""
+        """The findings that prevent the use of the Kafka connections, and the insecure settings that are allowed."""
         sides = [self.connections.kafka_findings(side) for side in (self.migration.source, self.migration.target)]
         return tuple(f for found, _ in sides for f in found), tuple(f for _, allowed in sides for f in allowed)
 
@@ -110,7 +109,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: its name, the question, which other checks must have passed for it to make sense, and its warnings."""
+    """One check: its name, its function, the checks that must have passed before it, and its warnings."""
 
     name: str
     ask: Callable[[Subject], Iterable[Finding]]
@@ -120,9 +119,9 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """How a check ended: passed, failed with findings, or not applicable with the reason.
+    """The result of a check: passed, failed with findings, or not applicable with the reason.
 
-    `warnings` forbid nothing: a person should know them.
+    `warnings` do not prevent the run.
     """
 
     name: str
@@ -132,7 +131,7 @@ class CheckResult:
 
     @property
     def has_passed(self) -> bool:
-        """Whether the check was made and found nothing."""
+        """Whether the check was run and found nothing."""
         return not self.findings and self.not_applicable is None
 
     def to_document(self) -> dict[str, object]:
@@ -148,7 +147,7 @@ class CheckResult:
 
 
 def run_checks(checks: Sequence[Check], subject: Subject) -> tuple[CheckResult, ...]:
-    """Carry out the checks in order; one failure does not hide the others."""
+    """Run the checks in order; one failure does not hide the others."""
     results: dict[str, CheckResult] = {}
     for check in checks:
         results[check.name] = _run(check, subject, results)
@@ -156,7 +155,7 @@ def run_checks(checks: Sequence[Check], subject: Subject) -> tuple[CheckResult, 
 
 
 def without_checks(checks: Sequence[Check], reason: str) -> tuple[CheckResult, ...]:
-    """Return the results of a run in which, for this reason, there is nothing to check."""
+    """Return the results of a run that has nothing to check, for this reason."""
     return tuple(CheckResult(check.name, not_applicable=reason) for check in checks)
 
 
@@ -171,8 +170,8 @@ def _run(check: Check, subject: Subject, earlier: Mapping[str, CheckResult]) -> 
     except TransientError as error:
         return CheckResult(check.name, (_unreachable(check, error),))
     except Exception as error:
-        # The findings of the other checks must not be lost for it.
-        log.exception("The check %s ended in an error that it does not know.", check.name)
+        # The findings of the other checks must not be lost.
+        log.exception("The check %s failed with an unexpected error.", check.name)
         return CheckResult(check.name, (_unknown(check, error),))
 
 
@@ -180,10 +179,10 @@ def _unknown(check: Check, error: Exception) -> Finding:
     return Finding(
         Code.CHECK_FAILED,
         f"check {check.name}",
-        # Not its text: that may quote a secret, and goes into the evidence.
+        # Not its text, which may quote a secret and would be written to the evidence.
         f"{type(error).__name__}",
-        "findings, or none",
-        "Read the whole error in the log of this task; nothing was started.",
+        "a completed check",
+        "Read the whole error in the log of this task. Nothing was started.",
     )
 
 
@@ -193,6 +192,6 @@ def _unreachable(check: Check, error: TransientError) -> Finding:
         f"check {check.name}",
         str(error),
         "an answer",
-        "Check the address in the Airflow connection, the network path and that the other side runs; "
-        "nothing was started.",
+        "Check the address in the Airflow connection, the network path, and that the service runs. Nothing was "
+        "started.",
     )

@@ -1,4 +1,4 @@
-"""Both clusters answer, and they are two."""
+"""Both clusters answer, and they are different clusters."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def _facts(field: str, cluster: Callable[[], KafkaCluster], findings: list[Findi
                 Code.CLUSTER_UNREACHABLE,
                 field,
                 str(error),
-                "an answer of the cluster",
-                "Check bootstrap.servers and the security settings in the Airflow connection, and that the "
-                "brokers' advertised addresses can be reached from Airflow.",
+                "an answer from the cluster",
+                "Check bootstrap.servers and the security settings in the Airflow connection, and that Airflow "
+                "reaches the brokers' advertised listeners.",
             )
         )
     return None
@@ -43,9 +43,9 @@ def _differences(subject: Subject, source: ClusterFacts, target: ClusterFacts) -
         yield Finding(
             Code.SAME_CLUSTER,
             "source and target",
-            f"one cluster, id {source.cluster_id}",
+            f"the same cluster, id {source.cluster_id}",
             "two different clusters",
-            "Correct one of the two connections; topics keep their names, so a cluster cannot mirror into itself.",
+            "Correct one of the two connections. Topics keep their names, so a cluster cannot mirror into itself.",
         )
     wanted = subject.migration.target_replication_factor
     if wanted > target.brokers:

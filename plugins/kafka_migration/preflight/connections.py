@@ -1,4 +1,4 @@
-"""Every connection that the migration file names exists and is of the right type."""
+"""Every connection of the migration file exists and has the right type."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _check(subject: Subject) -> Iterable[Finding]:
                 f"connection {connection_id} ({field})",
                 f"type {found}",
                 f"type {expected}",
-                f"Name a connection of type {expected} in {field}, or correct this one's type.",
+                f"Set {field} to a connection of type {expected}, or correct the type of this connection.",
             )
 
 
@@ -38,7 +38,7 @@ def _missing(field: str, connection_id: str, expected: str) -> Finding:
     return Finding(
         Code.SPARK_CONNECTION_MISSING if is_spark else Code.CONNECTION_MISSING,
         f"connection {connection_id} ({field})",
-        "no such connection" + (", which Airflow would silently take for YARN" if is_spark else ""),
+        "no such connection" + (", so Airflow would silently use YARN" if is_spark else ""),
         f"a connection of type {expected}",
         f"Create it (airflow connections add {shell_word(connection_id)} --conn-type {expected} …), or correct the "
         "name.",

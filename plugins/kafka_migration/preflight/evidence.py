@@ -1,4 +1,4 @@
-"""Airflow and Spark can see one evidence root."""
+"""Airflow and Spark use the same evidence root."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def _differ(place: EvidencePlace) -> Finding:
         Code.EVIDENCE_ROOTS_DIFFER,
         "[kafka_migration] spark_evidence_root",
         f"{place.spark_root}, with evidence_root {place.root}",
-        "two spellings of one place: the same kind of store, the same bucket, the same path",
-        "Correct one of the two settings, or leave out spark_evidence_root, which is then derived; Spark would write "
-        "its result where Airflow does not look.",
+        "the same location: the same kind of store, the same bucket, the same path",
+        "Correct one of the two settings, or remove spark_evidence_root, which is then derived. Otherwise Airflow "
+        "would not find Spark's results.",
     )
 
 
@@ -36,9 +36,9 @@ def _local(place: EvidencePlace, connection: str) -> Finding:
         Code.EVIDENCE_ROOT_LOCAL,
         f"connection {connection} (validation.spark_connection)",
         f"deploy mode {CLUSTER}, with the evidence root in the local folder {place.root}",
-        "an evidence root that Spark's driver sees on whatever host it runs",
+        "an evidence root that Spark's driver can reach from any host",
         "Set [kafka_migration] evidence_root to an object store, or deploy-mode in the connection's extra to client. "
-        "If all of Spark's hosts share the folder, say so by naming it in spark_evidence_root.",
+        "If all Spark hosts share the folder, set spark_evidence_root to it.",
     )
 
 

@@ -1,4 +1,4 @@
-"""`follow_until` is ahead."""
+"""`follow_until` is in the future."""
 
 from __future__ import annotations
 

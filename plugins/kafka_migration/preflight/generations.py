@@ -1,4 +1,4 @@
-"""The generations to read again were stopped and copied a topic that was asked for."""
+"""The generations to read again have stopped and copied a requested topic."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _check(subject: Subject) -> Iterable[Finding]:
 
 
 def _not_readable(subject: Subject) -> str:
-    """Return what is wrong with the first generation that cannot be read; empty if all can."""
+    """Return why the first unreadable generation cannot be read; empty if all can."""
     known = {g.number: g for g in subject.ledger.generations}
     for number in subject.generations:
         if number not in known:

@@ -1,4 +1,4 @@
-"""The groups that were asked for exist on the source and are the migration's."""
+"""The requested groups exist on the source and belong to the migration."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _check(subject: Subject) -> Iterable[Finding]:
 def _unknown(subject: Subject) -> Iterable[Finding]:
     known = frozenset(which_groups(subject.source.list_groups(), subject.migration.cutover.groups))
     unknown = [group for group in subject.requested_groups if group not in known]
-    expected = "groups that are on the source and that cutover.groups of the migration file names"
+    expected = "groups on the source that match cutover.groups of the migration file"
     yield from unknown_findings("groups", unknown, expected)
 
 

@@ -1,4 +1,4 @@
-"""The MirrorMaker on the host honours every setting that it will be given, and may be given a login."""
+"""The MirrorMaker version on the host supports all settings of the run, and is safe to use with a login."""
 
 from __future__ import annotations
 

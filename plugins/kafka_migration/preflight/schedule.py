@@ -1,4 +1,4 @@
-"""A run of the nightly DAG was made by its schedule or a backfill, and the file has a schedule."""
+"""A run of the nightly DAG comes from its schedule or a backfill, and the migration file has a schedule."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ def _check(subject: Subject) -> Iterable[Finding]:
         yield Finding(
             Code.NOT_SCHEDULED,
             f"migration {name}",
-            "a run of its nightly DAG that was triggered by hand",
+            "a run of its nightly DAG that was triggered manually",
             "runs by the schedule or a backfill",
-            f"Trigger kafka_migration__{name} in mode sync; nothing was started.",
+            f"Trigger kafka_migration__{name} in mode sync. Nothing was started.",
         )
     elif subject.is_nightly and subject.migration.nightly is None:
         yield Finding(
             Code.NOT_SCHEDULED,
             f"migration {name}",
-            f"a {subject.run_type} run, and no section nightly in the migration file",
+            f"a {subject.run_type} run without a section nightly in the migration file",
             "a section nightly with at least cron",
-            "Add it, or pause the DAG; without it there are no intervals and no window.",
+            "Add the section, or pause the DAG. Without it there are no intervals and no window.",
         )
 
 

@@ -1,4 +1,4 @@
-"""The Kafka connections have the form, the login and the protection that clients need; nothing is connected."""
+"""The settings, login and protections of the Kafka connections are valid; no connection is opened."""
 
 from __future__ import annotations
 

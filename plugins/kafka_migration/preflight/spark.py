@@ -1,4 +1,4 @@
-"""Spark keeps Kafka's logins to itself, and its Kafka client is no older than a login needs."""
+"""Spark protects Kafka's credentials, and its Kafka client is new enough to be given them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _check_client(subject: Subject) -> Iterable[Finding]:
 
 
 def _declared(subject: Subject) -> tuple[Finding, ...]:
-    """Return what the migration file lets pass, which are warnings then."""
+    """Return the findings that the migration file allows as warnings."""
     return _unprotected(subject, declared=True) if subject.migration.validation.spark_unprotected else ()
 
 

@@ -1,4 +1,4 @@
-"""The source has every topic, and the target's topics can take a same-partition copy."""
+"""The source has every topic, and the target topics allow a same-partition copy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _check(subject: Subject) -> Iterable[Finding]:
     yield from _unknown_requested(subject)
     if not subject.mode.rolls_back:
         yield from missing_topic_findings(subject.migration, subject.source_topics)
-    # Whether a backfill has anything to copy is known to its plan only, which looks at the target as well.
+    # Only the plan of a backfill shows whether there is anything to copy; the plan checks the target too.
     if not subject.mode.mirrors or subject.mode is Mode.INTERVAL:
         return
     partitions = [p for topic in subject.target_topics.values() for p in topic.topic_partitions]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from kafka_digest.keys.align_tasks import SOURCE_BEFORE, SOURCE_BEHIND, UNCOMMITTED, Circumstances
@@ -241,7 +240,7 @@ class KeyComparison:
         return any(unit.topic_name in self.clusters.compacted[side] for side in sides or SIDES)
 
     def _aligned(self, units: Sequence[Unit]) -> DataFrame:
-        buckets = reduce(set.union, (unit.buckets for unit in units), set())
+        buckets = {bucket for unit in units for bucket in unit.buckets}
         around = self._around(units)
         circumstances = Circumstances(
             compacted=_pair(lambda side: {u.number for u in units if self._may_lack(u, side)}),

@@ -93,9 +93,10 @@ def _subsequence(wanted: Hashes, of: Hashes) -> Hashes | None:
 
 
 def _places(link: object) -> tuple[Hashes, Hashes]:
-    ours, theirs = [], []
-    while link is not None:
-        one, other, link = link  # type: ignore[misc]
+    ours: list[int] = []
+    theirs: list[int] = []
+    while isinstance(link, tuple):
+        one, other, link = link
         ours.append(one)
         theirs.append(other)
     return np.array(ours[::-1], np.int64), np.array(theirs[::-1], np.int64)

@@ -73,7 +73,7 @@ def numbered_hashes(frame: DataFrame, side: str, cases: Sequence[DrillCase]) -> 
     return hashes.withColumns({"number": number, "rank": functions.col("rank") + start_rank}).drop("topic", "partition")
 
 
-def _constants(values: Mapping[str | int, int]) -> Column:
+def _constants(values: Mapping[int, int] | Mapping[str, int]) -> Column:
     return functions.create_map(
         *chain.from_iterable((functions.lit(k), functions.lit(v).cast("bigint")) for k, v in values.items())
     )

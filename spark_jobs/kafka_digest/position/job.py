@@ -219,7 +219,11 @@ def _unit(plan: WindowPlan, number: int, topics: Mapping[str, int]) -> Unit:
 
 def _drill_ranges(cases: Sequence[DrillCase], side: str) -> list[SideRange]:
     pieces = [(getattr(case, f"{side}_place"), getattr(case, f"{side}_range")) for case in cases]
-    return [SideRange(*place, piece.start_offset, piece.end_offset) for place, piece in pieces if piece is not None]
+    return [
+        SideRange(topic, partition, piece.start_offset, piece.end_offset)
+        for (topic, partition), piece in pieces
+        if piece is not None
+    ]
 
 
 def _block(row: Any) -> Block:

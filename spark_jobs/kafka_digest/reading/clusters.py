@@ -45,7 +45,7 @@ class Clusters:
     @property
     def tasks(self) -> int:
         """How many tasks read a side: a task per core, however many partitions there are."""
-        return self.session.sparkContext.defaultParallelism
+        return int(self.session.sparkContext.defaultParallelism)
 
     def plan(self, windows: Sequence[Mapping[str, Any]]) -> list[WindowPlan]:
         """Return what can be read of each window. Raises `JobError` if a cluster does not answer."""

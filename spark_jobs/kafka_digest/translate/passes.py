@@ -88,7 +88,7 @@ class Translation:
         in_order = rows.repartition(self.clusters.tasks, "unit", "key").sortWithinPartitions(
             "unit", "key", "side", "partition", "offset"
         )
-        return _summed(in_order.mapInArrow(partial(steps, units=units), STEPS)).collect()
+        return list(_summed(in_order.mapInArrow(partial(steps, units=units), STEPS)).collect())
 
     def _of_interest(self, target: DataFrame, source: DataFrame, *, is_compacted: bool) -> DataFrame:
         """Return the keyed records of the target that may tell where copies of the source's are.

@@ -1,10 +1,10 @@
-"""What became of an interval's records: the pure rules over the ledger, the bounds and the source's log starts.
+"""The answer for an interval: the pure rules over the ledger, the bounds and the source's log starts.
 
 An interval's range of a partition is cut at the windows of the generations that copied it; each part has the verdict
-that its generation's windows were judged with. Where the copy lies on the target follows from the ranks of the range's
-two ends (`core.translation`); offsets that an earlier answer holds save counting the same records again.
+of its generation's windows. The location of the copy on the target follows from the ranks of the range's two ends
+(`core.translation`). Offsets in earlier answers are used, so that the same records are not counted twice.
 
-The steps between which the source is read: `scopes_of`, `positions_to_translate`, `answer_of`.
+The source is read between these steps: `scopes_of`, `positions_to_translate`, `answer_of`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ASK_AGAIN = "Then ask for the interval again with `--reprocess-behavior complete
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of an interval's range: by which window it was copied, if it was, and how that was judged, if it was."""
+    """A part of an interval's range, with the window that copied it and its judgement, if there are any."""
 
     start: int
     end: int
@@ -43,13 +43,13 @@ class Part:
     judgement: Judgement | None = None
 
     def verdict(self, topic: str) -> Verdict:
-        """Return the judgement's verdict on the topic; what was not judged is not verifiable."""
+        """Return the judgement's verdict on the topic; NOT_VERIFIABLE without a judgement."""
         return Verdict.NOT_VERIFIABLE if self.judgement is None else self.judgement.topics[topic]
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """An interval's range of one partition, how it was copied, and the parts that it is made of."""
+    """An interval's range of one partition, how it was copied, and its parts."""
 
     range: OffsetRange
     copy: PartitionCopy
@@ -59,7 +59,7 @@ class Scope:
 
     @property
     def verdict(self) -> Verdict | None:
-        """The worst of the parts; `None` where the interval has no records."""
+        """The worst of the parts; `None` if the interval has no records."""
         verdicts = [part.verdict(self.range.partition.topic) for part in self.parts]
         if not self.is_begin_known:
             verdicts.append(Verdict.NOT_VERIFIABLE)
@@ -67,10 +67,9 @@ class Scope:
 
     @property
     def has_ranks(self) -> bool:
-        """Whether the place of the range's records on the target can be told from their ranks.
+        """Whether the ranks of the range's records give their location on the target.
 
-        In windows with holes a rank is that of the copy only if the copy is equal; where records change partition there
-        is none.
+        In windows with holes this requires an equal copy. If records change partition there are no ranks.
         """
         if (
             not self.keeps_partitions
@@ -112,7 +111,7 @@ def _scope(
 
 
 def _parts(copy: PartitionCopy, start: int, end: int) -> Iterator[Part]:
-    """Cut a range at the windows of its copy; what lies in no window was not copied."""
+    """Cut a range at the windows of its copy; parts without a window were not copied."""
     at = start
     for window in copy.windows:
         begin, stop = max(at, window.source_start), min(end, window.source_end)
@@ -133,10 +132,10 @@ def _judged(ledger: Ledger, topic: str, part: Part) -> Part:
 
 
 def _is_begin_known(ledger: Ledger, time: datetime, partition: TopicPartition, bound: Bound) -> bool:
-    """Tell whether no deleted record can belong to an interval that begins then.
+    """Whether no deleted record can belong to an interval that begins at `time`.
 
-    Its bound lies behind the log start of that moment; or what was deleted had been written before the interval
-    began, because a generation of MirrorMaker had been there by then.
+    Either its bound was after the log start at that moment. Or the deleted records were written before the interval,
+    because a generation of MirrorMaker had already reached that position.
     """
     if not bound.is_first_held:
         return True
@@ -150,7 +149,7 @@ def _is_begin_known(ledger: Ledger, time: datetime, partition: TopicPartition, b
 
 
 def _cut_at_answers(ledger: Ledger, partition: TopicPartition, copy: PartitionCopy) -> PartitionCopy:
-    """Return the copy with its windows cut where earlier answers hold both the source and the target offset."""
+    """Return the copy with its windows cut where earlier answers have both the source and the target offset."""
     known: dict[int, int] = {}
     for answer in ledger.answers.values():
         topic = answer.topics.get(partition.topic)
@@ -177,12 +176,12 @@ def _cut(window: Window, known: Mapping[int, int]) -> Iterator[Window]:
 
 
 def positions_to_translate(scopes: Iterable[Scope]) -> frozenset[Position]:
-    """Return the ends of the ranges whose place on the target has to be worked out."""
+    """Return the ends of the ranges whose target offsets must be computed."""
     return frozenset(p for scope in scopes if scope.has_ranks for p in scope.ends if _is_told_by_rank(scope.copy, p))
 
 
 def _is_told_by_rank(copy: PartitionCopy, position: Position) -> bool:
-    """Tell whether a position lies within a window, and its rank can still be told."""
+    """Whether a position is inside a window and its rank can still be counted."""
     window = copy.window_of(position.offset)
     if not window.source_start < position.offset < window.source_end:
         return False
@@ -209,7 +208,7 @@ def _answers(
 
 
 def _target(scope: Scope, translations: Mapping[Position, Translation]) -> OffsetSpan | None:
-    """Return where the range's records lie on the target; `None` where that cannot be told (any more)."""
+    """Return the range's target offsets; `None` if they cannot be determined (any more)."""
     if not scope.has_ranks:
         return None
     start, end = (_target_offset(scope.copy, position, translations) for position in scope.ends)
@@ -226,9 +225,9 @@ def _target_offset(copy: PartitionCopy, position: Position, translations: Mappin
 
 
 def interval_findings(scopes: Iterable[Scope], run: str, still_because: str = "") -> dict[str, list[Finding]]:
-    """Return per topic why its records of the interval are not proved; what `run` itself judged it tells by itself.
+    """Return per topic why its records of the interval are not proved; verdicts of `run` itself are left out.
 
-    `still_because` is why the run did not start MirrorMaker. Each code comes once per topic, with its first place.
+    `still_because` is why the run did not start MirrorMaker. Each code appears once per topic, with its first place.
     """
     places: dict[tuple[str, Code], list[str]] = {}
     for scope in scopes:
@@ -253,8 +252,8 @@ def _places(scope: Scope, run: str) -> Iterator[tuple[Code, str]]:
     if not scope.is_begin_known:
         yield (
             Code.INTERVAL_NOT_RETAINED,
-            f"partition {number}: the source had deleted everything before offset {start:,} when the interval's "
-            "beginning was first asked for; it is known from there on",
+            f"partition {number}: the source had already deleted everything before offset {start:,} when the start of "
+            "the interval was first looked up; it is known from that offset on",
         )
     for part in scope.parts:
         yield from _part_places(scope, part, topic, run)
@@ -278,27 +277,27 @@ def _part_places(scope: Scope, part: Part, topic: str, run: str) -> Iterator[tup
 
 _TEXTS = {
     Code.INTERVAL_NOT_RETAINED: (
-        "records that were copied, or at least bounded, before the source deleted them",
-        "What was deleted cannot be proved any more. Nightly runs keep the bounds of their nights; let them run more "
-        "often than the source deletes.",
+        "records that were copied, or whose bounds were recorded, before the source deleted them",
+        "Deleted records can no longer be proved. Nightly runs record the bounds of their nights: schedule them more "
+        "often than the source deletes records.",
     ),
     Code.INTERVAL_NOT_COPIED: (
         "every record of the interval copied",
-        "A nightly run copies them; so does a backfill within nightly.until, or at any time with the conf "
+        "A nightly run copies them. A backfill copies them before nightly.until, or at any time with the conf "
         f'`{{"mirror_outside_window": true}}`. {ASK_AGAIN}',
     ),
     Code.INTERVAL_NOT_VALIDATED: (
         "every record of the interval judged",
-        f"The next run of any mode but `validate` measures what is pending. {ASK_AGAIN}",
+        f"The next run of any mode except `validate` validates them. {ASK_AGAIN}",
     ),
     Code.COPY_DIFFERS: (
         "an equal copy",
-        "The report of that run names the first difference. When it is mended, read the whole copy again with mode "
+        "The report of that run names the first difference. When the copy is repaired, validate all of it with mode "
         f"`validate`. {ASK_AGAIN}",
     ),
     Code.RECORDS_NOT_VERIFIABLE: (
         "a copy that could be compared",
-        "The report of that run says what could not be read. If it can be now, read the whole copy with mode "
+        "The report of that run says what could not be read. If it is readable now, validate the whole copy with mode "
         f"`validate`. {ASK_AGAIN}",
     ),
 }

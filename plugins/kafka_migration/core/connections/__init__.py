@@ -1,1 +1,1 @@
-"""What an Airflow connection to Kafka may hold, and what it becomes for Java clients."""
+"""The allowed settings of an Airflow connection to Kafka, and their translation for Java clients."""

@@ -1,7 +1,7 @@
-"""What must be right about a Kafka connection before any client is made from it.
+"""Checks of a Kafka connection before any client is created from it.
 
 Pure rules on the settings as Airflow stores them. In this order: the form of each setting, the mechanism, settings that
-contradict each other, protections that are given up.
+contradict each other, disabled protections.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _TLS = ("ssl.ca.pem", "ssl.certificate.pem", "ssl.key.pem", "ssl.key.password")
 
 
 class _Problem(NamedTuple):
-    """What is wrong with a connection; it never shows a value that may be a secret."""
+    """A problem with a connection; it never shows a value that may be a secret."""
 
     found: str
     expected: str
@@ -50,10 +50,10 @@ class _Problem(NamedTuple):
 def connection_findings(
     connection: str, config: Config, allowed: Collection[Insecurity], has_feature: Callable[[str], bool]
 ) -> tuple[Finding, ...]:
-    """Return what forbids to make a client of these settings; nothing if they are right.
+    """Return the findings that prevent creating a client from these settings.
 
-    `allowed` are the protections that the migration file says may be given up. `has_feature` tells whether the Kafka
-    client of this Airflow was built with a part of librdkafka.
+    `allowed` are the protections that the migration file allows to be disabled. `has_feature` returns whether
+    Airflow's Kafka client was built with a feature of librdkafka.
     """
     problems = list(_form_problems(config))
     if not problems:
@@ -67,12 +67,12 @@ def connection_findings(
 
 
 def insecure_findings(connection: str, config: Config) -> tuple[Finding, ...]:
-    """Return one finding for each protection that these settings give up, declared or not."""
+    """Return one finding for each protection that these settings disable, allowed or not."""
     return tuple(_finding(connection, _insecure(each)) for each in insecurities(config))
 
 
 def insecurities(config: Config) -> tuple[Insecurity, ...]:
-    """Return which protections the settings give up."""
+    """Return the protections that the settings disable."""
     found = []
     if protocol_of(config) == "SASL_PLAINTEXT":
         found.append(Insecurity.SASL_PLAINTEXT)
@@ -82,7 +82,7 @@ def insecurities(config: Config) -> tuple[Insecurity, ...]:
 
 
 def protocol_of(config: Config) -> str:
-    """Return the security protocol as Java writes it; without one it is Kafka's default."""
+    """Return the security protocol in Java's spelling; Kafka's default if there is none."""
     return _text(config, "security.protocol").upper() or "PLAINTEXT"
 
 
@@ -105,19 +105,19 @@ def _form_problems(config: Config) -> Iterator[_Problem]:
     for name, value in config.items():
         if name in SETTINGS:
             yield from _value_problems(name, value)
-    # What is missing may be there under a name that is not known.
+    # A missing setting may be given under an unknown name.
     if "bootstrap.servers" not in config and not unknown:
         yield _Problem("no setting bootstrap.servers", 'a text such as "broker1:9092,broker2:9092"')
 
 
 def _name_problems(name: str) -> Iterator[_Problem]:
     if name in REFUSED:
-        yield _Problem(f"setting {name}: {REFUSED[name]}", "none of this name", "Remove it from the extra.")
+        yield _Problem(f"setting {name}: {REFUSED[name]}", "no such setting", "Remove it from the extra.")
     elif name not in SETTINGS:
         near = difflib.get_close_matches(name.strip().lower(), sorted(SETTINGS), n=1, cutoff=0.6)
-        hint = f"Did you mean {near[0]}?" if near else "Remove it, or write it in one of the accepted forms."
-        accepted = "a setting that is accepted (docs/installation.md, section Connections)"
-        yield _Problem(f"setting {_shown(name)}: not known", accepted, hint)
+        hint = f"Did you mean {near[0]}?" if near else "Remove it, or use an accepted setting instead."
+        accepted = "an accepted setting (docs/installation.md, section Connections)"
+        yield _Problem(f"unknown setting {_shown(name)}", accepted, hint)
 
 
 def _value_problems(name: str, value: object) -> Iterator[_Problem]:
@@ -129,7 +129,7 @@ def _value_problems(name: str, value: object) -> Iterator[_Problem]:
 
 
 def as_text(value: object) -> str | None:
-    """Return a setting's value as clients get it; `None` if it is no text, number, or true or false."""
+    """Return a setting's value as text for the client; `None` if it is not a text, a number or a boolean."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, (int, float)) and math.isfinite(value):
@@ -147,7 +147,7 @@ _EXPECTED: Mapping[Form, str] = {
 
 
 def _kind(value: object) -> str:
-    """Return what a value is, in the words of JSON; the value itself may be a secret."""
+    """Return the JSON type of a value; the value itself may be a secret."""
     if value is None:
         return "null"
     if isinstance(value, dict):
@@ -165,7 +165,7 @@ def _text_problems(name: str, form: Form, value: str) -> Iterator[_Problem]:
     elif is_pem:
         yield from _pem_problems(name, form, value)
     elif form == "number" and not re.fullmatch(r"-?[0-9]{1,18}(\.[0-9]{1,9})?", value):
-        yield _Problem(f"setting {name}: no number", _EXPECTED[form])
+        yield _Problem(f"setting {name}: not a number", _EXPECTED[form])
     elif form == "truth" and value.lower() not in _TRUE | _FALSE:
         yield _Problem(f"setting {name}: neither true nor false", _EXPECTED[form])
     else:
@@ -173,7 +173,7 @@ def _text_problems(name: str, form: Form, value: str) -> Iterator[_Problem]:
 
 
 def _control_character(value: str, but: str) -> str:
-    """Return the first letter that must not be in a setting; lone surrogates cannot be sent anywhere."""
+    """Return the first character that a setting must not contain; lone surrogates cannot be encoded."""
     return next((c for c in value if c not in but and unicodedata.category(c) in {"Cc", "Cs"}), "")
 
 
@@ -182,7 +182,7 @@ def _pem_problems(name: str, form: Form, value: str) -> Iterator[_Problem]:
     if re.search(r"-----BEGIN [A-Z0-9 ]*" + label + "-----", value) is None:
         yield _Problem(f"setting {name}: no PEM block {label}", _EXPECTED[form])
     elif "\\n" in value or "\n" not in value.strip():
-        hint = "PEM with real line breaks; in JSON each is written as one backslash and an n"
+        hint = "PEM with real line breaks; in JSON each one is written as \\n"
         yield _Problem(f"setting {name}: PEM without line breaks", hint)
 
 
@@ -196,8 +196,8 @@ def _choice_problems(name: str, value: str) -> Iterator[_Problem]:
     elif name == VERIFICATION and value.lower() in _FALSE:
         yield _Problem(
             f"setting {name}: false",
-            "true; Java's clients, so MirrorMaker and Spark, cannot switch it off",
-            "Give the certificate of the brokers, or of who signed it, in ssl.ca.pem; a self-signed one as well.",
+            "true, because Java clients (MirrorMaker and Spark) cannot disable it",
+            "Put the CA certificate, or the brokers' self-signed certificate, in ssl.ca.pem.",
         )
 
 
@@ -205,15 +205,15 @@ def _server_problems(value: str) -> Iterator[_Problem]:
     for server in (part.strip() for part in value.split(",")):
         match = _SERVER.fullmatch(server)
         if match is None or not 0 < int(match[3]) <= _MAX_PORT:
-            # With an @ it may hold a login.
+            # A value with an @ may contain a login.
             shown = "a value with an @" if "@" in server else _shown(server)
-            yield _Problem(f"setting bootstrap.servers: {shown}", "host:port, separated by commas, each with its port")
+            yield _Problem(f"setting bootstrap.servers: {shown}", "host:port, separated by commas")
 
 
 def _mechanism_problems(config: Config, has_feature: Callable[[str], bool]) -> Iterator[_Problem]:
     names = {_text(config, name) for name in ("sasl.mechanism", "sasl.mechanisms")} - {""}
     if len(names) > 1:
-        yield _Problem("sasl.mechanism and sasl.mechanisms, which differ", "one of the two names")
+        yield _Problem("different values for sasl.mechanism and sasl.mechanisms", "only one of the two settings")
     elif (mechanism := mechanism_of(config)) == KERBEROS:
         yield (
             _without_kerberos()
@@ -232,7 +232,7 @@ def _mechanism_problems(config: Config, has_feature: Callable[[str], bool]) -> I
 def _without_kerberos() -> _Problem:
     return _Problem(
         f"setting sasl.mechanism: {KERBEROS}",
-        f"one of {', '.join(MECHANISMS)}: the Kafka client of this Airflow was built without Kerberos",
+        f"one of {', '.join(MECHANISMS)}, because Airflow's Kafka client was built without Kerberos",
         "Use SCRAM or PLAIN over SASL_SSL, or a client certificate.",
         Code.KAFKA_CLIENT_WITHOUT_KERBEROS,
     )
@@ -243,14 +243,14 @@ def _login_problems(config: Config) -> Iterator[_Problem]:
     if not protocol.startswith("SASL_"):
         if given:
             yield _Problem(
-                f"{', '.join(given)}, beside {_protocol_words(config)}: the login would not be used",
+                f"{', '.join(given)} with {_protocol_words(config)}: the login would not be used",
                 "security.protocol SASL_SSL",
                 "Set security.protocol to SASL_SSL, or remove the login.",
             )
         return
     mechanism = mechanism_of(config)
     if not mechanism:
-        yield _Problem(f"security.protocol {protocol}, and no sasl.mechanism", f"one of {', '.join(MECHANISMS)}")
+        yield _Problem(f"security.protocol {protocol} without sasl.mechanism", f"one of {', '.join(MECHANISMS)}")
     elif mechanism in MECHANISMS:
         yield from _needs_problems(config, mechanism)
 
@@ -258,7 +258,7 @@ def _login_problems(config: Config) -> Iterator[_Problem]:
 def _needs_problems(config: Config, mechanism: str) -> Iterator[_Problem]:
     needs = MECHANISMS[mechanism].needs
     if missing := [name for name in needs if name not in config]:
-        yield _Problem(f"sasl.mechanism {mechanism}, and no {' and no '.join(missing)}", " and ".join(needs))
+        yield _Problem(f"sasl.mechanism {mechanism} without {' and '.join(missing)}", " and ".join(needs))
     if unused := [name for name in ("sasl.username", "sasl.password") if name in config and name not in needs]:
         yield _Problem(f"{', '.join(unused)}, which {mechanism} does not use", "no such setting")
 
@@ -271,18 +271,18 @@ def _tls_problems(config: Config) -> Iterator[_Problem]:
     given = [name for name in _TLS if name in config]
     if given and not protocol_of(config).endswith("SSL"):
         yield _Problem(
-            f"{', '.join(given)}, beside {_protocol_words(config)}: nothing would be encrypted",
+            f"{', '.join(given)} with {_protocol_words(config)}: nothing would be encrypted",
             "security.protocol SSL or SASL_SSL",
             "Set security.protocol, or remove the TLS settings.",
         )
     pair = [name for name in ("ssl.certificate.pem", "ssl.key.pem") if name in config]
     if len(pair) == 1:
-        yield _Problem(f"{pair[0]} alone", "ssl.certificate.pem and ssl.key.pem, or neither")
+        yield _Problem(f"only {pair[0]}", "both ssl.certificate.pem and ssl.key.pem, or neither")
     key, has_password = _text(config, "ssl.key.pem"), "ssl.key.password" in config
     if "ENCRYPTED" in key and not has_password:
-        yield _Problem("an encrypted ssl.key.pem, and no ssl.key.password", "its password, or a key without one")
+        yield _Problem("an encrypted ssl.key.pem without ssl.key.password", "its password, or an unencrypted key")
     elif has_password and "ENCRYPTED" not in key:
-        yield _Problem("ssl.key.password, and no encrypted ssl.key.pem", "both, or no password")
+        yield _Problem("ssl.key.password without an encrypted ssl.key.pem", "both, or no password")
 
 
 def _insecure(each: Insecurity) -> _Problem:
@@ -290,8 +290,8 @@ def _insecure(each: Insecurity) -> _Problem:
     return _Problem(
         found,
         expected,
-        f"Correct the connection. Only the migration file can allow it: `insecure: [{each}]` in the section of the "
-        "cluster (docs/installation.md).",
+        f"Correct the connection, or allow this in the migration file with `insecure: [{each}]` in the cluster's "
+        "section (docs/installation.md).",
         Code.CONNECTION_INSECURE,
     )
 
@@ -299,8 +299,8 @@ def _insecure(each: Insecurity) -> _Problem:
 _GIVEN_UP: Mapping[Insecurity, tuple[str, str]] = {
     Insecurity.SASL_PLAINTEXT: ("security.protocol SASL_PLAINTEXT: login and records are not encrypted", "SASL_SSL"),
     Insecurity.NO_HOST_NAME_CHECK: (
-        f"{HOST_NAME_CHECK} none: whoever has a certificate that is trusted can pass for a broker",
-        "https, which is the default",
+        f"{HOST_NAME_CHECK} none: any host with a trusted certificate can pose as a broker",
+        "https (the default)",
     ),
 }
 

@@ -1,8 +1,8 @@
 """Translation of a Kafka connection (librdkafka settings) into Java client and Spark reader properties.
 
-Airflow's `kafka` connection holds librdkafka names. MirrorMaker and Spark's Kafka source are Java clients, so
-the settings that say *where* and *who* are translated; those that tune librdkafka itself are left behind. A
-setting that can be neither translated nor left out is refused, because dropping it could mean an unencrypted
+Airflow's `kafka` connection holds librdkafka names. MirrorMaker and Spark's Kafka source are Java clients. The
+settings for addresses, login and encryption are translated; those that only tune librdkafka are dropped. A
+setting that can be neither translated nor dropped is refused, because dropping it could mean an unencrypted
 or unauthenticated connection.
 """
 
@@ -16,7 +16,7 @@ from kafka_migration.core.connections.settings import HOST_NAME_CHECK, MECHANISM
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 
-# PKCS#8 says the algorithm inside; these older forms say it outside.
+# The older key formats name the algorithm in the PEM label. PKCS#8 has it inside the key.
 _OLD_KEY = re.compile("-----BEGIN (?:RSA|EC|DSA) PRIVATE KEY-----")
 SECRET_PROPERTIES = frozenset(
     {"sasl.jaas.config", "ssl.keystore.key", "ssl.key.password", "ssl.keystore.certificate.chain"}
@@ -37,13 +37,13 @@ def java_properties(connection: str, config: Mapping[str, object]) -> dict[str, 
     if "security.protocol" in settings:
         properties["security.protocol"] = protocol_of(settings)
     if HOST_NAME_CHECK in settings:
-        # Java has no word for it, and takes the empty text.
+        # Java has no value `none`; it uses an empty text.
         properties[HOST_NAME_CHECK] = settings[HOST_NAME_CHECK].lower().replace("none", "")
     return {**properties, **_tls(settings), **_sasl(settings)}
 
 
 def java_findings(connection: str, config: Mapping[str, object]) -> tuple[Finding, ...]:
-    """Return one `CONNECTION_INVALID` finding for each setting that Java clients cannot be given."""
+    """Return one `CONNECTION_INVALID` finding for each setting that has no Java counterpart."""
     findings = [_untranslatable(connection, name) for name in sorted(config) if not _translates(name, config[name])]
     mechanism = mechanism_of(config)
     if mechanism and (mechanism not in MECHANISMS or not MECHANISMS[mechanism].login_module):
@@ -71,7 +71,7 @@ def _untranslatable(connection: str, name: str, shown: str = "a value") -> Findi
         f"setting {name} ({shown})",
         "settings that also exist for Java clients: bootstrap.servers, security.protocol, SASL PLAIN or SCRAM, "
         "and TLS material given inline as *.pem",
-        "Write the setting in one of these forms; MirrorMaker and Spark would otherwise connect differently.",
+        "Use one of these settings. Otherwise MirrorMaker and Spark would connect differently.",
     )
 
 
@@ -102,12 +102,12 @@ def _sasl(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def jaas_line(login_module: str, user: str, password: str) -> str:
-    """Return the line by which a Java client logs in."""
+    """Return the JAAS configuration line of a Java client."""
     return f"{login_module} required username={jaas_quoted(user)} password={jaas_quoted(password)};"
 
 
 def jaas_quoted(text: str) -> str:
-    """Return a text in quotes, as JAAS reads it back."""
+    """Return a text quoted for JAAS."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
@@ -116,7 +116,7 @@ def _old_key(connection: str) -> Finding:
     return Finding(
         Code.CONNECTION_INVALID,
         f"connection {connection}",
-        "setting ssl.key.pem: a key in PKCS#1 or SEC1, which Java does not read",
+        "setting ssl.key.pem: a key in PKCS#1 or SEC1, which Java cannot read",
         "a key in PKCS#8 (-----BEGIN PRIVATE KEY----- or -----BEGIN ENCRYPTED PRIVATE KEY-----)",
         "Convert it: openssl pkcs8 -topk8 -in key.pem, with -nocrypt if it has no password.",
     )

@@ -1,4 +1,4 @@
-"""The texts of a Kafka connection that no log may show: its secrets, in every form in which clients write them."""
+"""The secrets of a Kafka connection that no log may show, in every form in which clients write them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from kafka_migration.core.connections.checks import as_text, mechanism_of
 from kafka_migration.core.connections.java_properties import jaas_line, jaas_quoted
 from kafka_migration.core.connections.settings import MECHANISMS, SETTINGS
 
-# So are settings named, known or not, whose values are secrets.
+# Names of settings, known or unknown, whose values are secrets.
 _SECRET_NAME = re.compile(r"password|passwd|secret|token|jaas|(^|[._-])key([._-]|$)|oauthbearer\.config")
 _PASSWORD_IN_JAAS = re.compile(r"password\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)'|([^\s;\"']+))", re.IGNORECASE)
-# A shorter rest of a key tells nothing, and might be a word.
+# A shorter rest of a key reveals nothing, and might be an ordinary word.
 _MIN_LINE = 6
 
 
 def secret_texts(config: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the secrets of a connection's settings and what they become in logs, properties and JSON; sorted."""
+    """Return the secrets of a connection's settings, also as written in logs, properties and JSON; sorted."""
     found: set[str] = set()
     for name, value in config.items():
         if _is_secret(name) and (text := as_text(value)):
@@ -47,7 +47,7 @@ def _forms(value: str) -> Iterator[str]:
 
 
 def _escaped(text: str) -> Iterator[str]:
-    """Yield it, and how JSON, Python and properties files write it."""
+    """Yield the text as it is and as JSON, Python and properties files write it."""
     yield text
     yield json.dumps(text)[1:-1]
     yield json.dumps(text, ensure_ascii=False)[1:-1]
@@ -62,7 +62,7 @@ def _passwords_of_jaas(value: str) -> Iterator[str]:
 
 
 def _lines_of_pem(value: str) -> Iterator[str]:
-    """Yield the lines of a PEM block, by which it is hidden whatever its line breaks become."""
+    """Yield the lines of a PEM block, so that it is masked regardless of its line breaks."""
     if "-----BEGIN" in value:
         lines = (line.strip() for line in re.split(r"\r\n|\r|\n|\\n", value))
         yield from (line for line in lines if len(line) >= _MIN_LINE and not line.startswith("-----"))

@@ -1,7 +1,7 @@
-"""The settings that a Kafka connection may have: the one table of their forms, secrets and Java counterparts.
+"""The settings that a Kafka connection may have, with their forms, secrets and Java counterparts.
 
-A connection holds librdkafka's names. Whatever is not in this table is refused before a client is made, because
-librdkafka would load code, run commands or read files and addresses for some of its settings.
+A connection uses librdkafka's names. A setting that is not in this table is refused before a client is created,
+because some settings make librdkafka load code, run commands, read files or call addresses.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ InJava = Literal["same", "built", "left", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is known of a setting: the form of its value, and what becomes of it for MirrorMaker and Spark.
+    """A setting: the form of its value, and its translation for MirrorMaker and Spark.
 
-    `in_java`: it keeps its name, other properties are built from it, it is left out because it only tunes librdkafka,
-    or there is none, so that the connection is refused where a Java client needs it.
+    `in_java`: `same` keeps the name; `built` means that other properties are built from it; `left` is dropped because
+    it only tunes librdkafka; `none` has no counterpart, so the connection is refused for Java clients.
     """
 
     form: Form = "text"
@@ -29,7 +29,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """A way to log in: the settings that it needs, and the login module of Java clients (empty: none yet)."""
+    """A SASL mechanism: the settings that it needs, and the login module of Java clients (empty: not supported)."""
 
     needs: tuple[str, ...] = ()
     login_module: str = ""
@@ -44,7 +44,7 @@ MECHANISMS: Mapping[str, Mechanism] = {
     "OAUTHBEARER": Mechanism(),
 }
 KERBEROS = "GSSAPI"
-# What librdkafka calls its part that speaks Kerberos; the packages on PyPI are built without it.
+# librdkafka's name for its Kerberos feature; the packages on PyPI are built without it.
 KERBEROS_FEATURE = "sasl_gssapi"
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
@@ -118,7 +118,7 @@ _TEXTS = (
     "isolation.level",
     "metadata.recovery.strategy",
     "partition.assignment.strategy",
-    # Functions by their paths; Airflow's provider takes those that its `callback_allowlist` names.
+    # Functions by their paths; Airflow's provider accepts those in its `callback_allowlist`.
     "error_cb",
     "stats_cb",
     "throttle_cb",
@@ -143,30 +143,30 @@ SETTINGS: Mapping[str, Setting] = {
     HOST_NAME_CHECK: Setting(in_java="built"),
 }
 
-_INLINE = "it reads a file of the machine that runs Airflow, which MirrorMaker and Spark do not have"
+_INLINE = "it reads a file on the Airflow machine, which MirrorMaker and Spark do not have"
 _CODE = "it loads code into Airflow"
 _OIDC = "it makes Airflow call an address or read a file"
-# Why settings are refused that librdkafka has; the others are not needed, or not known.
+# Why some settings of librdkafka are refused. Other settings that are not in `SETTINGS` are unneeded or unknown.
 REFUSED: Mapping[str, str] = {
     "plugin.library.paths": _CODE,
     "ssl.engine.location": _CODE,
     "ssl.engine.id": _CODE,
     "ssl.providers": _CODE,
-    "sasl.kerberos.kinit.cmd": "it runs a command on the machine that runs Airflow",
-    "ssl.ca.location": f"{_INLINE}; give the text in ssl.ca.pem",
-    "ssl.certificate.location": f"{_INLINE}; give the text in ssl.certificate.pem",
-    "ssl.key.location": f"{_INLINE}; give the text in ssl.key.pem",
-    "ssl.keystore.location": f"{_INLINE}; give the texts in ssl.key.pem and ssl.certificate.pem",
-    "ssl.keystore.password": "key stores are files; give the texts in ssl.key.pem and ssl.certificate.pem",
+    "sasl.kerberos.kinit.cmd": "it runs a command on the Airflow machine",
+    "ssl.ca.location": f"{_INLINE}; use ssl.ca.pem instead",
+    "ssl.certificate.location": f"{_INLINE}; use ssl.certificate.pem instead",
+    "ssl.key.location": f"{_INLINE}; use ssl.key.pem instead",
+    "ssl.keystore.location": f"{_INLINE}; use ssl.key.pem and ssl.certificate.pem instead",
+    "ssl.keystore.password": "key stores are files; use ssl.key.pem and ssl.certificate.pem instead",
     "ssl.crl.location": _INLINE,
-    "ssl.ca.certificate.stores": "it is for Windows; give the text in ssl.ca.pem",
+    "ssl.ca.certificate.stores": "it is for Windows only; use ssl.ca.pem instead",
     "https.ca.location": _OIDC,
     "sasl.oauthbearer.token.endpoint.url": _OIDC,
     "sasl.oauthbearer.assertion.private.key.file": _OIDC,
     "sasl.oauthbearer.assertion.file": _OIDC,
     "sasl.oauthbearer.assertion.jwt.template.file": _OIDC,
-    "sasl.oauthbearer.method": "OAUTHBEARER takes its tokens from a function only (oauth_cb)",
-    "sasl.jaas.config": "it is Java's; give sasl.mechanism, sasl.username and sasl.password",
-    "metadata.broker.list": "it is an old name of bootstrap.servers, and would replace that",
-    "debug": "it makes the client write what it sends, logins included",
+    "sasl.oauthbearer.method": "OAUTHBEARER tokens can only come from a function (oauth_cb)",
+    "sasl.jaas.config": "it is a Java setting; use sasl.mechanism, sasl.username and sasl.password instead",
+    "metadata.broker.list": "it is an old name of bootstrap.servers and would override it",
+    "debug": "it makes the client log its requests, including logins",
 }

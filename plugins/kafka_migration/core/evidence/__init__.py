@@ -1,1 +1,1 @@
-"""Documents that a run leaves, and how a later step knows that they are unchanged."""
+"""The documents that a run leaves, and the check that they are unchanged."""

@@ -1,6 +1,6 @@
-"""Evidence: the documents of a run, how they are named, and what `finish` makes of them.
+"""Evidence: the documents of a run, their names, and `run.json`.
 
-Tasks write append-only documents `NN-<kind>-<try>.json` into the folder of their attempt; only `finish`
+Tasks write append-only documents `NN-<kind>-<try>.json` into the folder of their attempt. Only `finish`
 writes `run.json`, from which every report is rendered.
 """
 
@@ -19,7 +19,7 @@ RUN_SCHEMA = 1
 
 
 class Kind(StrEnum):
-    """The documents of a run, in the order of its steps; their place numbers the files, so new ones come last."""
+    """The documents of a run, in the order of its steps. The position numbers the files, so new kinds are appended."""
 
     PREFLIGHT = "preflight"
     RESERVE = "reserve"
@@ -53,7 +53,7 @@ class Kind(StrEnum):
 
 _ORDER = {kind: number for number, kind in enumerate(Kind, start=1)}
 _DOCUMENT_NAME = re.compile(r"^(?P<order>\d{2})-(?P<kind>[a-z-]+)-(?P<number>\d+)\.json$")
-# No name of a run's folder begins with a dot, and none is longer than file systems allow.
+# A folder name must not start with a dot, nor be longer than file systems allow.
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]|^[.]+")
 _LONGEST_NAME = 200
 
@@ -61,8 +61,8 @@ _LONGEST_NAME = 200
 def run_folder_name(run: RunIdentity) -> str:
     """Return the folder name of a run: its id with every unsafe character replaced by `_`, and a digest.
 
-    The digest is of DAG and run id: whoever triggers a run may choose its id, and none may lead to another run's
-    folder, nor out of the migration's.
+    The digest is of the DAG id and the run id. The user who triggers a run may choose its id, which must not lead to
+    the folder of another run or out of the migration's folder.
     """
     digest = hashlib.sha256(f"{run.dag_id}/{run.run_id}".encode()).hexdigest()
     return f"{_UNSAFE.sub('_', run.run_id)[:_LONGEST_NAME]}-{digest[:16]}"
@@ -74,7 +74,7 @@ def document_name(kind: Kind, number: int) -> str:
 
 
 def parse_document_name(name: str) -> tuple[Kind, int] | None:
-    """Return kind and number, or `None` for a file that is no task document."""
+    """Return kind and number, or `None` for a file that is not a task document."""
     match = _DOCUMENT_NAME.match(name)
     if match is None or match["kind"] not in set(Kind):
         return None
@@ -106,10 +106,10 @@ def assemble_run(
 ) -> dict[str, Any]:
     """Assemble `run.json` from the newest document of each kind and all refusals of the attempt.
 
-    `warnings` are added to those of the documents; `reason` says why a run had nothing to do; `generations` are those
-    that it was to read again; `decommission` says whether the source may be switched off, question by question;
-    `hooks` what of a user's own was called; `triggered_by` is who triggered the run, and `started_at`
-    when it began, where Airflow knows.
+    `warnings` are added to those of the documents. `reason` is why a run had nothing to do. `generations` are those
+    to read again. `decommission` has the questions and answers on whether the source may be switched off. `hooks` are
+    the user's hooks that were called. `triggered_by` is the user who triggered the run, and `started_at` its start,
+    if Airflow knows them.
     """
     judged = documents.get(Kind.JUDGE, {})
     written, has_begun = documents.get(Kind.OFFSETS_RESULT), Kind.OFFSETS_BEFORE in documents

@@ -1,4 +1,4 @@
-"""What a run says of the consumer groups: one row per group, from the plan and from what became of it."""
+"""The consumer groups in a run's report: one row per group, from the plan and its result."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ Document = Mapping[str, Any]
 def group_rows(plan: Document | None, result: Document | None, *, has_begun: bool) -> list[dict[str, Any]]:
     """Return the rows in the plan's order; without a plan there are none.
 
-    `outcome` is what was read back on the target (`core.offsets_writing.Write`), or `not written`. Where the
-    writing has begun and left no result, because it was interrupted, a planned group's is `unknown`.
+    `outcome` is what was read back on the target, or `not written`. If writing was interrupted and left no result, the
+    outcome of a planned group is `unknown`.
     """
     return _rows(plan, result, has_begun, _moved)
 
 
 def rollback_rows(plan: Document | None, result: Document | None, *, has_begun: bool) -> list[dict[str, Any]]:
-    """Return the same of a rollback; `verdict` is what its plan says of the group."""
+    """Return the rows of a rollback; `verdict` is the plan's decision on the group."""
     return _rows(plan, result, has_begun, _put_back)
 
 
 class _Planned(NamedTuple):
-    """What a plan says of a group, and whether anything is to be written for it."""
+    """The plan of a group, and whether anything will be written for it."""
 
     verdict: str
     partitions: int
@@ -66,5 +66,5 @@ def _row(planned: Document, write: Document | None, has_begun: bool, says: _Plan
 
 
 def _offsets(topic: Document) -> int:
-    """Return how many target partitions of a topic get an offset."""
+    """Return the number of target partitions of a topic that get an offset."""
     return sum(map(len, topic["target_offsets"].values()))

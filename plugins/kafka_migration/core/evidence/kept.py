@@ -1,8 +1,8 @@
-"""What Airflow keeps of a run, by which its evidence is checked: a digest of every document, and the migration file.
+"""The copy in Airflow by which a run's evidence is checked: a digest of every document, and the migration file.
 
-Whoever can write to the evidence root can change a document there. They cannot change what Airflow keeps. A document
-is announced before it is written and has its digest after that, so one that a dead task left half done counts for
-nothing.
+A user with write access to the evidence root can change a document there, but not the digests that Airflow keeps. A
+document is announced before it is written, and its digest is kept afterwards. So a document that a killed task left
+incomplete is ignored.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any, Protocol
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 
-# The digest of a document that was announced and is not known to be written.
+# The digest of a document that was announced but may not be written.
 ANNOUNCED = ""
-# Two tasks that write under one name at the same time leave the content of either.
+# If two tasks write one document at the same time, the content of either one is valid.
 _OR = " "
 
 
@@ -31,13 +31,13 @@ class Kept:
 
 
 class Keeper(Protocol):
-    """Keeps what is known of a run's evidence outside the evidence root."""
+    """Keeps the digests of a run's evidence outside the evidence root."""
 
     def kept(self) -> Kept:
-        """Return what all tasks of the run had kept when they were asked last."""
+        """Return what all tasks of the run have kept, as of the last read."""
 
     def look_again(self) -> Kept:
-        """Ask all tasks of the run again."""
+        """Read again what all tasks of the run have kept."""
 
     def keep(self, digests: Mapping[str, str]) -> None:
         """Keep the digests of documents that this task writes."""
@@ -46,11 +46,11 @@ class Keeper(Protocol):
         """Keep the text of the migration file."""
 
     def keep_answer(self, answer: Mapping[str, Any]) -> None:
-        """Keep what was asked last, and the answer that a person gave."""
+        """Keep the last question, and the answer of the operator."""
 
 
 class LeftBehind:
-    """Keeper of a run that is over: its digests are known, and nothing is added (`Keeper`)."""
+    """Read-only keeper of a run that has ended (`Keeper`)."""
 
     def __init__(self, digests: Mapping[str, str]) -> None:
         self._kept = Kept(digests)
@@ -62,8 +62,8 @@ class LeftBehind:
     look_again = kept
 
     def keep(self, digests: Mapping[str, str]) -> None:
-        """Raise: nothing is written into a run that is over."""
-        raise TypeError("nothing is written into a run that is over")
+        """Raise, because the evidence of an ended run must not change."""
+        raise TypeError("the evidence of an ended run must not change")
 
     def keep_migration(self, text: str) -> None:
         """Raise like `keep`."""
@@ -75,7 +75,7 @@ class LeftBehind:
 
 
 def left_behind(digests: Mapping[str, str]) -> LeftBehind | None:
-    """Return the keeper of a run that is over; `None` where nothing is known, as of version 0.1.0."""
+    """Return the keeper of a run that has ended; `None` if it has no digests, as in version 0.1.0."""
     return LeftBehind(digests) if digests else None
 
 
@@ -85,7 +85,7 @@ def digest_of(content: bytes) -> str:
 
 
 def joined(*kept: Mapping[str, str]) -> dict[str, str]:
-    """Return the digests that several tasks kept as one mapping; a digest counts for more than an announcement."""
+    """Return the digests that several tasks kept as one mapping; a digest replaces an announcement."""
     names = {name for digests in kept for name in digests}
     return {name: _joined({d for digests in kept for d in digests.get(name, "").split()}) for name in sorted(names)}
 
@@ -100,12 +100,12 @@ def written(digests: Mapping[str, str]) -> dict[str, str]:
 
 
 def change_of(digest: str | None, content: bytes | None) -> str:
-    """Return in words how a document is not the one that the run wrote; empty when it is.
+    """Return a text on how a document differs from the one that the run wrote; empty if it does not.
 
-    `digest` is `None` for a document that no task of the run has announced, `content` for one that is not there.
+    `digest` is `None` for a document that no task of the run announced. `content` is `None` for a missing document.
     """
     if digest is None:
-        return "a document that no task of this run wrote"
+        return "a document that was not written by a task of this run"
     if digest == ANNOUNCED:
         return ""
     if content is None:
@@ -115,20 +115,20 @@ def change_of(digest: str | None, content: bytes | None) -> str:
 
 
 def is_sole(digest: str) -> bool:
-    """Tell whether only one version of a document is known.
+    """Return whether only one version of a document is known.
 
-    Tasks may know of several versions of a document that is written again; the frozen migration file never is.
+    A document that was rewritten may have several versions. The frozen migration file is never rewritten.
     """
     return _OR not in digest
 
 
 def changed_finding(name: str, found: str, digest: str | None) -> Finding:
-    """Refuse to go on with evidence that is not what the run wrote."""
-    expected = f"what the run wrote there, with SHA-256 {digest[:12]}" if digest else "only what the run wrote"
+    """Return the finding for evidence that differs from what the run wrote."""
+    expected = f"the document that the run wrote, SHA-256 {digest[:12]}" if digest else "only documents of this run"
     return Finding(
         Code.EVIDENCE_CHANGED,
         f"document {name}",
         found,
         expected,
-        "This task wrote nothing to the clusters. Find out who changed the evidence root, and trigger a new run.",
+        "Find out who changed the evidence root, and trigger a new run. This task wrote nothing to the clusters.",
     )

@@ -1,4 +1,4 @@
-"""The evidence root under its two spellings: Airflow writes to it with fsspec, Spark reads it with Hadoop."""
+"""The two spellings of the evidence root: Airflow writes to it with fsspec, Spark reads it with Hadoop."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 LOCAL = "file"
-# Schemes that name one kind of store. Airflow and Hadoop spell some of them differently.
+# Schemes and their kind of store. Airflow and Hadoop spell some of them differently.
 _KINDS = {
     **dict.fromkeys(("", "file", "local"), LOCAL),
     **dict.fromkeys(("s3", "s3a", "s3n"), "s3"),
@@ -15,12 +15,12 @@ _KINDS = {
     **dict.fromkeys(("abfs", "abfss", "az", "adl"), "abfs"),
     **dict.fromkeys(("hdfs", "webhdfs", "viewfs"), "hdfs"),
 }
-# Stores whose address begins with what holds everything else; a bucket cannot be reached under another name.
+# Stores whose address starts with a bucket. A bucket has only one name.
 _WITH_BUCKET = {"s3", "gs", "abfs"}
 
 
 class _Place(NamedTuple):
-    """What of an address must be the same in both spellings; `None` is not known from it."""
+    """The parts of an address that both spellings must share; `None` means that the address does not show it."""
 
     kind: str
     bucket: str | None
@@ -29,11 +29,11 @@ class _Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EvidencePlace:
-    """Where evidence is.
+    """The location of the evidence root.
 
-    :param location: the root as Airflow's paths print it; the path of every document begins with it
-    :param setting: what `evidence_root` says; Airflow's paths lose parts of some addresses
-    :param stated_for_spark: what `spark_evidence_root` says, `None` where it says nothing
+    :param location: the root as Airflow's paths print it; the path of every document starts with it
+    :param setting: the value of `evidence_root`; Airflow's paths lose parts of some addresses
+    :param stated_for_spark: the value of `spark_evidence_root`, `None` if it is not set
     """
 
     location: str
@@ -42,7 +42,7 @@ class EvidencePlace:
 
     @property
     def root(self) -> str:
-        """The root as it was set, or where it was set without a scheme, as Airflow prints it."""
+        """The root as it was set; if it was set without a scheme, as Airflow prints it."""
         return self.setting if "://" in self.setting else self.location
 
     @property
@@ -51,29 +51,29 @@ class EvidencePlace:
         return (self.stated_for_spark or spark_spelling(self.root)).rstrip("/")
 
     def for_spark(self, path: str) -> str:
-        """Return Spark's spelling of a path below the root, as `location` begins it; `ValueError` for any other."""
+        """Return Spark's spelling of a path that starts with `location`; `ValueError` for any other path."""
         begin = self.location.rstrip("/")
         if not path.startswith(f"{begin}/"):
-            raise ValueError(f"{path} does not lie below {begin}")
+            raise ValueError(f"{path} is not below {begin}")
         return self.spark_root + path.removeprefix(begin)
 
     @property
     def is_local(self) -> bool:
-        """Whether the root is a folder, which another machine need not see."""
+        """Whether the root is a local folder, which other machines may not have."""
         return _place(self.root).kind == LOCAL
 
     @property
     def may_be_one(self) -> bool:
-        """Whether both spellings can mean one place; kind, bucket and path tell, as far as they are known."""
+        """Whether both spellings can refer to the same location, judged by kind, bucket and path if known."""
         pairs = zip(_place(self.root), _place(self.spark_root), strict=True)
         return all(one == other or one is None or other is None for one, other in pairs)
 
 
 def spark_spelling(root: str) -> str:
-    """Return what Hadoop calls the place that Airflow calls so.
+    """Return Hadoop's spelling of an Airflow address.
 
-    `s3` is `s3a`; the id of an Airflow connection, as in `s3://my_conn@bucket/x`, means nothing to Spark and is left
-    out. Everything else stays as it is. Azure's addresses cannot be derived: Hadoop's name the account.
+    `s3` becomes `s3a`. The id of an Airflow connection, as in `s3://my_conn@bucket/x`, is removed. Everything else is
+    unchanged. Azure's addresses cannot be derived, because Hadoop's contain the account.
     """
     parts = urlsplit(root)
     if _KINDS.get(parts.scheme) == "abfs" or not parts.netloc:

@@ -1,1 +1,1 @@
-"""How the package says what is wrong: codes, findings, verdicts."""
+"""Codes, findings, errors and verdicts."""

@@ -25,20 +25,20 @@ class Code(StrEnum):
     MIGRATION_FILE_INVALID = "MIGRATION_FILE_INVALID", "The migration file breaks a rule of its format."
     MIGRATION_FILE_EXISTS = (
         "MIGRATION_FILE_EXISTS",
-        "A file of the name that a proposed migration would have is there already; none is ever written over.",
+        "A proposed migration has the same file name as an existing file. Existing files are never overwritten.",
     )
-    RUN_CONF_INVALID = "RUN_CONF_INVALID", "The run was triggered with a field or value that is not known."
+    RUN_CONF_INVALID = "RUN_CONF_INVALID", "The run was triggered with an unknown field or an invalid value."
     NOT_SCHEDULED = (
         "NOT_SCHEDULED",
-        "The nightly DAG was triggered by hand, or its migration file has no section nightly.",
+        "The nightly DAG was triggered manually, or its migration file has no section nightly.",
     )
     MIGRATIONS_OVERLAP = (
         "MIGRATIONS_OVERLAP",
-        "Another migration file copies the same topic, or writes to the same topic of the target.",
+        "Another migration file copies the same topic, or writes to the same target topic.",
     )
     REPLICATION_LOOP = (
         "REPLICATION_LOOP",
-        "Another migration file copies in the other direction a topic that this one writes, or the other way round.",
+        "Two migration files copy a topic in opposite directions: one writes the topic that the other one copies.",
     )
     # Connections and clusters
     CONNECTION_MISSING = (
@@ -51,23 +51,23 @@ class Code(StrEnum):
     )
     CONNECTION_INSECURE = (
         "CONNECTION_INSECURE",
-        "A Kafka connection gives up a protection; without the migration file's consent it is refused.",
+        "A Kafka connection disables a protection, and the migration file does not allow this.",
     )
     KAFKA_CLIENT_WITHOUT_KERBEROS = (
         "KAFKA_CLIENT_WITHOUT_KERBEROS",
-        "A connection logs in by Kerberos (GSSAPI), and the Kafka client of this Airflow was built without it.",
+        "A connection uses Kerberos (GSSAPI), but Airflow's Kafka client was built without Kerberos support.",
     )
     CLUSTER_UNREACHABLE = "CLUSTER_UNREACHABLE", "A Kafka cluster did not answer in time."
     ALERTS_INVALID = (
         "ALERTS_INVALID",
-        "A notifier cannot be made, or the file that names the notifiers breaks a rule of its format.",
+        "A notifier cannot be created, or the alerts file breaks a rule of its format.",
     )
     SAME_CLUSTER = "SAME_CLUSTER", "Source and target are the same Kafka cluster."
     # Topics
     SOURCE_TOPIC_MISSING = "SOURCE_TOPIC_MISSING", "A topic of the migration does not exist on the source."
     TOPIC_PARTITIONS_DIFFER = (
         "TOPIC_PARTITIONS_DIFFER",
-        "A target topic has another partition count than its source.",
+        "A target topic and its source topic have different partition counts.",
     )
     TARGET_TOPIC_NOT_EMPTY = (
         "TARGET_TOPIC_NOT_EMPTY",
@@ -75,17 +75,17 @@ class Code(StrEnum):
     )
     REPLICATION_FACTOR_TOO_HIGH = (
         "REPLICATION_FACTOR_TOO_HIGH",
-        "More replicas are asked for than the target has brokers.",
+        "The replication factor is higher than the number of target brokers.",
     )
-    TARGET_TOPIC_MISSING = "TARGET_TOPIC_MISSING", "A topic to be copied into does not exist on the target."
+    TARGET_TOPIC_MISSING = "TARGET_TOPIC_MISSING", "A topic that the run copies to does not exist on the target."
     TOPIC_NOT_CREATED = "TOPIC_NOT_CREATED", "The target refused to create a topic."
     TOPIC_NOT_CONFIGURED = "TOPIC_NOT_CONFIGURED", "A cluster refused to change the configuration of a topic."
     # The MirrorMaker host
     SSH_UNREACHABLE = "SSH_UNREACHABLE", "The MirrorMaker host did not answer over SSH."
     SSH_AUTH_FAILED = "SSH_AUTH_FAILED", "The MirrorMaker host refused the login."
     SSH_HOST_KEY_UNKNOWN = "SSH_HOST_KEY_UNKNOWN", "The host's key is not pinned in the connection."
-    SSH_HOST_KEY_CHANGED = "SSH_HOST_KEY_CHANGED", "The host shows another key than the pinned one."
-    HOST_REPLY_UNREADABLE = "HOST_REPLY_UNREADABLE", "The host's answer holds no mirrorctl reply."
+    SSH_HOST_KEY_CHANGED = "SSH_HOST_KEY_CHANGED", "The host key differs from the pinned key."
+    HOST_REPLY_UNREADABLE = "HOST_REPLY_UNREADABLE", "The host's output contains no mirrorctl reply."
     HOST_REFUSED = "HOST_REFUSED", "mirrorctl on the MirrorMaker host refused a request."
     HOST_TOOL_MISSING = "HOST_TOOL_MISSING", "The MirrorMaker host lacks a tool that mirrorctl needs."
     JAVA_MISSING = "JAVA_MISSING", "No Java was found on the MirrorMaker host."
@@ -96,78 +96,90 @@ class Code(StrEnum):
     RESERVED_BY = "RESERVED_BY", "Another run holds the reservation of this migration."
     NOT_RESERVED = (
         "NOT_RESERVED",
-        "An acting step found that its run does not hold the reservation (any more).",
+        "A task that changes something found that its run does not hold the reservation, or no longer holds it.",
     )
-    ALREADY_RUNNING = "ALREADY_RUNNING", "A MirrorMaker of this migration is alive already."
+    ALREADY_RUNNING = "ALREADY_RUNNING", "A MirrorMaker process of this migration is already running."
     GENERATION_STOPPED = "GENERATION_STOPPED", "This generation was stopped; it must not start again."
-    GENERATION_UNEXPECTED = "GENERATION_UNEXPECTED", "The host is at another generation than the run expects."
+    GENERATION_UNEXPECTED = "GENERATION_UNEXPECTED", "The generation on the host is not the one that the run expects."
     HOST_LOCKED = "HOST_LOCKED", "Another mirrorctl call holds the lock of this migration."
-    PROBE_TIMED_OUT = "PROBE_TIMED_OUT", "One of Kafka's tools did not end in time on the MirrorMaker host."
+    PROBE_TIMED_OUT = "PROBE_TIMED_OUT", "A Kafka tool on the MirrorMaker host did not finish in time."
     # MirrorMaker and its settings
     MIRROR_VERSION_UNKNOWN = (
         "MIRROR_VERSION_UNKNOWN",
-        "Nobody can tell which Kafka MirrorMaker is from, so nobody can tell what it would ignore.",
+        "The MirrorMaker version could not be determined, so unsupported settings cannot be detected.",
     )
     MIRROR_KEY_UNSUPPORTED = (
         "MIRROR_KEY_UNSUPPORTED",
-        "MirrorMaker on the host is from a Kafka that would ignore or misread a setting.",
+        "The MirrorMaker version on the host would ignore or misread a setting.",
     )
     MIRROR_KAFKA_TOO_OLD = (
         "MIRROR_KAFKA_TOO_OLD",
-        "The Kafka on the MirrorMaker host is too old to be trusted with a login.",
+        "The Kafka version on the MirrorMaker host is too old to be given credentials.",
     )
     MIRROR_SETTING_UNSAFE = (
         "MIRROR_SETTING_UNSAFE",
-        "A setting of the migration file would make MirrorMaker send more than the target's topics take.",
+        "A setting of the migration file allows MirrorMaker to send larger batches than the target topics accept.",
     )
-    MM1_REMOVED = "MM1_REMOVED", "MirrorMaker 1 is asked for from a Kafka that no longer has it."
+    MM1_REMOVED = (
+        "MM1_REMOVED",
+        "The migration uses MirrorMaker 1, but the Kafka version on the host no longer contains it.",
+    )
     TOPIC_NEVER_COPIED = (
         "TOPIC_NEVER_COPIED",
-        "MirrorMaker 2 would leave a topic out, or copy it to another name, without a word.",
+        "MirrorMaker 2 would silently skip a topic, or copy it under another name.",
     )
     # Mirroring
-    MIRROR_DEAD = "MIRROR_DEAD", "MirrorMaker ended by itself while it should have been copying."
+    MIRROR_DEAD = "MIRROR_DEAD", "The MirrorMaker process exited while it should have been copying."
     MIRROR_TASK_FAILED = "MIRROR_TASK_FAILED", "A MirrorMaker task is in state FAILED."
-    MIRROR_STALLED = "MIRROR_STALLED", "A partition made no progress for the stall time."
+    MIRROR_STALLED = "MIRROR_STALLED", "A partition made no progress during the stall time."
     MIRROR_TIMEOUT = "MIRROR_TIMEOUT", "The goal was not reached within the time limit."
     UNREACHABLE = (
         "UNREACHABLE",
-        "A cluster, the MirrorMaker host or the evidence store did not answer for too long while MirrorMaker ran.",
+        "A cluster, the MirrorMaker host or the evidence store was unreachable for too long while MirrorMaker ran.",
     )
-    STOP_REQUESTED = "STOP_REQUESTED", "A person asked to end mirroring while a cutover was under way."
-    CUTOVER_ABORTED = "CUTOVER_ABORTED", "A person ended the cutover when asked whether the producers have stopped."
-    NOTHING_TO_STOP = "NOTHING_TO_STOP", "No MirrorMaker of this migration is open, so none can be asked to stop."
-    BEHIND = "BEHIND", "The time for mirroring was over before everything was copied; the next run goes on."
-    MIRROR_NOT_STOPPED = "MIRROR_NOT_STOPPED", "MirrorMaker was told to stop and is still alive."
+    STOP_REQUESTED = "STOP_REQUESTED", "An operator asked to stop mirroring during a cutover."
+    CUTOVER_ABORTED = "CUTOVER_ABORTED", "An operator ended the cutover when asked whether the producers have stopped."
+    NOTHING_TO_STOP = "NOTHING_TO_STOP", "This migration has no running MirrorMaker process that could be stopped."
+    BEHIND = "BEHIND", "The mirroring time ended before everything was copied. The next run continues."
+    MIRROR_NOT_STOPPED = "MIRROR_NOT_STOPPED", "MirrorMaker was asked to stop and is still running."
     RECORD_TOO_LARGE = (
         "RECORD_TOO_LARGE",
-        "The target takes no batch of this size; MirrorMaker splits and sends it again for ever.",
+        "The target does not accept a batch of this size. MirrorMaker splits and resends it forever.",
     )
-    PARTITION_NOT_ASSIGNED = "PARTITION_NOT_ASSIGNED", "No task of MirrorMaker copies a partition that it should copy."
-    CONFIG_NOT_EFFECTIVE = "CONFIG_NOT_EFFECTIVE", "MirrorMaker runs with another configuration than was rendered."
+    PARTITION_NOT_ASSIGNED = (
+        "PARTITION_NOT_ASSIGNED",
+        "A partition that should be copied is not assigned to any MirrorMaker task.",
+    )
+    CONFIG_NOT_EFFECTIVE = (
+        "CONFIG_NOT_EFFECTIVE",
+        "MirrorMaker runs with a configuration that differs from the rendered one.",
+    )
     GAP = "GAP", "Source records were deleted before they were copied."
     GAP_DURING_RUN = "GAP_DURING_RUN", "The source deleted records while MirrorMaker was about to copy them."
     SOURCE_TOPIC_RECREATED = (
         "SOURCE_TOPIC_RECREATED",
-        "A source topic is another one than the one that was copied.",
+        "A source topic was deleted and created again after it was copied.",
     )
     STALE_MIRROR_STATE = (
         "STALE_MIRROR_STATE",
-        "MirrorMaker has stored positions of topics that this migration has not copied yet.",
+        "MirrorMaker has stored positions for topics that this migration has not copied yet.",
     )
     POSITION_MISSING = (
         "POSITION_MISSING",
-        "MirrorMaker's stored position, which the last stop certificate knows, is gone.",
+        "MirrorMaker's stored position is missing, although the last stop certificate records one.",
     )
     POSITION_BEYOND_END = (
         "POSITION_BEYOND_END",
-        "MirrorMaker's stored position lies beyond the end of the source.",
+        "MirrorMaker's stored position is beyond the log end offset of the source.",
     )
     POSITION_CHANGED = (
         "POSITION_CHANGED",
         "MirrorMaker's stored position differs from the last stop certificate.",
     )
-    TARGET_WRITTEN_BY_OTHERS = "TARGET_WRITTEN_BY_OTHERS", "The target grew while no MirrorMaker of ours ran."
+    TARGET_WRITTEN_BY_OTHERS = (
+        "TARGET_WRITTEN_BY_OTHERS",
+        "The target topic grew while no MirrorMaker process of this migration ran.",
+    )
     # Validation
     SPARK_CONNECTION_MISSING = (
         "SPARK_CONNECTION_MISSING",
@@ -175,15 +187,15 @@ class Code(StrEnum):
     )
     SPARK_NOT_PROTECTED = (
         "SPARK_NOT_PROTECTED",
-        "The Spark cluster does not authenticate its processes, or does not encrypt what they send.",
+        "The Spark cluster does not authenticate its processes, or does not encrypt their traffic.",
     )
     SPARK_KAFKA_TOO_OLD = (
         "SPARK_KAFKA_TOO_OLD",
-        "The Kafka client that Spark gets is too old to be trusted with a login.",
+        "The Kafka client that Spark uses is too old to be given credentials.",
     )
     EVIDENCE_ROOTS_DIFFER = (
         "EVIDENCE_ROOTS_DIFFER",
-        "The two settings of the evidence root, Airflow's and Spark's, cannot mean one place.",
+        "The evidence root settings of Airflow and Spark cannot refer to the same location.",
     )
     EVIDENCE_ROOT_LOCAL = (
         "EVIDENCE_ROOT_LOCAL",
@@ -192,36 +204,37 @@ class Code(StrEnum):
     SPARK_FAILED = "SPARK_FAILED", "The Spark job ended with an error; nothing was judged."
     RECORDS_DELETED_MEANWHILE = (
         "RECORDS_DELETED_MEANWHILE",
-        "A cluster deleted records while the validation read them; nothing was judged.",
+        "A cluster deleted records while the validation read them. Nothing was judged.",
     )
     VALIDATION_RESULT_MISSING = (
         "VALIDATION_RESULT_MISSING",
-        "The Spark job ended without a whole result document.",
+        "The Spark job ended without a complete result document.",
     )
     VALIDATION_PENDING = (
         "VALIDATION_PENDING",
-        "The time for validating was over before every window was measured; the next run does it.",
+        "The validation time ended before every window was read. The next run validates the remaining windows.",
     )
     COPY_DIFFERS = "COPY_DIFFERS", "The copy differs from its source."
     TIMESTAMPS_NOT_COMPARED = (
         "TIMESTAMPS_NOT_COMPARED",
-        "Timestamps were not compared: the target makes its own (LogAppendTime), or the migration file says so.",
+        "Timestamps were not compared: the target sets its own (LogAppendTime), or the migration file disables it.",
     )
     KEYS_IN_SEVERAL_PARTITIONS = (
         "KEYS_IN_SEVERAL_PARTITIONS",
-        "The source holds keys in several partitions; their order was compared within each of them.",
+        "The source has the same key in several partitions. The order was compared within each partition.",
     )
     RECORDS_REPLAYED = (
         "RECORDS_REPLAYED",
-        "The target holds records twice, which MirrorMaker sent again after a generation that ended ungracefully.",
+        "The target holds duplicates that MirrorMaker sent after a generation that did not stop cleanly.",
     )
     RECORDS_COMPACTED = (
         "RECORDS_COMPACTED",
-        "Compaction has deleted records on one side; what remains is equal, and so is the newest record of each key.",
+        "Compaction deleted records on one side. The remaining records and the newest record of each key are equal.",
     )
     ORDER_NOT_COMPARED = (
         "ORDER_NOT_COMPARED",
-        "Compaction explains what differs in a window; the order between keys of what remains could not be compared.",
+        "Compaction explains the differences in a window. The order of the remaining records could not be compared "
+        "between keys.",
     )
     ABORTED_RECORDS_COPIED = (
         "ABORTED_RECORDS_COPIED",
@@ -229,7 +242,7 @@ class Code(StrEnum):
     )
     RECORDS_NOT_VERIFIABLE = (
         "RECORDS_NOT_VERIFIABLE",
-        "Records of a window can no longer be read, or not be attributed.",
+        "Records of a window can no longer be read, or cannot be matched to their source.",
     )
     TARGET_TOPIC_RECREATED = (
         "TARGET_TOPIC_RECREATED",
@@ -243,34 +256,34 @@ class Code(StrEnum):
     )
     INTERVAL_NOT_RETAINED = (
         "INTERVAL_NOT_RETAINED",
-        "The source deleted records of the interval before they were copied, or before anybody asked where it begins.",
+        "The source deleted records of the interval before they were copied, or before its start offset was recorded.",
     )
     # Moving the consumer groups
     ALREADY_CUT_OVER = (
         "ALREADY_CUT_OVER",
-        "The topics were cut over: their consumers read on the target; only mode validate is allowed for them.",
+        "The topics were cut over and their consumers read on the target. Only mode validate is allowed for them.",
     )
     FENCE_MOVING = "FENCE_MOVING", "Records still arrived at the source after its producers should have stopped."
     FENCE_OPEN_TRANSACTION = (
         "FENCE_OPEN_TRANSACTION",
-        "A transaction is still open on a source partition that should stand still.",
+        "A transaction is still open on a source partition that should receive no more records.",
     )
     GROUP_ACTIVE = "GROUP_ACTIVE", "A consumer group still has members, so its offsets cannot be moved."
     GROUP_IN_LATER_CUTOVER = (
         "GROUP_IN_LATER_CUTOVER",
-        "A consumer group reads topics that this cutover moves and others that it leaves on the source.",
+        "A consumer group reads topics of this cutover and topics that remain on the source.",
     )
     GROUP_OFFSETS_LOST = (
         "GROUP_OFFSETS_LOST",
-        "A consumer group that an earlier cutover left behind has lost its offsets on the source since.",
+        "A consumer group that remained on the source in an earlier cutover has since lost its source offsets.",
     )
     STALE_TARGET_OFFSET = (
         "STALE_TARGET_OFFSET",
-        "A consumer group has an offset on a target partition where it has none on the source.",
+        "A consumer group has a committed offset on a target partition but none on the source partition.",
     )
     MOVED_TOPIC_CHANGED = (
         "MOVED_TOPIC_CHANGED",
-        "A topic that was cut over is not as it was left, so groups that stayed behind cannot be moved over it.",
+        "A topic changed after its cutover, so groups that remained on the source cannot be moved for it.",
     )
     GROUPS_NOT_DRAINED = (
         "GROUPS_NOT_DRAINED",
@@ -278,77 +291,82 @@ class Code(StrEnum):
     )
     OFFSETS_REWOUND = (
         "OFFSETS_REWOUND",
-        "A consumer group stands further on the target than where it would be put, so it would read records again.",
+        "A consumer group's target offset is ahead of its planned offset, so it would read records again.",
     )
     OFFSET_NEVER_COMMITTED = (
         "OFFSET_NEVER_COMMITTED",
-        "A group committed nothing on a partition; it is left unset on the target.",
+        "A group has no committed offset on a partition. None is set on the target.",
     )
-    OFFSET_BEYOND_END = "OFFSET_BEYOND_END", "A group committed an offset beyond the end of the source partition."
+    OFFSET_BEYOND_END = (
+        "OFFSET_BEYOND_END",
+        "A group's committed offset is beyond the log end offset of the source partition.",
+    )
     OFFSET_AHEAD_OF_COPY = (
         "OFFSET_AHEAD_OF_COPY",
-        "A group has read further on the source than the copy reaches.",
+        "A group's committed offset on the source is ahead of the copy.",
     )
     OFFSET_UNPROVED = (
         "OFFSET_UNPROVED",
-        "It could not be proved that a group goes on with the same record on the target.",
+        "It could not be proved that a group continues with the same record on the target.",
     )
     OFFSETS_NOT_WRITTEN = (
         "OFFSETS_NOT_WRITTEN",
-        "A cluster did not take a group's offsets, or holds others than were written.",
+        "A cluster rejected a group's offsets, or holds offsets that differ from those written.",
     )
     TARGET_OFFSETS_CHANGED = (
         "TARGET_OFFSETS_CHANGED",
-        "A group's offsets where they are to be written are neither those recorded before nor the proposed ones.",
+        "A group's current offsets match neither the saved snapshot nor the plan. Another client committed in between.",
     )
-    OFFSET_STAYS = "OFFSET_STAYS", "An offset that the cutover wrote stays on the target, where there was none before."
+    OFFSET_STAYS = (
+        "OFFSET_STAYS",
+        "The cutover wrote an offset on the target where none existed before. The rollback leaves it.",
+    )
     GROUP_NOT_MOVED = (
         "GROUP_NOT_MOVED",
-        "A group has offsets on both sides and was moved by no cutover, so a rollback leaves it as it is.",
+        "A group has offsets on both clusters, but no cutover moved it. A rollback leaves it unchanged.",
     )
-    NOTHING_TO_ROLL_BACK = "NOTHING_TO_ROLL_BACK", "A rollback was asked for, and nothing is cut over."
+    NOTHING_TO_ROLL_BACK = "NOTHING_TO_ROLL_BACK", "A rollback was requested, but nothing is cut over."
     TARGET_ONLY_RECORDS = (
         "TARGET_ONLY_RECORDS",
-        "The target holds records of a topic that was cut over which the source does not have.",
+        "The target topic of a cutover holds records that are missing on the source.",
     )
     HOOK_NOT_FOUND = "HOOK_NOT_FOUND", "A function that the migration file names as a hook cannot be imported."
-    APPROVAL_REFUSED = "APPROVAL_REFUSED", "A person rejected the plan; nothing was written."
-    APPROVAL_TIMED_OUT = "APPROVAL_TIMED_OUT", "Nobody answered in time; that is no approval."
+    APPROVAL_REFUSED = "APPROVAL_REFUSED", "An approver rejected the plan. Nothing was written."
+    APPROVAL_TIMED_OUT = "APPROVAL_TIMED_OUT", "The approval was not answered in time, so the plan is not approved."
     APPROVAL_STALE = (
         "APPROVAL_STALE",
-        "The plan changed after the approval was asked for; the question shows another plan.",
+        "The plan changed after the approval was requested, so the question shows an outdated plan.",
     )
     EVIDENCE_CHANGED = (
         "EVIDENCE_CHANGED",
-        "What the run relies on is not what it was: a document of its evidence was changed, deleted or added, or the "
-        "clusters changed after the approval.",
+        "A document of the run's evidence was changed, deleted or added, or the clusters changed after the approval.",
     )
     FOUR_EYES = (
         "FOUR_EYES",
-        "The person who approved is the one who triggered the run, or Airflow cannot tell that they are two.",
+        "The approver also triggered the run, or Airflow cannot prove that they are different people.",
     )
-    NOT_AN_APPROVER = "NOT_AN_APPROVER", "The person who approved is not one whom `cutover.approvers` names."
+    NOT_AN_APPROVER = "NOT_AN_APPROVER", "The person who approved is not listed in `cutover.approvers`."
     # Runs and evidence
-    MIGRATION_UNKNOWN = "MIGRATION_UNKNOWN", "The evidence store knows no migration of this name."
+    MIGRATION_UNKNOWN = "MIGRATION_UNKNOWN", "The evidence root contains no migration with this name."
     EVIDENCE_UNREADABLE = (
         "EVIDENCE_UNREADABLE",
-        "A document in the evidence root is too large, nested too deeply, cut off, or of another form than expected.",
+        "A document in the evidence root is too large, nested too deeply, truncated, or has an unexpected structure.",
     )
     LEDGER_BROKEN = (
         "LEDGER_BROKEN",
-        "An entry of the ledger is missing, was changed, or is there twice; nothing is started over such a ledger.",
+        "A ledger entry is missing, changed or duplicated. No run starts with such a ledger.",
     )
     EVIDENCE_ROOT_UNREACHABLE = (
         "EVIDENCE_ROOT_UNREACHABLE",
-        "The command line cannot read or write the evidence root, or a file that it was given.",
+        "The command line cannot read or write the evidence root or a given file.",
     )
-    AIRFLOW_MISSING = "AIRFLOW_MISSING", "The command line needs Airflow or a provider, and it cannot be imported."
-    COMMAND_INVALID = "COMMAND_INVALID", "The command line was called with an argument that it does not understand."
-    COMMAND_FAILED = "COMMAND_FAILED", "The command line met an error that it does not expect."
-    EVIDENCE_MISSING = "EVIDENCE_MISSING", "A document that an earlier task should have written is not there."
+    AIRFLOW_MISSING = "AIRFLOW_MISSING", "The command line cannot import Airflow or a provider that it needs."
+    COMMAND_INVALID = "COMMAND_INVALID", "The command line was called with an invalid argument."
+    COMMAND_FAILED = "COMMAND_FAILED", "The command line failed with an unexpected error."
+    EVIDENCE_MISSING = "EVIDENCE_MISSING", "A document that an earlier task should have written is missing."
     CHECK_FAILED = (
         "CHECK_FAILED",
-        "A check of preflight ended in an error that it does not know, so nobody can tell what it would have found.",
+        "A preflight check failed with an unexpected error, so its result is unknown.",
     )
     TASK_NOT_SUCCESSFUL = (
         "TASK_NOT_SUCCESSFUL",

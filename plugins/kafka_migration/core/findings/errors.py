@@ -1,16 +1,16 @@
-"""What can go wrong, split by what the caller may do about it.
+"""Errors, with one class per reaction of the caller.
 
     MigrationError
     ├── Refused           bad input or a failed check: nothing was started; never retried
     ├── MirrorFailed      MirrorMaker died, stalled or lost records; the teardown stops it; never retried
-    ├── ValidationFailed  the copy was read and is wrong, or cannot be vouched for; never retried
+    ├── ValidationFailed  the copy was read and is wrong, or not verifiable; never retried
     ├── OffsetsNotMoved   no group could be moved to its planned offsets; never retried
-    ├── EvidenceUnreadable  a document is there and cannot be understood; never retried
+    ├── EvidenceUnreadable  a document exists but cannot be parsed; never retried
     ├── TransientError    a transport failed; the same call may succeed later
-    └── OutcomeUnknown    an act may or may not have happened; a machine must not try again
+    └── OutcomeUnknown    an action may or may not have happened; it is never retried automatically
 
-A refusal carries findings. Each finding has a stable code (`core.codes`), names the object, says what
-was found and what was expected, and what to do next.
+A refusal carries findings. Each finding has a stable code (`core.findings.codes`), names the object, and says
+what was found, what was expected and what to do next.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kafka_migration.core.findings.codes import Code
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One reason why a run must not go on (or, among warnings, what a person should know)."""
+    """One reason why a run must not continue, or one warning for the operator."""
 
     code: Code
     subject: str
@@ -70,11 +70,11 @@ class ValidationFailed(FindingsError):
 
 
 class OffsetsNotMoved(FindingsError):
-    """Groups were planned and approved, and none of them stands at its planned offsets."""
+    """Groups were planned and approved, but none of them is at its planned offsets."""
 
 
 class EvidenceUnreadable(FindingsError):
-    """A document of the evidence store is there and cannot be understood; the finding names the document."""
+    """A document of the evidence store exists but cannot be parsed; the finding names the document."""
 
 
 class TransientError(MigrationError):
@@ -82,4 +82,4 @@ class TransientError(MigrationError):
 
 
 class OutcomeUnknown(MigrationError):
-    """An act may have happened or not, and asking did not tell; a person has to look."""
+    """An action may or may not have happened, and a check could not determine it. An operator has to look."""

@@ -1,4 +1,4 @@
-"""Verdicts on a copy, and how several become one."""
+"""Verdicts on a copy, and how to combine them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """What a comparison of source and target came to; members are listed from best to worst.
+    """The result of comparing source and target; members are listed from best to worst.
 
-    `PASS`: proved equal. `WARN`: equal, with something a person should know. `NOT_VERIFIABLE`: nothing wrong
-    was seen, but not everything could be seen. `FAIL`: a difference was seen.
+    `PASS`: proved equal. `WARN`: equal, with a warning for the operator. `NOT_VERIFIABLE`: no difference was
+    found, but not everything could be compared. `FAIL`: a difference was found.
     """
 
     PASS = "PASS"  # noqa: S105
@@ -25,7 +25,7 @@ class Verdict(StrEnum):
 
     @property
     def is_good(self) -> bool:
-        """Whether a run may go on with this verdict."""
+        """Whether a run may continue with this verdict."""
         return self in {Verdict.PASS, Verdict.WARN}
 
 
@@ -35,6 +35,6 @@ _SEVERITY = {verdict: severity for severity, verdict in enumerate(Verdict)}
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """Return the worst of the verdicts.
 
-    Raises `ValueError` for none at all: where nothing was judged there is no verdict, least of all `PASS`.
+    Raises `ValueError` if there are none: without a judgement there is no verdict, and never `PASS`.
     """
     return max(verdicts, key=lambda verdict: verdict.severity)

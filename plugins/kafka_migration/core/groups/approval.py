@@ -1,7 +1,7 @@
 """The approval of a plan: which answers count, and for what.
 
-An answer is bound to the digest of the plan that was shown. Airflow keeps the text of a run's first question,
-so a run that has asked once never asks about another plan.
+An answer is bound to the digest of the plan that was shown. Airflow keeps the text of a run's first question.
+Therefore a run that has asked once never asks about another plan.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _NOTHING_WRITTEN = "Nothing was written: no consumer group was moved."
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question that was put to people: about which plan, when, to whom, for how long, and what came of it.
+    """An approval request: its plan, when it was asked, who may answer, the time limit and the answer.
 
-    `chosen` is the option that was taken; `None` with `answered_at` set means that time ran out.
+    `chosen` is the selected option; `None` with `answered_at` set means that the request timed out.
     """
 
     digest: str
@@ -39,14 +39,14 @@ class Ask:
 
     @property
     def is_approved(self) -> bool:
-        """Whether a person said yes."""
+        """Whether a user approved the plan."""
         return self.chosen == APPROVE and self.user_id is not None
 
     @property
     def who(self) -> str:
-        """Who answered, in words."""
+        """The name of the user who answered."""
         known = [text for text in (self.user_name, self.user_id) if text]
-        return known[0] if known else "nobody that Airflow names"
+        return known[0] if known else "a user that Airflow does not name"
 
     def to_document(self) -> dict[str, Any]:
         """Return the ask as an evidence document."""
@@ -76,32 +76,32 @@ class Ask:
 
 
 def stale_asks(asks: Iterable[Ask], digest: str, approvers: tuple[str, ...]) -> tuple[Finding, ...]:
-    """Refuse to ask when the run has asked about another plan before, or has asked other people."""
+    """Refuse to ask again if the run has already asked about another plan or asked other users."""
     asks = tuple(asks)
     other = next((ask for ask in asks if ask.digest != digest), None)
     if other is not None:
         return (
             _stale(
                 f"plan {digest[:12]}, while the question of {other.asked_at} shows plan {other.digest[:12]}",
-                "the plan that was asked about; Airflow would show the old text again",
+                "the plan that the run asked about before; Airflow would show the old text",
             ),
         )
     others = next((ask for ask in asks if set(ask.approvers) != set(approvers)), None)
     if others is not None:
         return (
             _stale(
-                f"cutover.approvers {_people(approvers)}, while the question of {others.asked_at} was put to "
+                f"cutover.approvers {_people(approvers)}, while the approvers asked at {others.asked_at} were "
                 f"{_people(others.approvers)}",
-                "the people who were asked; Airflow lets only those of a run's first question answer",
+                "the same approvers; Airflow accepts answers only from those of a run's first question",
             ),
         )
     return ()
 
 
 def not_an_approver(ask: Ask, when_begun: Collection[str], now: Collection[str]) -> tuple[Finding, ...]:
-    """Refuse an approval by somebody whom `cutover.approvers` does not name, when the run began or now.
+    """Refuse an approval by a user whom `cutover.approvers` did not list when the run began, or does not list now.
 
-    A list that is empty names everybody whom Airflow lets answer.
+    An empty list allows every user whom Airflow lets answer.
     """
     lists = {"when the run began": when_begun, "now": now}
     without = [when for when, people in lists.items() if people and ask.user_id not in people]
@@ -111,70 +111,72 @@ def not_an_approver(ask: Ask, when_begun: Collection[str], now: Collection[str])
         Finding(
             Code.NOT_AN_APPROVER,
             "the approval",
-            f"approved by {ask.who}, whom cutover.approvers does not name {' or '.join(without)}",
+            f"approved by {ask.who}, who is not in cutover.approvers {' or '.join(without)}",
             "; ".join(f"{when}: {_people(people)}" for when, people in lists.items()),
-            f"{_NOTHING_WRITTEN} Clear approve with downstream, and let a person answer whom both lists name.",
+            f"{_NOTHING_WRITTEN} Clear approve with downstream. A user who is in both lists must answer.",
         ),
     )
 
 
 def _people(users: Collection[str]) -> str:
-    return ", ".join(users) or "everybody"
+    return ", ".join(users) or "every user"
 
 
 def unapproved(ask: Ask | None, digest: str) -> tuple[Finding, ...]:
-    """Refuse to write a plan unless the newest question was about just this plan and was answered with yes."""
+    """Refuse to write a plan unless the newest approval request was about exactly this plan and was approved."""
     if ask is None:
         return (_stale("no approval", f"an approval of plan {digest[:12]}"),)
     if ask.digest != digest:
-        return (_stale(f"an approval of plan {ask.digest[:12]}", f"one of plan {digest[:12]}, the newest of this run"),)
+        return (
+            _stale(f"an approval of plan {ask.digest[:12]}", f"an approval of plan {digest[:12]}, this run's newest"),
+        )
     if not ask.is_approved:
-        found = f"the answer {ask.chosen} of {ask.who}" if ask.chosen else "a question without an answer"
-        return (_stale(found, f"an approval of plan {digest[:12]} by a person"),)
+        found = f"the answer {ask.chosen} by {ask.who}" if ask.chosen else "no answer to the approval request"
+        return (_stale(found, f"an approval of plan {digest[:12]} by a user"),)
     return ()
 
 
 def four_eyes(ask: Ask, triggered_by: str | None, service_login: str) -> tuple[Finding, ...]:
-    """Refuse an approval by the one who triggered the run, or where it cannot be told that they are two.
+    """Refuse an approval by the user who triggered the run, or if the two cannot be shown to be different people.
 
-    `service_login` is the login under which Airflow runs: a run that has it was triggered on Airflow's own command
-    line, by whoever may use that.
+    `service_login` is the login under which Airflow runs. A run with this login was triggered from Airflow's own
+    command line, and the user is not known.
     """
-    is_nobody = triggered_by == service_login
-    if triggered_by and not is_nobody and ask.user_id and triggered_by not in {ask.user_id, ask.user_name}:
+    is_service = triggered_by == service_login
+    if triggered_by and not is_service and ask.user_id and triggered_by not in {ask.user_id, ask.user_name}:
         return ()
-    unnamed = ", the login under which Airflow itself runs" * is_nobody
+    unnamed = ", the login under which Airflow itself runs" * is_service
     return (
         Finding(
             Code.FOUR_EYES,
             "the approval",
             f"triggered by {triggered_by or 'a user that Airflow does not name'}{unnamed}, approved by {ask.who}",
             "two different people (cutover.four_eyes)",
-            f"{_NOTHING_WRITTEN} Clear approve with downstream, and let another person answer.",
+            f"{_NOTHING_WRITTEN} Clear approve with downstream. Another user must answer.",
         ),
     )
 
 
 def rejected(ask: Ask) -> Finding:
-    """Say that a person said no, and what that means."""
-    found = f"the answer {ask.chosen} of {ask.who} at {ask.answered_at}"
-    return _not_approved(Code.APPROVAL_REFUSED, ask, found, "the reason is gone")
+    """Return the finding for a rejected plan."""
+    found = f"the answer {ask.chosen} by {ask.who} at {ask.answered_at}"
+    return _not_approved(Code.APPROVAL_REFUSED, ask, found, "the reason is resolved")
 
 
 def timed_out(ask: Ask) -> Finding:
-    """Say that nobody answered, which is no approval."""
+    """Return the finding for an approval request without an answer in time."""
     found = f"no answer within {ask.time_limit_s:,} s (cutover.approval_time_limit), asked at {ask.asked_at}"
-    return _not_approved(Code.APPROVAL_TIMED_OUT, ask, found, "somebody can answer")
+    return _not_approved(Code.APPROVAL_TIMED_OUT, ask, found, "an approver is available")
 
 
 def _not_approved(code: Code, ask: Ask, found: str, when: str) -> Finding:
-    producers = "Producers may start again on the cluster where they wrote."
+    producers = "Producers may start again on the cluster that they wrote to."
     remedy = f"{_NOTHING_WRITTEN} {producers} Trigger a new run when {when}."
     return Finding(code, f"plan {ask.digest[:12]}", found, "an approval", remedy)
 
 
 def answer_changed(folder: str) -> Finding:
-    """Refuse an answer that Airflow keeps otherwise than the task `approve` wrote it down."""
+    """Refuse an answer if Airflow's copy differs from the one that the task `approve` recorded."""
     return Finding(
         Code.EVIDENCE_CHANGED,
         f"the answer to the approval, in Airflow's XCom and in {folder}",
@@ -185,19 +187,23 @@ def answer_changed(folder: str) -> Finding:
 
 
 def evidence_changed(changes: Iterable[str], *, has_written: bool) -> Finding:
-    """Say what is no longer as it was approved; `has_written` tells that an earlier try may have moved groups."""
-    earlier = "This try wrote nothing, but an earlier one may have moved groups: compare with its offsets-before-*.csv."
+    """Say what changed since the approval; with `has_written`, an earlier attempt may have moved groups."""
+    earlier = (
+        "This attempt wrote nothing, but an earlier attempt may have moved groups: compare with its "
+        "offsets-before-*.csv."
+    )
     return Finding(
         Code.EVIDENCE_CHANGED,
         "the approved plan",
         _some(tuple(changes)) or "another digest",
-        "both clusters as they were when the plan was approved",
-        f"{earlier if has_written else _NOTHING_WRITTEN} Find out who still writes or commits, and trigger a new run.",
+        "no change on either cluster since the plan was approved",
+        f"{earlier if has_written else _NOTHING_WRITTEN} Find and stop the client that still writes or commits, then "
+        "trigger a new run.",
     )
 
 
 def plan_changes(approved: OffsetsPlan, live: OffsetsPlan) -> Iterator[str]:
-    """Say in words where the plan that the clusters give now differs from the approved one."""
+    """Describe how a plan made from the clusters' current state differs from the approved plan."""
     yield from _moved_ends("source", approved.source_end_offsets, live.source_end_offsets)
     yield from _moved_ends("target", approved.target_end_offsets, live.target_end_offsets)
     now = {group.group: group for group in live.groups}
@@ -214,7 +220,7 @@ def _moved_ends(side: str, then: Offsets, now: Offsets) -> Iterator[str]:
 
 def _changed_group(subject: str, then: GroupPlan | None, now: GroupPlan | None) -> Iterator[str]:
     if then is None or now is None:
-        yield f"{subject}: {'not there any more' if now is None else 'new'}"
+        yield f"{subject}: {'no longer exists' if now is None else 'new'}"
         return
     earlier, codes = then.refusal_codes, now.refusal_codes
     if codes != earlier:
@@ -222,7 +228,7 @@ def _changed_group(subject: str, then: GroupPlan | None, now: GroupPlan | None) 
     before, after = then.source_commits, now.source_commits
     yield from _other_offsets(subject, "committed on the source", before, after)
     if before == after:
-        yield from _other_offsets(subject, "to go on at", then.proposed, now.proposed)
+        yield from _other_offsets(subject, "planned offset", then.proposed, now.proposed)
     if codes == earlier and set(before) != set(after):
         yield f"{subject}: partitions with commits: {len(before)} then, {len(after)} now"
 
@@ -243,10 +249,10 @@ def _some(texts: tuple[str, ...], limit: int = 10) -> str:
 
 
 def not_final(plan: OffsetsPlan) -> tuple[Finding, ...]:
-    """Refuse a plan that was made in a rehearsal: it holds for no fenced end."""
-    return () if plan.is_final else (_stale("a rehearsal's plan", "one that was made after the fence"),)
+    """Refuse a plan from a rehearsal: it was made without a fence."""
+    return () if plan.is_final else (_stale("a plan from a rehearsal", "a plan that was made after the fence"),)
 
 
 def _stale(found: str, expected: str) -> Finding:
-    remedy = f"{_NOTHING_WRITTEN} Trigger a new run; it asks about its own plan."
+    remedy = f"{_NOTHING_WRITTEN} Trigger a new run, which asks for approval of its own plan."
     return Finding(Code.APPROVAL_STALE, "the approval", found, expected, remedy)

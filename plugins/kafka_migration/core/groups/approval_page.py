@@ -1,4 +1,4 @@
-"""What stands above a plan on the page on which a person approves it: verdict, deadline, who, what an answer does."""
+"""The part of the approval page above the plan: what each answer does, deadline, approvers, verdict."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ MAX_TOPICS = 100
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What is told about a question besides its plan.
+    """What the approval page shows in addition to the plan.
 
-    `judged` is the newest verdict of the run, `None` where it has none (a rollback). `approve` says what an approval
-    does, `folder` where the evidence is, `link` where the run is.
+    `judged` is the newest verdict of the run, `None` if it has none (a rollback). `approve` says what an approval
+    does. `folder` locates the evidence, `link` the run.
     """
 
     ask: Ask
@@ -41,13 +41,13 @@ def _before_you_answer(asking: Asking) -> str:
     until = datetime.fromisoformat(ask.asked_at) + timedelta(seconds=ask.time_limit_s)
     lines = (
         f"**Approve**: {asking.approve}",
-        "**Reject**: ends the run as failed (`APPROVAL_REFUSED`). Nothing is written, no group is moved. No answer "
-        "in time does the same (`APPROVAL_TIMED_OUT`).",
-        f"**Deadline**: {until.isoformat(timespec='seconds')}, {duration(ask.time_limit_s)} after the question. If the "
-        "task was cleared since, the time began again.",
+        "**Reject**: ends the run as failed (`APPROVAL_REFUSED`). Nothing is written and no group is moved. The same "
+        "happens without an answer before the deadline (`APPROVAL_TIMED_OUT`).",
+        f"**Deadline**: {until.isoformat(timespec='seconds')}, {duration(ask.time_limit_s)} after the request. If the "
+        "task was cleared since, the time limit started again.",
         f"**Who may answer**: {_who(asking)}",
         f"**Run**: {asking.link}",
-        f"**Evidence**: {shown(asking.folder)}; when the run has ended, `report.md` is there too.",
+        f"**Evidence**: {shown(asking.folder)}; `report.md` is added when the run ends.",
     )
     return "## Before you answer\n\n" + "\n".join(f"- {line}" for line in lines)
 
@@ -66,7 +66,7 @@ def _verdict(judged: Mapping[str, Any] | None) -> str:
         (shown(topic["topic"]), topic["verdict"], *_whole(topic), _number(topic["target_records"]))
         for topic in topics[:MAX_TOPICS]
     ]
-    header = ("Topic", "This run", "Whole topic", "Proved in all", "Compared by this run")
+    header = ("Topic", "This run", "Whole topic", "Proved in total", "Compared by this run")
     more = f"\n\n… and {len(topics) - MAX_TOPICS:,} more topics." if len(topics) > MAX_TOPICS else ""
     return f"## Verdict on the copy: {judged['verdict']}\n\n{table(header, rows)}{more}"
 

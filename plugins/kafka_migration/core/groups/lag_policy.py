@@ -1,8 +1,8 @@
-"""When have consumer groups read enough? The rule, and the bookkeeping between samples.
+"""When have consumer groups caught up? The rule, and the state between samples.
 
-lag of a partition   offsets between what the group committed and the end; unknown is a value
-behind               a partition whose lag is not known, or above the limit
-caught up            nothing behind, in several fresh samples in a row
+lag of a partition   offsets between the group's committed offset and the end; it can be unknown
+behind               a partition whose lag is unknown or above the limit
+caught up            no partition behind, in several fresh samples in a row
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ GroupLags = Mapping[str, Mapping[TopicPartition, Lag]]
 
 
 def partition_lag(committed: int | None, log_start: int | None, end: int | None, probe: Probe | None = None) -> Lag:
-    """Return what a group has still to read of one partition.
+    """Return a group's lag on one partition.
 
-    `end` is the last stable offset. `probe` is what a reader met from `next_to_read` on: transaction markers and
-    compaction holes may be all that is left. Nothing committed is unknown unless there is nothing to read.
+    `end` is the last stable offset. `probe` is what a reader found from `next_to_read` on: maybe only transaction
+    markers and compaction holes are left. Without a committed offset the lag is unknown unless there is no record.
     """
     if log_start is None or end is None:
         return Unknown("the partition's ends cannot be read")
     if committed is not None and committed > end:
-        return Unknown(f"committed offset {committed:,} lies beyond the end {end:,}")
+        return Unknown(f"committed offset {committed:,} is beyond the end {end:,}")
     position = next_to_read(committed, log_start)
     if position == end or (probe is not None and probe.proves(end)):
         return Known(0)
@@ -36,16 +36,16 @@ def partition_lag(committed: int | None, log_start: int | None, end: int | None,
 
 
 def next_to_read(committed: int | None, log_start: int) -> int:
-    """Return the first offset that may still be read: what retention deleted nobody reads any more."""
+    """Return the first offset that can still be read, after the records that retention deleted."""
     return log_start if committed is None else max(committed, log_start)
 
 
 @dataclass(frozen=True, slots=True)
 class LagPolicy:
-    """The rule: every partition's lag known and at most the limit, in so many fresh samples in a row.
+    """The rule: every partition's lag is known and at most the limit, in this many fresh samples in a row.
 
-    A sample is stale once it is older than `freshness_s`: a reading that took longer counts for nothing, and
-    after a longer pause the count begins anew.
+    A sample older than `freshness_s` is stale: a reading that took longer is not counted, and after a longer pause the
+    count starts again.
 
     Raises `ValueError` for a rule that could never, or would always, be met.
     """
@@ -59,13 +59,13 @@ class LagPolicy:
             raise ValueError(f"limit_offsets >= 0, samples >= 1 and freshness_s > 0 are needed, got {self}")
 
     def is_within(self, lag: Lag) -> bool:
-        """Whether one partition is read far enough; what is not known never is."""
+        """Whether one partition is within the limit; an unknown lag never is."""
         return isinstance(lag, Known) and lag.offsets <= self.limit_offsets
 
 
 @dataclass(frozen=True, slots=True)
 class LagSample:
-    """One reading of all groups; `at_s` is the monotonic second at which it was begun."""
+    """One reading of all groups; `at_s` is the monotonic second at which it started."""
 
     at_s: float
     lags: GroupLags
@@ -73,15 +73,15 @@ class LagSample:
 
 @dataclass(slots=True)
 class LagPolicyState:
-    """The bookkeeping: the newest sample, and how many in a row were within the rule."""
+    """The state between samples: the newest one, and how many in a row were within the limit."""
 
     policy: LagPolicy
     passes: int = 0
     newest: LagSample | None = None
-    _reason: str = field(default="nothing was read yet")
+    _reason: str = field(default="no sample yet")
 
     def take(self, sample: LagSample, now_s: float) -> bool:
-        """Take one sample in; tell whether the groups have caught up."""
+        """Add one sample; return whether the groups have caught up."""
         is_continuous = self.newest is not None and sample.at_s - self.newest.at_s <= self.policy.freshness_s
         self.newest = sample
         self._reason = self._why_not(sample, now_s)
@@ -92,12 +92,12 @@ class LagPolicyState:
         return self.passes >= self.policy.samples
 
     def miss(self, reason: str) -> None:
-        """Note that no sample could be read: the groups may have fallen behind meanwhile."""
+        """Record that no sample could be read: the groups may have fallen behind in the meantime."""
         self.passes, self._reason = 0, reason
 
     @property
     def behind(self) -> dict[str, dict[TopicPartition, Lag]]:
-        """What is not within the rule in the newest sample; a group that committed nothing has no partitions."""
+        """The partitions above the limit in the newest sample; a group without commits has no partitions."""
         if self.newest is None:
             return {}
         behind = {
@@ -130,17 +130,17 @@ class LagPolicyState:
         if age_s > self.policy.freshness_s:
             return f"the sample is {age_s:.0f} s old, fresh is {self.policy.freshness_s:.0f} s (freshness_s)"
         if not sample.lags:
-            return "no group to look at"
+            return "no group to measure"
         return "; ".join(f"{group}: {behind_text(lags, named=3)}" for group, lags in self.behind.items())
 
 
 def behind_text(lags: Mapping[TopicPartition, Lag], named: int) -> str:
-    """Write what one group is behind with: `orders[0] lag 3, orders[1] lag unknown (nothing committed)`.
+    """Describe where one group is behind: `orders[0] lag 3, orders[1] lag unknown (nothing committed)`.
 
     At most `named` partitions are named, the others counted.
     """
     if not lags:
-        return "committed nothing"
+        return "no committed offset"
     texts = [f"{partition} lag {lag}" for partition, lag in lags.items()]
     more = f" and {len(texts) - named:,} more" if len(texts) > named else ""
     return ", ".join(texts[:named]) + more

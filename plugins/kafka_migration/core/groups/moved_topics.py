@@ -1,4 +1,4 @@
-"""Topics that an earlier cutover moved: whether groups that stayed behind can still be moved over them."""
+"""Topics that an earlier cutover moved: whether groups that remained on the source can still be moved."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from kafka_migration.core.validation.coverage_rules import coverage_of
 def changed_since_cutover(
     ledger: Ledger, moved: Collection[str], source_ends: Offsets, target: Mapping[str, TopicDescription]
 ) -> dict[str, Finding]:
-    """Return the moved topics of which something is not as it was left, with what; groups cannot be moved over them.
+    """Return the moved topics that changed since their cutover, with the change; no group can be moved for them.
 
-    These have producers on the target, and nothing more is copied: what changed cannot be made good by another run.
+    They have producers on the target and are no longer copied, so another run cannot repair the change.
     """
-    # The coverage of a long ledger is dear, and most runs have no such topics.
+    # The coverage of a long ledger is expensive, and most runs have no such topics.
     if not moved:
         return {}
     stop, covered = ledger.last_stop, coverage_of(ledger)
     changes = {topic: _changes(ledger, stop, topic, source_ends, target, covered.get(topic)) for topic in moved}
-    return {topic: _finding(topic, found) for topic, told in changes.items() if (found := next(told, None))}
+    return {topic: _finding(topic, found) for topic, each in changes.items() if (found := next(each, None))}
 
 
 def _changes(
@@ -43,12 +43,12 @@ def _changes(
     if topic not in target:
         yield "no such topic on the target"
     elif created is not None and target[topic].is_another_than(created.topic_id):
-        yield "a topic that was created anew on the target"
+        yield "the topic was deleted and created again on the target"
     elif target[topic].partitions > len([p for p in copied if p.topic == topic]):
         yield f"{target[topic].partitions} partitions on the target, more than when it was copied"
     for partition, end in sorted(source_ends.items()):
         if partition.topic == topic and end > reached.get(partition, 0):
-            yield f"{partition} of the source ends at {end:,}, behind what was copied ({reached.get(partition, 0):,})"
+            yield f"{partition} of the source ends at {end:,}; the copy ends at {reached.get(partition, 0):,}"
     if covered is not None and not covered.is_proved:
         yield f"verdict {covered.standing} on the whole topic ({next(covered.reasons(), 'nothing was validated')})"
 
@@ -58,7 +58,7 @@ def _finding(topic: str, found: str) -> Finding:
         Code.MOVED_TOPIC_CHANGED,
         f"topic {topic}",
         found,
-        "as it was when it was cut over",
-        "A group that stayed behind and reads this topic must be moved by hand: its offsets on the source are in that "
-        "cutover's offsets-before-source.csv. Groups that do not read it are not concerned.",
+        "no change since its cutover",
+        "A group that remained on the source and reads this topic must be moved by hand: its source offsets are in "
+        "that cutover's offsets-before-source.csv. Other groups are not affected.",
     )

@@ -1,4 +1,4 @@
-"""What a person does after the cutover, as text."""
+"""The steps for an operator after the cutover, as text."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ def next_steps(
 ) -> tuple[str, ...]:
     """Return the steps in their order.
 
-    `source` and `target` are the Airflow connections, `topics` the target's names of what was cut over, `remaining`
-    what later cutovers move, `not_chosen` groups that read these topics and that nobody named, `folder` the evidence's.
+    `source` and `target` are the Airflow connections. `topics` are the target's names of the topics that were cut over,
+    `remaining` those that later cutovers move. `not_chosen` are groups that read these topics and were not named.
+    `folder` locates the evidence.
     """
     steps = (
         [f"Start the consumers of {', '.join(map(plain_name, moved))} with the bootstrap servers of `{target}`."]
@@ -38,14 +39,14 @@ def next_steps(
     steps.append(
         f"To go back: until a consumer commits or a producer writes on `{target}`, start everything on `{source}` "
         f"again; nothing was changed there. After that, stop producers and consumers on `{target}` and trigger "
-        f"`{ROLLBACK_DAG_PREFIX}{migration}`: mode fail_back sets the groups on `{source}` to where they have read on "
-        f"`{target}`; mode restore sets the groups on `{target}` back to their offsets before the cutover, which are "
-        f"in offsets-before-target.csv below {folder}."
+        f"`{ROLLBACK_DAG_PREFIX}{migration}`. Mode fail_back moves the groups on `{source}` to the records that they "
+        f"have reached on `{target}`. Mode restore sets the groups on `{target}` back to their offsets before the "
+        f"cutover, which are in offsets-before-target.csv under {folder}."
     )
     schedules = (
-        f"the rest ({', '.join(remaining)}) goes on being mirrored until its own cutover."
+        f"the other topics ({', '.join(remaining)}) continue to be mirrored until their own cutover."
         if remaining
-        else "pause schedules of this migration."
+        else "pause the schedules of this migration."
     )
     steps.append(
         f"Leave `{source}` as it is until the consumers have caught up and mode validate has passed once more; "
@@ -61,10 +62,10 @@ _BY_HAND = "set them by hand with `kafka-consumer-groups --reset-offsets`, or le
 def _left_behind(group: str, findings: tuple[Finding, ...], target: str, way: str) -> str:
     reasons = ", ".join(sorted({str(finding.code) for finding in findings}))
     return (
-        f"{group_subject(group)} was left behind ({reasons}): it has no offsets of this run on `{target}`. When its "
-        f"cause is gone, {way}"
+        f"{group_subject(group)} was not moved ({reasons}): this run wrote no offsets for it on `{target}`. When the "
+        f"cause is resolved, {way}"
     )
 
 
 def _not_chosen(group: str, way: str) -> str:
-    return f"{group_subject(group)} reads these topics and was not named for this run. If it is to go on, {way}"
+    return f"{group_subject(group)} reads these topics and was not named for this run. If it must be moved, {way}"

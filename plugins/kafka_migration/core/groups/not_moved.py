@@ -1,4 +1,4 @@
-"""What stays where it is when a plan is carried out: every group, topic and partition of it, with the reason."""
+"""The groups, topics and partitions that a plan does not move, each with the reason."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 
 @dataclass(frozen=True, slots=True)
 class NotMoved:
-    """Partitions of one topic on which a group is not moved; no topic where it is not known which it reads."""
+    """Partitions of one topic on which a group is not moved; `topic` is empty if its topics are unknown."""
 
     group: str
     topic: str
@@ -26,11 +26,11 @@ class NotMoved:
         return {**asdict(self), "partitions": list(self.partitions)}
 
 
-_BEGINS_BY_ITSELF = f"{Code.OFFSET_NEVER_COMMITTED}: it begins there as its auto.offset.reset says, as on the source"
+_BEGINS_BY_ITSELF = f"{Code.OFFSET_NEVER_COMMITTED}: it starts by its auto.offset.reset, as on the source"
 
 
 def not_moved(plan: OffsetsPlan) -> Iterator[NotMoved]:
-    """Yield everything that the plan leaves where it is."""
+    """Yield everything that the plan does not move."""
     for group in plan.left_out:
         yield from _of_topics(group.group, group.left, ", ".join(group.refusal_codes))
     for group in plan.planned:
@@ -43,15 +43,15 @@ def _others(others: OtherGroups) -> Iterator[NotMoved]:
         for topic in topics:
             yield NotMoved(group, topic, (), "not named by cutover.groups, or not chosen for this run")
     for group, kind in others.unsupported.items():
-        yield NotMoved(group, "", (), f"a group of kind {kind}: its place is not told by committed offsets")
+        yield NotMoved(group, "", (), f"a group of kind {kind}, whose position is not given by committed offsets")
     for group, reason in others.unreadable.items():
-        yield NotMoved(group, "", (), f"whether it reads these topics cannot be told: {reason}")
+        yield NotMoved(group, "", (), f"it is unknown whether it reads these topics: {reason}")
 
 
 def _of_topics(
     group: str, partitions: Iterable[TopicPartition], reason: str, *, or_none: bool = True
 ) -> Iterator[NotMoved]:
-    """Yield one row per topic; without any topic, one for the group as a whole."""
+    """Yield one row per topic; without a topic, one row for the whole group."""
     topics: dict[str, list[int]] = {}
     for topic, number in sorted(partitions):
         topics.setdefault(topic, []).append(number)

@@ -1,6 +1,6 @@
 """The plan of the consumer groups' offsets: its values, its document and its digest.
 
-The rules that make it are in `core.translation`, its text for people in `core.offsets_report`.
+The rules that make it are in `core.groups.rules`, its text for people in `core.groups.plan_page`.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from kafka_migration.core.translation.by_partition import Position
 
 
 class GroupVerdict(StrEnum):
-    """What the plan says of a group.
+    """The plan's decision on a group.
 
-    `ready`: proved; its offsets may be written. `provisional`: a rehearsal, in which the group still reads or has
-    read further than the copy reaches. `left out`: nothing is written for it; the refusals say why.
+    `ready`: proved; its offsets may be written. `provisional`: in a rehearsal, the group still reads or has read past
+    the end of the copy. `left out`: nothing is written for it; the refusals say why.
     """
 
     READY = "ready"
@@ -36,10 +36,10 @@ class GroupVerdict(StrEnum):
 class Proof(StrEnum):
     """How a planned offset was proved.
 
-    `record`: the first record from the offset on is the same on both sides. `end`: nothing unread is left on either
-    side. `none`: the copy does not reach the offset yet (a rehearsal only). `copies`: every unread record has a copy
-    from the offsets on, in order. `ledger`: the source has deleted unread records; the offsets are the ends before
-    the generation that copied the first of them, all of which was validated.
+    `record`: the first record from the offset on is the same on both sides. `end`: nothing is unread on either
+    side. `none`: the copy does not reach the offset yet (only in a rehearsal). `copies`: every unread record has a copy
+    at or after the offsets, in order. `ledger`: the source has deleted unread records; the offsets are the target ends
+    before the generation that copied the first of them, and everything from there on was validated.
     """
 
     RECORD = "record"
@@ -51,11 +51,11 @@ class Proof(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CommittedGroup:
-    """A group as both clusters know it, with its commits on the migration's partitions.
+    """A group on both clusters, with its commits on the migration's partitions.
 
-    `commits_elsewhere` tells whether it committed on topics that are not the migration's; `later_topics` are those of
-    the migration on which it committed and that this run does not move; `lost_topics` those that were cut over without
-    it, and on which it has no commits any more.
+    `commits_elsewhere` says whether it committed on topics outside the migration. `later_topics` are topics of the
+    migration on which it committed and that this run does not move. `lost_topics` were cut over without the group, and
+    its commits on them no longer exist.
     """
 
     source: GroupDescription
@@ -73,17 +73,17 @@ class CommittedGroup:
 
     @property
     def is_concerned(self) -> bool:
-        """Whether the group may read the migration's topics: only commits on other topics alone speak against it."""
+        """Whether the group may read the migration's topics; `False` only if all its commits are on other topics."""
         return bool(self.source_commits or self.lost_topics) or not self.commits_elsewhere
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedOffset:
-    """Where a group goes on in one partition, on either side.
+    """Where a group resumes in one partition, on either side.
 
-    `target_before` is the group's present offset on the target. `delivered_again` counts the records that it has read
-    on the source and will read again, and those that are there more than once; a count that could not be exact is the
-    most it can be.
+    `target_before` is the group's current offset on the target. `delivered_again` counts the records that it has read
+    on the source and will read again, and those that the target holds more than once. A count that cannot be exact is
+    an upper bound.
     """
 
     partition: TopicPartition
@@ -123,13 +123,13 @@ class PlannedOffset:
 
 @dataclass(frozen=True, slots=True)
 class PlannedTopic:
-    """Where a group goes on in a topic whose copy chose partitions anew: in all of its partitions at once.
+    """Where a group resumes in a topic whose copy does not keep partitions: in all of its partitions at once.
 
     :param source_commits: what the group committed on the source
-    :param target_offsets: where it goes on, by target partition; `target_before` is where it stands there now
+    :param target_offsets: where it resumes, by target partition; `target_before` are its current offsets there
     :param unread: records that it has not read on the source
-    :param delivered_again: records read again, or there more than once; where `proof` is `ledger`, the most it can be
-    :param is_minimal: whether no other offsets would do with fewer of them
+    :param delivered_again: records read again, or present more than once; an upper bound if `proof` is `ledger`
+    :param is_minimal: whether no other offsets would deliver fewer records again
     """
 
     topic: str
@@ -143,7 +143,7 @@ class PlannedTopic:
 
     @property
     def proposed(self) -> dict[TopicPartition, CommittedOffset]:
-        """What is to be written: a text that the consumer left goes along where it is the same everywhere."""
+        """The offsets to write; the commits' metadata is kept if it is the same in all partitions."""
         texts = {commit.metadata for commit in self.source_commits.values()}
         metadata = texts.pop() if len(texts) == 1 else ""
         return {p: CommittedOffset(offset, metadata) for p, offset in self.target_offsets.items()}
@@ -180,11 +180,11 @@ class PlannedTopic:
 
 @dataclass(frozen=True, slots=True)
 class GroupPlan:
-    """What is planned for one group.
+    """The plan for one group.
 
-    `topics` are those whose copy chose partitions anew, `offsets` those of all other partitions. `unset` are the
-    partitions of its topics on which it never committed; they stay unset. With `refusals` the group is left out:
-    nothing is written for it, it has no planned offsets, and `left` are the partitions that it committed on.
+    `topics` are those whose copy does not keep partitions; `offsets` cover all other partitions. `unset` are the
+    partitions of its topics on which it never committed; they stay unset. A group with `refusals` is left out: it has
+    no planned offsets, nothing is written for it, and `left` are the partitions that it committed on.
     """
 
     group: str
@@ -198,7 +198,7 @@ class GroupPlan:
 
     @property
     def verdict(self) -> GroupVerdict:
-        """What the plan says of the group."""
+        """The plan's decision on the group."""
         if self.refusals:
             return GroupVerdict.LEFT_OUT
         is_provisional = self.is_active_on_source or Proof.NONE in self.proofs
@@ -223,13 +223,13 @@ class GroupPlan:
 
     @property
     def source_commits(self) -> dict[TopicPartition, CommittedOffset]:
-        """What the group committed on the source, on the planned partitions."""
+        """The group's source commits on the planned partitions."""
         commits = {o.partition: CommittedOffset(o.source_offset, o.metadata) for o in self.offsets}
         return commits | {p: commit for topic in self.topics for p, commit in topic.source_commits.items()}
 
     @property
     def proposed(self) -> dict[TopicPartition, CommittedOffset]:
-        """What is to be written on the target: the translated offsets with the source's metadata."""
+        """The commits to write on the target: the translated offsets with the source's metadata."""
         offsets = {o.partition: CommittedOffset(o.target_offset, o.metadata) for o in self.offsets}
         return offsets | {p: commit for topic in self.topics for p, commit in topic.proposed.items()}
 
@@ -269,10 +269,10 @@ def _partitions(document: Iterable[tuple[str, int]]) -> tuple[TopicPartition, ..
 
 @dataclass(frozen=True, slots=True)
 class OffsetsPlan:
-    """The plan for all groups, and the ends of both sides that it was made at.
+    """The plan for all groups, and the end offsets of both clusters when it was made.
 
-    `is_final` is false in a rehearsal. `mirror_positions` are the source offsets that the copy reaches; `unconcerned`
-    counts the groups that committed on other topics only, `others` are those that the plan is not about.
+    `is_final` is false in a rehearsal. `mirror_positions` are the source offsets that the copy reaches. `unconcerned`
+    counts the groups that committed only on other topics; `others` are groups that the plan does not cover.
     """
 
     at: str
@@ -298,8 +298,8 @@ class OffsetsPlan:
     def digest(self) -> str:
         """SHA-256 (hex) over everything that the approval is bound to.
 
-        The target's present offsets of the groups are not in it: they change with the first write of the plan
-        itself, and each is compared right before its group is written.
+        It leaves out the groups' current offsets on the target: the plan's first write changes them, and each is
+        compared right before its group is written.
         """
         content = {
             "source_end_offsets": to_document(self.source_end_offsets),
@@ -312,7 +312,7 @@ class OffsetsPlan:
 
     @property
     def _left_out_on_purpose(self) -> Iterable[GroupPlan]:
-        # Kafka forgets an empty group without offsets by itself; its end changes nothing of what is approved.
+        # Kafka deletes an empty group without offsets by itself; this does not change what is approved.
         return (g for g in self.left_out if any(f.code is not Code.OFFSET_NEVER_COMMITTED for f in g.refusals))
 
     def to_document(self) -> dict[str, Any]:
@@ -331,7 +331,7 @@ class OffsetsPlan:
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> OffsetsPlan:
-        """Read back what `to_document` wrote; the digest is computed anew."""
+        """Read back what `to_document` wrote; the digest is computed again."""
         return cls(
             document["at"],
             document["final"],
@@ -344,15 +344,15 @@ class OffsetsPlan:
         )
 
     def uncopied_findings(self) -> tuple[Finding, ...]:
-        """Name every partition whose source goes on behind the copy: nobody would read those records any more."""
+        """Name every partition with source records after the end of the copy: no consumer would ever read them."""
         return tuple(
             Finding(
                 Code.FENCE_MOVING,
                 str(partition),
                 f"source end {end:,}",
-                f"{self.mirror_positions.get(partition, 0):,}, up to where it was copied",
-                "Something wrote to the source after its end was fenced. Stop it and trigger a new cutover; nothing "
-                "was written to any group.",
+                f"{self.mirror_positions.get(partition, 0):,}, the end of the copy",
+                "A producer wrote to the source after the fence. Stop it and trigger a new cutover. Nothing was "
+                "written to any group.",
             )
             for partition, end in sorted(self.source_end_offsets.items())
             if end > self.mirror_positions.get(partition, 0)

@@ -1,4 +1,4 @@
-"""The plan of the groups' offsets as Markdown: what a person approves."""
+"""The offsets plan as Markdown: the text that an approver sees."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.migration.settings import ROLLBACK_DAG_PREFIX
 from kafka_migration.core.text.markdown import escaped, shown, table
 
-# The text is stored with the question and shown in a browser; the whole plan lies in the evidence.
+# The text is stored with the question and shown in a browser; the whole plan is in the evidence.
 MAX_ROWS = 300
 MAX_ROWS_OF_GROUP = 50
 MAX_FINDINGS_OF_GROUP = 10
 MAX_GROUPS = 200
 MAX_PARTITIONS_OF_TOPIC = 20
-# Told once, in the list of what is not moved.
+# Shown only once, in the section of what is not moved.
 TOLD_BELOW = {Code.OFFSET_NEVER_COMMITTED}
 PROOF_WORDS = {
     Proof.RECORD: "same record",
@@ -30,7 +30,7 @@ PROOF_WORDS = {
 
 
 def render_plan(plan: OffsetsPlan, migration: str) -> str:
-    """Return the plan: what happens, the groups at a glance, then every group with its partitions."""
+    """Return the plan: a summary, all groups in one table, then each group with its partitions."""
     sections = [
         _headline(plan, migration),
         _groups_table(plan),
@@ -44,12 +44,12 @@ def render_plan(plan: OffsetsPlan, migration: str) -> str:
 
 def _headline(plan: OffsetsPlan, migration: str) -> str:
     what = (
-        "Approving writes these offsets to the consumer groups on the target. Nothing has been written so far."
+        "An approval writes these offsets to the consumer groups on the target. Nothing has been written so far."
         if plan.is_final
-        else "A rehearsal: nothing is written, and groups and topics may move on until the cutover."
+        else "A rehearsal: nothing is written. Offsets of groups and topics will change until the cutover."
     )
     unconcerned = (
-        f"\n- Not concerned: {plan.unconcerned:,} groups that read other topics only" if plan.unconcerned else ""
+        f"\n- Not affected: {plan.unconcerned:,} groups that read only other topics" if plan.unconcerned else ""
     )
     return (
         f"## Consumer groups of migration {shown(migration)}\n\n{what}\n\n"
@@ -63,7 +63,7 @@ def _proved(groups: Iterable[GroupPlan]) -> str:
     proofs = [proof for group in groups for proof in group.proofs]
     unproved, by_ledger = proofs.count(Proof.NONE), proofs.count(Proof.LEDGER)
     proved = f"{len(proofs) - unproved:,} of {len(proofs):,} offsets" if unproved else "every offset"
-    return f"proved for {proved}{f' ({by_ledger:,} by the ledger alone)' if by_ledger else ''}"
+    return f"proved for {proved}{f' ({by_ledger:,} only by the ledger)' if by_ledger else ''}"
 
 
 def _total(groups: Iterable[GroupPlan]) -> int:
@@ -72,7 +72,7 @@ def _total(groups: Iterable[GroupPlan]) -> int:
 
 def _groups_table(plan: OffsetsPlan) -> str:
     if not plan.groups:
-        return "No consumer group is concerned."
+        return "No consumer group is affected."
     rows = [
         (
             shown(group.group),
@@ -90,7 +90,7 @@ def _groups_table(plan: OffsetsPlan) -> str:
 
 
 def _unread(plan: OffsetsPlan, group: GroupPlan) -> str:
-    """Return how many records wait for the group on the target, by offsets, which may lie over no record."""
+    """Return how many records the group has not read on the target, counted in offsets (an upper bound)."""
     ends = [(plan.target_end_offsets.get(o.partition), o.target_offset) for o in group.offsets]
     if any(end is None for end, _ in ends) or any(topic.proof is Proof.LEDGER for topic in group.topics):
         return "not known"
@@ -115,7 +115,7 @@ def _group_section(group: GroupPlan, max_rows: int) -> str:
         f"### {shown(group.group)}: {group.verdict}",
         f"{table(header, rows)}{more_words(len(group.offsets) - max_rows, 'partitions')}" if rows else "",
         _topics_table(group.topics, max_rows),
-        "It still reads on the source: these offsets are those of this moment." if group.is_active_on_source else "",
+        "It still reads on the source, so these offsets will change." if group.is_active_on_source else "",
         findings_list(tuple(f for f in group.warnings if f.code not in TOLD_BELOW)),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -133,7 +133,7 @@ def _row(offset: PlannedOffset) -> tuple[str, ...]:
 
 
 def _topics_table(topics: tuple[PlannedTopic, ...], max_rows: int) -> str:
-    """Return the topics whose partitions are others on the target: all offsets of one hang together."""
+    """Return the topics whose copy does not keep partitions; the offsets of one topic belong together."""
     header = ("Topic", "Source committed", "Target before", "Target proposed", "Unread", "Delivered again", "Proof")
     rows = [_topic_row(topic) for topic in topics[:max_rows]]
     return f"{table(header, rows)}{more_words(len(topics) - max_rows, 'topics')}" if topics else ""
@@ -175,13 +175,13 @@ def _left_out(plan: OffsetsPlan) -> str:
 
 
 def _not_moved(plan: OffsetsPlan) -> str:
-    """Return everything that stays where it is, each with the reason: nobody is dropped without a word."""
+    """Return everything that is not moved, each with the reason, so that no group is dropped silently."""
     rows = [
         (shown(row.group), shown(row.topic) if row.topic else "–", _numbers(row.partitions), row.reason)
         for row in not_moved(plan)
     ]
     header = ("Group", "Topic", "Partitions", "Why")
-    more = more_words(len(rows) - MAX_ROWS, "places")
+    more = more_words(len(rows) - MAX_ROWS, "entries")
     return f"### Not moved by this run\n\n{table(header, rows[:MAX_ROWS])}{more}" if rows else ""
 
 
@@ -203,21 +203,21 @@ def findings_list(findings: tuple[Finding, ...]) -> str:
 
 def more_words(count: int, what: str) -> str:
     """Say how many are not shown; empty if all are."""
-    return f"\n\n… and {count:,} more {what}; the evidence holds the whole plan." if count > 0 else ""
+    return f"\n\n… and {count:,} more {what}; the whole plan is in the evidence." if count > 0 else ""
 
 
 def _last_word(plan: OffsetsPlan, migration: str) -> str:
     verdicts = {group.verdict for group in plan.groups}
     provisional = (
-        "Provisional groups become exact in the cutover, when they and the producers have stopped. "
+        "Provisional offsets become exact in the cutover, when these groups and the producers have stopped. "
         if GroupVerdict.PROVISIONAL in verdicts
         else ""
     )
     reversible = (
-        "This approval is the last step before anything changes for the consumers. The present offsets are saved "
-        "first. The way back: until a consumer commits or a producer writes on the target, start everything on the "
-        f"source again. After that, trigger `{ROLLBACK_DAG_PREFIX}{migration}`: mode `fail_back` sets the groups on "
-        "the source to where they have read on the target. Offsets of a group without consumers expire after the "
-        "target's `offsets.retention.minutes` (7 days unless set otherwise)."
+        "This approval is the last step before anything changes for the consumers. The current offsets are saved "
+        "first. To go back: until a consumer commits or a producer writes on the target, start everything on the "
+        f"source again. After that, trigger `{ROLLBACK_DAG_PREFIX}{migration}`: mode `fail_back` moves the groups on "
+        "the source to the records that they have reached on the target. Offsets of a group without consumers expire "
+        "after the target's `offsets.retention.minutes` (7 days unless set otherwise)."
     )
     return f"{provisional}{reversible if plan.is_final else ''}".strip()

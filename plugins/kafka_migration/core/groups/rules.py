@@ -1,4 +1,4 @@
-"""Which consumer groups may move, and to which offsets: the rules of the plan, over what both clusters said."""
+"""The rules of the offsets plan: which consumer groups may move, and to which offsets."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from kafka_migration.core.validation.coverage_rules import coverage_of
 class Translated:
     """Everything that was read and computed about the committed positions.
 
-    `target_probes` names per position where its next record must be on the target; a position is missing where
-    there is nothing to look for. `copies` are those of all partitions, `vectors` is about the topics that are not
-    translated partition by partition.
+    `target_probes` says per position where its next record must be on the target; a position without an unread
+    record is missing. `copies` covers all partitions. `vectors` covers the topics that are not translated partition by
+    partition.
     """
 
     copies: Mapping[TopicPartition, PartitionCopy]
@@ -45,7 +45,7 @@ class Translated:
     vectors: Vectors = field(default_factory=Vectors)
 
     def by_partition(self, group: CommittedGroup) -> Commits:
-        """Return what the group committed where each partition is translated by itself."""
+        """Return the group's commits on topics that are translated partition by partition."""
         commits = sorted(group.source_commits.items())
         return {p: commit for p, commit in commits if p.topic not in self.vectors.topics}
 
@@ -62,10 +62,10 @@ NOTHING_BLOCKED: Mapping[str, Finding] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """Groups of which a person said, by their names, that they may be moved all the same.
+    """Groups that an operator allowed by name to be moved in spite of a finding.
 
-    :param may_be_active: though they have members on the source
-    :param may_rewind: though they stand further on the target than the plan puts them
+    :param may_be_active: groups that may have members on the source
+    :param may_rewind: groups whose target offset may be higher than the planned one
     """
 
     may_be_active: Collection[str] = ()
@@ -82,9 +82,9 @@ def plan_groups(
 ) -> tuple[GroupPlan, ...]:
     """Return the plan of every group that the migration concerns, sorted by name.
 
-    In a rehearsal (`is_final` false) a group may still read on the source, also further than the copy reaches.
+    In a rehearsal (`is_final` false) a group may still read on the source, also past the end of the copy.
 
-    :param blocked: topics over which no group can be moved, with the reason
+    :param blocked: topics for which no group can be moved, with the reason
     """
     concerned = sorted((group for group in groups if group.is_concerned), key=lambda group: group.group)
     return tuple(_plan_group(group, translated, is_final, accepted, blocked) for group in concerned)
@@ -153,7 +153,7 @@ def _planned(
 
 
 def _source_record(position: Position, translated: Translated) -> str | None:
-    """Return the digest of the next unread record on the source; `None` where all is read."""
+    """Return the digest of the next unread record on the source; `None` if all is read."""
     if position not in translated.target_probes:
         return None
     probe = Position(position.partition, translated.translations[position].source_probe)
@@ -162,7 +162,7 @@ def _source_record(position: Position, translated: Translated) -> str | None:
 
 
 def _target_record(position: Position, translated: Translated) -> str | None:
-    """Return the digest of the record that should be the same on the target; `None` where the copy has ended."""
+    """Return the digest of the record that must be the same on the target; `None` at the end of the copy."""
     probe = translated.target_probes.get(position)
     if probe is None:
         return None
@@ -171,13 +171,13 @@ def _target_record(position: Position, translated: Translated) -> str | None:
 
 
 def _active_findings(group: CommittedGroup, must_have_stopped: bool) -> Iterable[Finding]:
-    again = "Then reject this plan, and trigger a new cutover."
+    again = "Then reject this plan and trigger a new cutover."
     if group.target.is_active:
         why = "Stop these consumers: Kafka takes offsets only for an empty group."
         yield active_finding(group.target, "target", f"{why} {again}")
     if must_have_stopped and group.source.is_active:
-        why = "Stop these consumers: what they read now would be read again. If that does no harm, name the group in "
-        yield active_finding(group.source, "source", f"{why}cutover.may_be_active. {again}")
+        why = "Stop these consumers: they would read records again on the target. If that is acceptable, name the "
+        yield active_finding(group.source, "source", f"{why}group in cutover.may_be_active. {again}")
 
 
 def _stale_findings(group: CommittedGroup, unset: Iterable[TopicPartition]) -> Iterable[Finding]:
@@ -188,8 +188,8 @@ def _stale_findings(group: CommittedGroup, unset: Iterable[TopicPartition]) -> I
                 Code.STALE_TARGET_OFFSET,
                 f"{group_subject(group.group)}, {partition}",
                 f"target offset {stale.offset:,}, and none on the source",
-                "no offset on either side: on the target it would go on there, and skip what lies before",
-                "Find out who committed it. Delete it on the target (`kafka-consumer-groups --delete-offsets`), or let "
+                "no committed offset on the target; the group would resume there and skip earlier records",
+                "Find out who committed it. Delete it on the target (`kafka-consumer-groups --delete-offsets`) or let "
                 "the group commit on the source, then plan again.",
             )
 
@@ -200,9 +200,9 @@ def _lost_findings(group: CommittedGroup) -> Iterable[Finding]:
             Code.GROUP_OFFSETS_LOST,
             f"{group_subject(group.group)}, topic {topic}",
             "no committed offset on the source",
-            "the offsets that it had there when an earlier cutover left it behind",
-            "They have expired, or the topic was deleted. That cutover's offsets-before-source.csv holds them: set the "
-            "group's offsets on the target by hand.",
+            "the offsets that it had there when an earlier cutover left it on the source",
+            "They have expired, or the topic was deleted. Set the group's offsets on the target by hand: that "
+            "cutover's offsets-before-source.csv has the source offsets.",
         )
 
 
@@ -211,10 +211,10 @@ def _later_findings(group: CommittedGroup) -> Iterable[Finding]:
         yield Finding(
             Code.GROUP_IN_LATER_CUTOVER,
             group_subject(group.group),
-            f"commits on {', '.join(group.later_topics)}, which stay on the source",
-            "a group whose topics are all cut over, now or before",
+            f"commits on {', '.join(group.later_topics)}, which remain on the source",
+            "a group whose topics are all cut over, now or earlier",
             "Its consumers would have to read from both clusters. Cut these topics over together, or leave the group "
-            "to the cutover that moves the last of them: what it has not read is kept for it.",
+            "to the cutover that moves the last of them: it then resumes where it stopped on the source.",
         )
 
 
@@ -225,10 +225,10 @@ def _rewind_findings(group: CommittedGroup, plan: GroupPlan) -> Iterable[Finding
             yield Finding(
                 Code.OFFSETS_REWOUND,
                 f"{group_subject(group.group)}, {partition}",
-                f"target offset {present.offset:,}, committed there before",
-                f"at most {commit.offset:,}, where the plan puts it",
-                "The group has read on the target, and would read that again. If that is meant, name the group in "
-                "cutover.may_rewind; if not, find out who committed for it.",
+                f"committed target offset {present.offset:,}",
+                f"at most {commit.offset:,}, the planned offset",
+                "The group has read on the target and would read those records again. If that is intended, name the "
+                "group in cutover.may_rewind. If not, find out who committed for it.",
             )
 
 
@@ -238,7 +238,7 @@ def _no_commit_finding(group: CommittedGroup) -> Finding:
         group_subject(group.group),
         "no committed offset on any topic",
         "at least one offset to translate",
-        "Nothing has to be moved: on the target it begins where its auto.offset.reset says, as on the source.",
+        "Nothing has to be moved. On the target it starts by its auto.offset.reset, as on the source.",
     )
 
 
@@ -248,7 +248,7 @@ def _unset_finding(group: CommittedGroup, partition: TopicPartition) -> Finding:
         f"{group_subject(group.group)}, {partition}",
         "no committed offset",
         "an offset to translate",
-        "It stays unset: there the group begins where its auto.offset.reset says, as on the source.",
+        "It stays unset. There the group starts by its auto.offset.reset, as on the source.",
     )
 
 
@@ -261,8 +261,8 @@ def _beyond_end_findings(group: CommittedGroup, copies: Mapping[TopicPartition, 
                 f"{group_subject(group.group)}, {partition}",
                 f"committed offset {commit.offset:,}",
                 f"at most {end:,}, the end of the source partition",
-                "The topic was probably deleted and created anew after the commit. Set the group's offset on the "
-                "source to where it shall go on, then plan again.",
+                "The topic was probably deleted and created again after the commit. Set the group's offset on the "
+                "source to where it must resume, then plan again.",
             )
 
 
@@ -272,9 +272,9 @@ def _ahead_findings(group: CommittedGroup, copies: Mapping[TopicPartition, Parti
             Code.OFFSET_AHEAD_OF_COPY,
             f"{group_subject(group.group)}, {partition}",
             f"committed offset {commit.offset:,}",
-            f"at most {copies[partition].mirror_position:,}, up to where the source was copied",
-            "In a rehearsal this is normal: the group read on after the copy had stopped. A cutover copies up to the "
-            "end first; if it says this, something wrote to the source after its producers were to stop.",
+            f"at most {copies[partition].mirror_position:,}, the end of the copy",
+            "In a rehearsal this is normal: the group continued to read after the copy stopped. In a cutover it means "
+            "that a producer wrote to the source after the producers should have stopped.",
         )
         for partition, commit in sorted(group.source_commits.items())
         if copies[partition].mirror_position < commit.offset <= copies[partition].source_end
@@ -292,11 +292,10 @@ def _unproved_findings(group: CommittedGroup, translated: Translated) -> Iterabl
         yield Finding(
             Code.OFFSET_UNPROVED,
             f"{group_subject(group.group)}, {partition}",
-            f"{_record(source)} from source offset {source_probe:,} on, {_record(target)} from target offset "
-            f"{probe.offset:,} on",
+            f"{_record(source)} from source offset {source_probe:,}, {_record(target)} from target {probe.offset:,}",
             "the same record on both sides",
-            "Records were deleted or compacted on one side since they were copied, or the target was written to. "
-            "Validate the whole copy (mode validate), and move this group by hand if that passes.",
+            "Records were deleted or compacted on one side since the copy, or another client wrote to the target. "
+            "Validate the whole copy (mode validate). If that passes, move this group by hand.",
         )
 
 
@@ -305,9 +304,9 @@ def _record(digest: str | None) -> str:
 
 
 def unproved_copy_findings(ledger: Ledger, topics: Iterable[str]) -> tuple[Finding, ...]:
-    """Name every topic of which something was copied that is not, as a whole, known to be good.
+    """Name every copied topic whose copy is not proved as a whole.
 
-    A rank is only as good as the windows before it, whichever run copied them.
+    A rank is only reliable if all windows before it are proved, whichever run copied them.
     """
     covered = coverage_of(ledger)
     return tuple(
@@ -322,6 +321,6 @@ def _unproved_copy(covered: TopicCoverage) -> Finding:
         f"topic {covered.topic}",
         f"verdict {covered.standing} on the whole topic ({reason})",
         "verdict PASS on everything that was ever copied of the topic",
-        "Offsets can only be translated over a copy that is proved. Run mode validate over the topic; if the verdict "
-        "stays, copy the topic anew, or leave it out of the run.",
+        "Offsets can only be translated for a proved copy. Run mode validate for the topic. If the verdict stays the "
+        "same, copy the topic again or leave it out of the run.",
     )

@@ -1,4 +1,4 @@
-"""Where a group goes on in topics whose copy chose partitions anew: the plan for it, or why there is none."""
+"""Where a group resumes in topics whose copy does not keep partitions: the plan, or why there is none."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from kafka_migration.core.translation.contract import (
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """The topics whose copy chose partitions anew, what Spark found of groups' vectors, and what the target deleted."""
+    """The topics whose copy does not keep partitions, Spark's translations of vectors, and the target's log starts."""
 
     topics: Mapping[str, RepartitionedTopic] = field(default_factory=dict)
     translations: TopicTranslations = field(default_factory=dict)
     target_log_start: Offsets = field(default_factory=dict)
 
     def answered(self, request: Mapping[str, Any], result: Mapping[str, Any]) -> Vectors:
-        """Return this with what the result of a request says of the topics that were not copied on since."""
+        """Return this with the result's translations of the topics that were not copied further since the request."""
         if result["id"] != request["id"]:
             return self
         asked, found = ends_asked(request), translations_from_document(result)
@@ -48,7 +48,7 @@ class Vectors:
                 yield topic, commits
 
     def translation(self, topic: RepartitionedTopic, commits: Commits) -> VectorTranslation | None:
-        """Return where these commits go on; `None` if the Spark job was not asked about them."""
+        """Return where a group with these commits resumes; `None` if the Spark job was not asked about them."""
         vector = _vector(topic, commits)
         by_ledger = None if topic.is_held(vector) else topic.by_ledger(vector)
         return self._found(topic).get(vector, by_ledger)
@@ -57,13 +57,13 @@ class Vectors:
         return self.translations.get(topic.topic, {})
 
     def planned(self, group: CommittedGroup) -> tuple[PlannedTopic, ...]:
-        """Return the plan for a group of which nothing was found against it."""
+        """Return the plan for a group without findings."""
         return tuple(self._planned(group, topic, commits) for topic, commits in self.commits_of(group))
 
     def _planned(self, group: CommittedGroup, topic: RepartitionedTopic, commits: Commits) -> PlannedTopic:
         translation = self.translation(topic, commits)
         if translation is None:
-            raise ValueError(f"{group.group}: nothing was found against it, and {topic.topic} is not translated")
+            raise ValueError(f"{group.group} has no findings, but {topic.topic} is not translated")
         ahead = sum(max(commit.offset - topic.mirror_positions[p.partition], 0) for p, commit in commits.items())
         before = {p: commit.offset for p, commit in sorted(group.target_commits.items()) if p.topic == topic.topic}
         return PlannedTopic(
@@ -116,7 +116,7 @@ class Vectors:
 
 
 def topics_to_translate(groups: Iterable[CommittedGroup], vectors: Vectors) -> tuple[TopicToTranslate, ...]:
-    """Return what the Spark job is asked about the groups."""
+    """Return the topics that the Spark job must translate for the groups."""
     asked: dict[str, list[Vector]] = {}
     for group in groups:
         for topic, commits in vectors.commits_of(group):
@@ -146,10 +146,10 @@ def _uncommitted_finding(group: CommittedGroup, partition: TopicPartition) -> Fi
     return Finding(
         Code.OFFSET_NEVER_COMMITTED,
         f"{group_subject(group.group)}, {partition}",
-        "no committed offset, while the group has others of the topic",
-        "one for every partition that holds records: on the target these are mixed with those of all others",
-        "Set it on the source, or say in cutover.uncommitted of the migration file where such a group begins: earliest "
-        "or latest, as its auto.offset.reset.",
+        "no committed offset, although the group has commits on other partitions of the topic",
+        "a committed offset on every partition that holds records, because the target mixes their records",
+        "Commit an offset on the source, or set cutover.uncommitted in the migration file to earliest or latest, as "
+        "the group's auto.offset.reset.",
     )
 
 
@@ -159,8 +159,8 @@ def _moved_finding(group: CommittedGroup, topic: RepartitionedTopic, commits: Co
         Code.OFFSET_UNPROVED,
         f"{group_subject(group.group)}, topic {topic.topic}",
         f"committed offsets that translate_offsets did not see ({offsets})",
-        "the offsets as they were when translate_offsets began",
-        "The group has read on since. Stop its consumers, then clear translate_offsets with downstream.",
+        "the offsets as they were when translate_offsets started",
+        "The group has read more records since. Stop its consumers, then clear translate_offsets with downstream.",
     )
 
 
@@ -169,9 +169,9 @@ def _deleted_finding(group: CommittedGroup, partition: TopicPartition, offset: i
         Code.OFFSET_UNPROVED,
         f"{group_subject(group.group)}, {partition} of the target",
         f"the log starts at {log_start:,}",
-        f"at most {offset:,}, where the group would go on",
-        "The target has deleted records that the group has not read. Stop its retention on the topic; what the source "
-        "still holds must be copied anew, or the group be moved by hand.",
+        f"at most {offset:,}, where the group would resume",
+        "The target has deleted records that the group has not read. Turn off retention of the topic on the target. "
+        "Copy the records that the source still holds again, or move the group by hand.",
     )
 
 
@@ -179,8 +179,8 @@ def _missing_finding(group: CommittedGroup, partition: TopicPartition, offset: i
     return Finding(
         Code.OFFSET_UNPROVED,
         f"{group_subject(group.group)}, {partition}",
-        f"no copy of the unread record at source offset {offset:,}, in its order, nor maybe of others before it",
-        "a copy of every unread record in the part of the target that was copied",
-        "Records were deleted or compacted on the target since they were copied. Validate the whole copy (mode "
-        "validate), and move this group by hand if that passes.",
+        f"no copy, in order, of the unread record at source offset {offset:,}; earlier ones may lack a copy as well",
+        "a copy of every unread record within the copy on the target",
+        "Records were deleted or compacted on the target since the copy. Validate the whole copy (mode validate). If "
+        "that passes, move this group by hand.",
     )

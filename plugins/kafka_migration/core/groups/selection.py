@@ -1,4 +1,4 @@
-"""Which groups a run is about, and the others that read its topics, so that none is dropped without a word."""
+"""The groups that a run moves, and the others that read its topics, so that no group is dropped silently."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def _is_named(group: str, patterns: Iterable[str], chosen: Collection[str]) -> b
 
 @dataclass(frozen=True, slots=True)
 class OtherGroups:
-    """Groups that a plan does not move because it is not about them.
+    """Groups that a plan does not cover.
 
-    :param not_chosen: groups that committed on the migration's topics and that nobody named: neither the migration file
-        (`cutover.groups`) nor the run; with these topics
-    :param unsupported: groups that are named, and whose place is not told by committed offsets; with their kind
-    :param unreadable: groups of which it cannot be told whether they read these topics; with the reason
+    :param not_chosen: groups that committed on the migration's topics but are not named by the migration file
+        (`cutover.groups`) or not chosen for the run; with these topics
+    :param unsupported: named groups whose position is not given by committed offsets; with their kind
+    :param unreadable: groups for which it is unknown whether they read these topics; with the reason
     """
 
     not_chosen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -59,7 +59,7 @@ NO_OTHERS: Mapping[str, Any] = OtherGroups().to_document()
 def unsupported_groups(
     listings: Iterable[GroupListing], patterns: Collection[str], chosen: Collection[str] = ()
 ) -> dict[str, GroupKind]:
-    """Return the groups that are named and cannot be moved, with their kind."""
+    """Return the named groups that cannot be moved, with their kind."""
     return {
         each.group: each.kind
         for each in sorted(listings, key=lambda each: each.group)

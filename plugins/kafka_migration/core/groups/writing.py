@@ -1,8 +1,8 @@
-"""Writing group offsets: what may be written to a group right now, and what became of it.
+"""Writing group offsets: whether a group may be written now, and the result of its write.
 
-Every group is looked at right before its write, so that a step that was killed anywhere and runs again
-comes to the same end: what stands there already is not written twice, and what neither was recorded before
-nor is proposed belongs to somebody else.
+Each group is read right before its write. So a step that was killed at any point can run again with the same result.
+Offsets that are already written are not written twice. Offsets that match neither the saved snapshot nor the plan were
+committed by another client and are not overwritten.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from kafka_migration.core.text.shell import shell_word
 
 
 class Write(StrEnum):
-    """What became of one group.
+    """The result of one group's write.
 
-    `moved`: written, read back, as proposed. `already_moved`: it stood there before, as proposed. `refused`:
-    nothing was written to it. `failed`: what was read back is neither as proposed nor as before. `unknown`:
+    `moved`: written, and read back as proposed. `already_moved`: the proposed offsets were there before. `refused`:
+    nothing was written. `failed`: the offsets read back are neither the proposed nor the earlier ones. `unknown`:
     the write may or may not have happened.
     """
 
@@ -38,13 +38,13 @@ class Write(StrEnum):
 
     @property
     def is_moved(self) -> bool:
-        """Whether the group now stands where the plan wants it, proved by reading."""
+        """Whether the group has the planned offsets, proved by reading them back."""
         return self in {Write.MOVED, Write.ALREADY_MOVED}
 
 
 @dataclass(frozen=True, slots=True)
 class GroupWrite:
-    """The result of one group: what is known to stand on the target now, and why it is not what was planned."""
+    """The result of one group: the offsets read back, and why they differ from the plan."""
 
     group: str
     outcome: Write
@@ -62,7 +62,7 @@ class GroupWrite:
 
 
 class Writing(NamedTuple):
-    """On which cluster offsets are written, and what a person triggers to try again."""
+    """The cluster on which offsets are written, and the kind of run that tries again."""
 
     side: str
     run: str
@@ -76,10 +76,10 @@ ROLLBACK_ON_SOURCE = Writing("source", "rollback")
 def before_write(
     description: GroupDescription, present: Commits, before: Commits, proposed: Commits, writing: Writing = CUTOVER
 ) -> GroupWrite | None:
-    """Tell what already speaks for itself without a write; `None` means: write now.
+    """Return the result of a group that needs no write or may not be written; `None` means that it may be written.
 
-    `present` was read just now, `before` was recorded before anything was written by this run. Only the
-    partitions of `proposed` count: a group may have offsets of other topics, and keeps them.
+    `present` was read just now; `before` was recorded before this run wrote anything. Only the partitions of
+    `proposed` count: a group keeps its offsets of other topics.
     """
     group = description.group
     if description.is_active:
@@ -101,9 +101,9 @@ def after_write(
     denial: Iterable[Finding],
     writing: Writing = CUTOVER,
 ) -> GroupWrite:
-    """Compare what was read back with what was proposed.
+    """Compare the offsets read back with the proposed ones.
 
-    `present` is what stood there before the write; `denial` holds the broker's reasons when it refused.
+    `present` are the offsets before the write; `denial` holds the broker's reasons if it refused.
     """
     denial = tuple(denial)
     if _stands_at(read_back, proposed):
@@ -119,14 +119,14 @@ def after_write(
 
 
 def unknown_write(group: str, reason: str, writing: Writing = CUTOVER) -> GroupWrite:
-    """Return the result of a write whose answer, or whose proof, never came."""
+    """Return the result of a write that was not confirmed, or could not be read back."""
     finding = Finding(
         Code.OFFSETS_NOT_WRITTEN,
         group_subject(group),
-        f"no answer whether its offsets were written: {reason}",
-        "offsets read back as they were proposed",
-        f"Look with `kafka-consumer-groups --describe --group {shell_word(group)}` on the {writing.side}. Clearing "
-        "this task is safe: it writes only where the offsets are still those recorded before.",
+        f"no answer, so it is unknown whether its offsets were written: {reason}",
+        "the proposed offsets, read back",
+        f"Check with `kafka-consumer-groups --describe --group {shell_word(group)}` on the {writing.side}. Clearing "
+        "this task is safe: it writes only where the offsets still match the saved snapshot.",
     )
     return GroupWrite(group, Write.UNKNOWN, {}, (finding,))
 
@@ -136,7 +136,7 @@ def active_finding(
     side: str,
     remedy: str = "Stop these consumers. Kafka takes offsets only for an empty group.",
 ) -> Finding:
-    """Say who keeps a group from being moved."""
+    """Name the members that prevent a group from being moved."""
     members = ", ".join(str(member) for member in description.members) or "no member listed"
     return Finding(
         Code.GROUP_ACTIVE,
@@ -148,14 +148,14 @@ def active_finding(
 
 
 def nothing_moved_finding(results: Iterable[GroupWrite], writing: Writing = CUTOVER) -> Finding:
-    """Say that of all planned groups none stands where it should."""
+    """Return the finding for a run in which no planned group has its planned offsets."""
     counts = ", ".join(f"{result.group}: {result.outcome}" for result in results)
     return Finding(
         Code.OFFSETS_NOT_WRITTEN,
         "the groups of the plan",
         f"none moved ({counts})",
         "at least one group at its planned offsets",
-        f"Nothing was taken over by this run. Remove the causes above and trigger a new {writing.run}.",
+        f"This run moved no group. Remove the causes above and trigger a new {writing.run}.",
     )
 
 
@@ -170,20 +170,20 @@ def _changed_finding(
         Code.TARGET_OFFSETS_CHANGED,
         f"{group_subject(group)}, {partition}",
         f"{writing.side} offset {_text(present.get(partition))}",
-        f"{_text(before.get(partition))} as recorded before, or {_text(proposed[partition])} as planned",
-        f"Somebody else committed for this group on the {writing.side}. Find out who before you trigger a new "
+        f"{_text(before.get(partition))} (saved snapshot) or {_text(proposed[partition])} (plan)",
+        f"Another client committed for this group on the {writing.side}. Find that client before you trigger a new "
         f"{writing.run}.",
     )
 
 
 def committed_since_finding(group: str, writing: Writing) -> Finding:
-    """Say that a group which was to be deleted is not as it was recorded."""
+    """Return the finding for a group that was to be deleted but has changed since its snapshot."""
     return Finding(
         Code.TARGET_OFFSETS_CHANGED,
         group_subject(group),
-        f"other offsets on the {writing.side} than were recorded before",
-        "the recorded ones, so that nothing is taken away that nobody knows of",
-        f"Somebody committed for this group. Find out who before you trigger a new {writing.run}.",
+        f"offsets on the {writing.side} that differ from the saved snapshot",
+        "the offsets of the snapshot; otherwise the deletion would lose unsaved offsets",
+        f"Another client committed for this group. Find that client before you trigger a new {writing.run}.",
     )
 
 
@@ -195,7 +195,7 @@ def _not_written_finding(
         f"{group_subject(group)}, {partition}",
         f"{_text(read_back.get(partition))} read back",
         _text(proposed[partition]),
-        f"Look at the group on the {writing.side}; what stood there before is in offsets-before-{writing.side}.csv.",
+        f"Check the group on the {writing.side}. Its earlier offsets are in offsets-before-{writing.side}.csv.",
     )
 
 
@@ -205,7 +205,7 @@ def _text(commit: CommittedOffset | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OffsetsResult:
-    """What became of an approved plan: one result per planned group, and the groups that the plan left out."""
+    """The result of an approved plan: one result per planned group, and the groups that the plan left out."""
 
     digest: str
     moves: tuple[GroupWrite, ...]
@@ -213,30 +213,30 @@ class OffsetsResult:
 
     @property
     def moved(self) -> tuple[str, ...]:
-        """The groups that stand at their planned offsets."""
+        """The groups that have their planned offsets."""
         return tuple(move.group for move in self.moves if move.outcome.is_moved)
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """The groups of which nobody knows whether they were written."""
+        """The groups for which it is unknown whether their offsets were written."""
         return tuple(move.group for move in self.moves if move.outcome is Write.UNKNOWN)
 
     @property
     def left_behind(self) -> dict[str, tuple[Finding, ...]]:
-        """Why each group that has something to move was not moved; one that never committed has nothing."""
+        """Why each group with committed offsets was not moved."""
         refused = {move.group: move.findings for move in self.moves if not move.outcome.is_moved}
         planned_out = {group.group: group.refusals for group in self.left_out if has_something_to_move(group)}
         return {**refused, **planned_out}
 
     @property
     def is_partly(self) -> bool:
-        """Whether groups stay behind."""
+        """Whether any group was not moved."""
         return bool(self.left_behind)
 
     def to_document(self) -> dict[str, Any]:
         """Return the result as plain JSON values.
 
-        Its warnings are the reasons of the groups left behind, unless nothing moved: then they are the refusal.
+        Its warnings say why groups were not moved. If no group was moved, these reasons are the refusal instead.
         """
         left_behind = {name: [f.to_document() for f in findings] for name, findings in self.left_behind.items()}
         is_refusal = self.moves and not self.moved and not self.unknown
@@ -251,12 +251,12 @@ class OffsetsResult:
 
 
 def has_something_to_move(group: GroupPlan) -> bool:
-    """Whether a group that is left out has offsets at all."""
+    """Whether a group that is left out has any offsets."""
     return any(finding.code is not Code.OFFSET_NEVER_COMMITTED for finding in group.refusals)
 
 
 def nothing_to_move_findings(left_out: Iterable[GroupPlan]) -> tuple[Finding, ...]:
-    """Name every group when not one of them can be moved: a cutover would leave all consumers behind."""
+    """Name every group if none of them can be moved: after such a cutover all consumers would remain on the source."""
     findings = tuple(f for group in left_out if has_something_to_move(group) for f in group.refusals)
     if not findings:
         return ()
@@ -265,6 +265,6 @@ def nothing_to_move_findings(left_out: Iterable[GroupPlan]) -> tuple[Finding, ..
         "the groups of the plan",
         "none that can be moved",
         "at least one, or no group at all",
-        "The source stays the source of truth. Remove the causes above and trigger a new cutover.",
+        "The source cluster is still the source of truth. Remove the causes above and trigger a new cutover.",
     )
     return (*findings, nothing)

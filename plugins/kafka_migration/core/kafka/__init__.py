@@ -1,1 +1,1 @@
-"""What Kafka is asked, in its own words: offsets, topics, consumer groups, lag."""
+"""Values of Kafka: offsets, topics, consumer groups, lag."""

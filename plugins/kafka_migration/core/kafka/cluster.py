@@ -1,4 +1,4 @@
-"""What the package asks of a Kafka cluster: values, and the Protocol that the adapter implements."""
+"""Operations on a Kafka cluster: the Protocol that the adapter implements, and its values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 class TopicDescription:
     """A topic as the cluster describes it; `configs` holds only the values set on the topic itself.
 
-    `topic_id` is empty where brokers give none (before Kafka 2.8).
+    `topic_id` is empty if the brokers have no topic ids (before Kafka 2.8).
     """
 
     topic: str
@@ -30,7 +30,7 @@ class TopicDescription:
         return tuple(TopicPartition(self.topic, number) for number in range(self.partitions))
 
     def is_another_than(self, known_id: str | None) -> bool:
-        """Tell whether this is not the topic of an id, as far as both ids are known."""
+        """Return whether this topic has a different id; false if one of the ids is unknown."""
         return bool(self.topic_id and known_id) and self.topic_id != known_id
 
 
@@ -45,7 +45,7 @@ class NewTopic:
 
 
 class GroupState(StrEnum):
-    """The state of a consumer group, as Kafka calls it; what a client does not know is `UNKNOWN`."""
+    """The state of a consumer group in Kafka's terms; a state that the client does not know is `UNKNOWN`."""
 
     UNKNOWN = "UNKNOWN"
     PREPARING_REBALANCING = "PREPARING_REBALANCING"
@@ -58,13 +58,13 @@ class GroupState(StrEnum):
 
     @property
     def is_inactive(self) -> bool:
-        """Whether no member can be there: the group is empty, or does not exist."""
+        """Whether the group has no members: it is empty or does not exist."""
         return self in {GroupState.EMPTY, GroupState.DEAD}
 
 
 GroupKind = Literal["classic", "consumer", "streams", "connect", "share", "other"]
-"""The protocol that a group uses: `consumer` is that of KIP-848, `streams` that of KIP-1071 (Kafka Streams before it is
-`classic`), `connect` that of Connect's workers among themselves."""
+"""The protocol of a group: `consumer` is that of KIP-848, `streams` that of KIP-1071 (earlier Kafka Streams use
+`classic`), `connect` that of the workers of Kafka Connect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +77,13 @@ class GroupListing:
 
     @property
     def is_movable(self) -> bool:
-        """Whether its place is told by committed offsets that a client may read and write."""
+        """Whether its position is given by committed offsets that a client may read and write."""
         return self.kind in {"classic", "consumer"}
 
 
 @dataclass(frozen=True, slots=True)
 class GroupMember:
-    """A living member of a group, and the partitions that are assigned to it."""
+    """An active member of a group and its assigned partitions."""
 
     member_id: str
     client_id: str
@@ -96,7 +96,7 @@ class GroupMember:
 
 @dataclass(frozen=True, slots=True)
 class GroupDescription:
-    """A group's state and living members; one that does not exist is `DEAD` without members."""
+    """A group's state and active members; a group that does not exist is `DEAD` without members."""
 
     group: str
     state: GroupState
@@ -104,13 +104,13 @@ class GroupDescription:
 
     @property
     def is_active(self) -> bool:
-        """Whether somebody reads, or might: only a group that is known to be empty or not there is not active."""
+        """Whether the group has or may have members; only a group known to be empty or missing is inactive."""
         return bool(self.members) or not self.state.is_inactive
 
 
 @dataclass(frozen=True, slots=True)
 class CommittedOffset:
-    """The next record that a group will read, with the text its consumer left beside it."""
+    """The offset of the next record that a group will read, with the consumer's metadata."""
 
     offset: int
     metadata: str = ""
@@ -120,7 +120,7 @@ class CommittedOffset:
 class RecordPrint:
     """A record: its offset, the SHA-256 (hex) of key, value, headers and timestamp, and its timestamp.
 
-    `timestamp_ms` is -1 where a record has none.
+    `timestamp_ms` is -1 if a record has none.
     """
 
     offset: int
@@ -136,7 +136,7 @@ class RecordPrint:
         headers: Iterable[tuple[str, bytes | None]],
         timestamp_ms: int,
     ) -> RecordPrint:
-        """Return the print of a record; a missing key, value or header value is not an empty one."""
+        """Return the print of a record; a missing key, value or header value differs from an empty one."""
         named = [field for name, content in headers for field in (name.encode(), content)]
         timestamp = max(timestamp_ms, -1)
         parts = b"".join(_encoded(field) for field in (key, value, *named))
@@ -146,32 +146,32 @@ class RecordPrint:
 
 @dataclass(frozen=True, slots=True)
 class ClusterFacts:
-    """Who the cluster is, and how many brokers it has."""
+    """The cluster's id and number of brokers."""
 
     cluster_id: str
     brokers: int
 
 
 def _encoded(field: bytes | None) -> bytes:
-    """Return a text that no other field, and no two fields, encode to: a null flag, the length, the bytes."""
+    """Return an unambiguous encoding of a field: a null flag, the length, the bytes."""
     return b"\x00" if field is None else b"\x01" + len(field).to_bytes(8, "big") + field
 
 
 class KafkaCluster(Protocol):
     """One Kafka cluster.
 
-    Every method raises `TransientError` when the cluster does not answer in time and `Refused` when it
-    denies the request. A topic or partition that does not exist is missing from the answer.
+    Every method raises `TransientError` if the cluster does not answer in time and `Refused` if it
+    denies the request. Topics and partitions that do not exist are missing from the answer.
     """
 
     def facts(self) -> ClusterFacts:
         """Return the cluster's id and broker count."""
 
     def topic_names(self) -> frozenset[str]:
-        """Return the names of all topics that the client may see."""
+        """Return the names of all topics that the client may describe."""
 
     def partition_counts(self) -> Mapping[str, int]:
-        """Return the number of partitions of every topic that the client may see."""
+        """Return the partition count of every topic that the client may describe."""
 
     def describe_topics(self, topics: Collection[str]) -> Mapping[str, TopicDescription]:
         """Return the descriptions of those of the topics that exist."""
@@ -180,7 +180,7 @@ class KafkaCluster(Protocol):
         """Return the value of one topic configuration, defaults included, per existing topic."""
 
     def create_topics(self, topics: Collection[NewTopic]) -> None:
-        """Create topics and wait until every partition has a leader; an existing topic is left as it is.
+        """Create topics and wait until every partition has a leader; an existing topic is left unchanged.
 
         Raises `Refused` with one `TOPIC_NOT_CREATED` finding per topic that the cluster denied.
         """
@@ -189,28 +189,28 @@ class KafkaCluster(Protocol):
         """Grow topics to the given partition counts and wait for the leaders."""
 
     def delete_topics(self, topics: Collection[str]) -> None:
-        """Delete topics; one that is not there is left out silently."""
+        """Delete topics; missing topics are ignored."""
 
     def alter_configs(self, configs: Mapping[str, Mapping[str, str | None]]) -> None:
-        """Set configurations of topics, by topic and name; `None` takes the topic's own value away.
+        """Set configurations of topics, by topic and name; `None` removes the topic's own value.
 
-        A value that was set is read back at once.
+        Waits until the new values can be read back.
 
         Raises `Refused` with one `TOPIC_NOT_CONFIGURED` finding per topic that the cluster denied or does not have.
         """
 
     def log_start_offsets(self, partitions: Collection[TopicPartition]) -> Offsets:
-        """Return the first offset still held, per partition."""
+        """Return the log start offset per partition."""
 
     def log_end_offsets(self, partitions: Collection[TopicPartition], isolation: IsolationLevel) -> Offsets:
-        """Return the end per partition: the last stable offset under `read_committed`, else the high watermark."""
+        """Return the end per partition: the last stable offset with `read_committed`, else the high watermark."""
 
     def offsets_for_time(
         self, partitions: Collection[TopicPartition], at: datetime, isolation: IsolationLevel
     ) -> Offsets:
         """Return per partition the first offset whose record has a timestamp at or after a moment.
 
-        Where no record is that late, it is the end, as `log_end_offsets` gives it.
+        If there is no such record, it is the end, as in `log_end_offsets`.
         """
 
     def read_table(self, topic: str) -> Iterable[tuple[bytes | None, bytes | None]]:
@@ -220,16 +220,17 @@ class KafkaCluster(Protocol):
         """
 
     def read_log(self, topic: str, time_limit_s: float) -> Iterator[tuple[bytes | None, bytes | None]]:
-        """Yield (key, value) of each record that the topic holds when it is asked, read uncommitted.
+        """Yield (key, value) of each record that the topic holds at the time of the call, read uncommitted.
 
-        A topic that does not exist has none. Raises `TransientError` when the time is over before the last record.
+        A topic that does not exist has none. Raises `TransientError` if the time limit is reached before the last
+        record.
         """
 
     def probe(self, start: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
-        """Return what a reader starting at these offsets meets first; a partition without an answer is missing."""
+        """Return what a reader finds first from these offsets; a partition without an answer is missing."""
 
     def list_groups(self) -> tuple[GroupListing, ...]:
-        """Return every group that the client may see, of whatever kind, sorted by name."""
+        """Return every group of any kind that the client may describe, sorted by name."""
 
     def describe_groups(self, groups: Collection[str]) -> Mapping[str, GroupDescription]:
         """Return state and members of every one of the groups."""
@@ -237,46 +238,46 @@ class KafkaCluster(Protocol):
     def committed_offsets(
         self, group: str, partitions: Collection[TopicPartition] | None = None
     ) -> Mapping[TopicPartition, CommittedOffset]:
-        """Return what a group committed on these partitions (`None`: on all); never committed is missing."""
+        """Return a group's committed offsets on these partitions (`None`: on all); those without one are missing."""
 
     def alter_offsets(self, group: str, offsets: Mapping[TopicPartition, CommittedOffset]) -> None:
-        """Set the offsets of an empty group; one that does not exist is made.
+        """Set the offsets of an empty group; a group that does not exist is created.
 
-        Raises `Refused`: `GROUP_ACTIVE` when the group has members, `OFFSETS_NOT_WRITTEN` with one finding per
+        Raises `Refused`: `GROUP_ACTIVE` if the group has members, `OFFSETS_NOT_WRITTEN` with one finding per
         partition that was denied.
         """
 
     def delete_group(self, group: str) -> None:
-        """Delete an empty group with all its offsets; one that is not there is left out silently.
+        """Delete an empty group with all its offsets; a missing group is ignored.
 
-        Raises `Refused` (`GROUP_ACTIVE`) when the group has members.
+        Raises `Refused` (`GROUP_ACTIVE`) if the group has members.
         """
 
     def records_at(self, offsets: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, RecordPrint | None]:
-        """Return the first visible record at or after each offset; `None` where the end was met first.
+        """Return the first visible record at or after each offset; `None` if the end comes first.
 
         A partition without an answer in time is missing.
         """
 
     def count_visible(self, start: Offsets, end: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, int]:
-        """Return the number of visible records in [start, end) per partition; both name the same partitions.
+        """Return the number of visible records in [start, end) per partition; both have the same partitions.
 
-        Raises `TransientError` when reading takes too long: part of a count is no count.
+        Raises `TransientError` if reading takes too long, because a partial count is useless.
         """
 
     def close(self) -> None:
-        """End what is kept between calls; the next call begins it anew."""
+        """Close the connections kept between calls; the next call opens them again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What a throw-away consumer met first from a position on: the end, or a record, at `offset`."""
+    """The first thing that a temporary consumer found from a position: the end or a record, at `offset`."""
 
     offset: int
     is_end: bool
 
     def proves(self, goal: int) -> bool:
-        """Nothing to copy lies before the goal when the first thing met lies at the goal or beyond."""
+        """Return whether there is nothing to copy before the goal: the first thing found is at the goal or later."""
         return self.offset >= goal
 
 

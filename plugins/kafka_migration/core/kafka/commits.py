@@ -1,4 +1,4 @@
-"""Committed offsets of several groups, as documents and as the lines that Kafka's own tool reads."""
+"""Committed offsets of several groups, as documents and as CSV for Kafka's own tool."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from kafka_migration.core.kafka.cluster import CommittedOffset
 from kafka_migration.core.kafka.offsets import TopicPartition
 
 Commits = Mapping[TopicPartition, CommittedOffset]
-"""Committed offsets of one group; a missing partition was never committed."""
+"""Committed offsets of one group; a missing partition has none."""
 GroupsCommits = Mapping[str, Commits]
 """Committed offsets of several groups, by name."""
 
 
 def commits_on(commits: Commits, topics: Collection[str]) -> dict[TopicPartition, CommittedOffset]:
-    """Return what of a group's commits is on these topics."""
+    """Return a group's committed offsets on these topics."""
     return {partition: commit for partition, commit in commits.items() if partition.topic in topics}
 
 
@@ -42,9 +42,9 @@ def commits_from_document(document: Mapping[str, Any]) -> dict[str, dict[TopicPa
 
 
 def reset_offsets_csv(groups: GroupsCommits, names: Mapping[str, str] | None = None) -> str:
-    """Return lines `"group",topic,partition,offset`, what `kafka-consumer-groups --reset-offsets --from-file` reads.
+    """Return lines `"group",topic,partition,offset` for `kafka-consumer-groups --reset-offsets --from-file`.
 
-    `names` are what topics are called on that cluster, if not as here.
+    `names` are the names of the topics on that cluster, if they differ.
     """
     real = names or {}
     lines = [

@@ -1,4 +1,4 @@
-"""Lag: how many offsets are still to be copied. Unknown is a value, and it is neither zero nor summable."""
+"""Lag: the number of offsets still to copy. An unknown lag is not zero and cannot be summed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spans of offsets: `[start, end)` of one partition on one side, and what remains of them without others."""
+"""Spans of offsets: `[start, end)` of one partition on one cluster, with union and difference."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def joined(spans: Iterable[Span]) -> list[Span]:
 
 
 def without(spans: Iterable[Span], others: Iterable[Span]) -> list[Span]:
-    """Return the offsets of the spans that no other holds, ascending."""
+    """Return the offsets of the spans that are in none of the others, ascending."""
     left = joined(spans)
     for start, end in joined(others):
         pieces = (piece for low, high in left for piece in ((low, min(high, start)), (max(low, end), high)))

@@ -1,8 +1,8 @@
-"""Which topics each transactional id wrote to, as the records of `__transaction_state` tell.
+"""The topics that each transactional id wrote to, read from `__transaction_state`.
 
-The formats are those of Kafka's `TransactionLogKey` (version 0) and `TransactionLogValue` (0, and 1 of brokers with
-`transaction.version` 2, Kafka 4.0 on), read in Kafka's message definitions. A record of a transaction that has ended
-names no partition any more: the earlier records of its id do, as long as compaction has left them.
+The formats are `TransactionLogKey` (version 0) and `TransactionLogValue` (version 0, and version 1 of brokers with
+`transaction.version` 2, from Kafka 4.0) in Kafka's message definitions. The record of an ended transaction contains no
+partitions. Earlier records of its id do, unless compaction has deleted them.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 TRANSACTION_STATE = "__transaction_state"
-# A transaction that commits offsets of a group writes to a partition of this topic; which group, nothing tells.
+# A transaction that commits offsets of a group writes to a partition of this topic. The log does not name the group.
 COMMITTED_OFFSETS = "__consumer_offsets"
 _MAX_VARINT_BYTES = 5
 
 
 class UnknownFormat(ValueError):
-    """Bytes that are of a version that is not known, or that end too soon."""
+    """Bytes of an unknown version, or truncated bytes."""
 
 
 @dataclass
 class TransactionLog:
-    """What was read of the log so far.
+    """The part of the log that was read so far.
 
-    :param topics: all topics that the records of a transactional id name, by id; an id may be there with none
-    :param unreadable: how many records are of a version that is not known
-    :param not_read: why the log was not read to its end; empty where it was
+    :param topics: all topics in the records of a transactional id, by id; an id may have none
+    :param unreadable: the number of records of an unknown version
+    :param not_read: why the log was not read to its end; empty if it was
     """
 
     topics: dict[str, set[str]] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class TransactionLog:
     not_read: str = ""
 
     def take(self, key: bytes | None, value: bytes | None) -> None:
-        """Take in a record; one without a value says that the id expired, and takes away nothing that it wrote."""
+        """Add a record. A record without a value means that the id expired; its earlier topics are kept."""
         try:
             transactional_id = decode_key(key or b"")
             topics = decode_value(value) if value is not None else None
@@ -49,13 +49,13 @@ class TransactionLog:
 
     @property
     def not_known(self) -> str:
-        """Why some transactional ids may not be known, or some of what they wrote; empty where all are."""
-        unreadable = f"{self.unreadable:,} records of {TRANSACTION_STATE} have a format that is not known"
+        """Why some transactional ids or their topics may be unknown; empty if all are known."""
+        unreadable = f"{self.unreadable:,} records of {TRANSACTION_STATE} have an unknown format"
         return "; ".join(text for text in (self.not_read, unreadable if self.unreadable else "") if text)
 
 
 def decode_key(key: bytes) -> str:
-    """Return the transactional id that a record is about."""
+    """Return the transactional id of a record."""
     reader = _Reader(key)
     if reader.number(">h") != 0:
         raise UnknownFormat("version of the key")
@@ -63,23 +63,23 @@ def decode_key(key: bytes) -> str:
 
 
 def decode_value(value: bytes) -> frozenset[str]:
-    """Return the topics of the partitions that the transaction has written to when the record was written."""
+    """Return the topics to which the transaction had written at the time of the record."""
     reader = _Reader(value)
     version = reader.number(">h")
     if version not in {0, 1}:
         raise UnknownFormat("version of the value")
-    # Producer id, its epoch, the time-out, the state.
+    # Producer id, producer epoch, timeout, state.
     for form in (">q", ">h", ">i", ">b"):
         reader.number(form)
     topics = frozenset(_topics(reader, is_flexible=version == 1))
-    # When it was updated and when it began; what follows are fields that a reader may leave out.
+    # Times of update and start. The fields after them are optional for a reader.
     for form in (">q", ">q"):
         reader.number(form)
     return topics
 
 
 def _topics(reader: _Reader, *, is_flexible: bool) -> Iterator[str]:
-    # A flexible length is one more than the length; 0 stands for nothing, as -1 does elsewhere.
+    # A flexible length is stored as length + 1; 0 means null, like -1 elsewhere.
     length: Callable[[str], int] = (lambda _: reader.varint() - 1) if is_flexible else reader.number
     for _ in range(length(">i")):
         yield reader.text(length(">h"))
@@ -95,14 +95,14 @@ def _skip_tagged_fields(reader: _Reader) -> None:
 
 
 class _Reader:
-    """Reads values one after the other; raises `UnknownFormat` when the bytes end too soon."""
+    """Reads values one after the other; raises `UnknownFormat` if the bytes are truncated."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._at = 0
 
     def skip(self, length: int) -> bytes:
-        """Return the next bytes, and go on behind them."""
+        """Return the next bytes and move past them."""
         end = self._at + length
         if length < 0 or end > len(self._data):
             raise UnknownFormat("length")
@@ -115,7 +115,7 @@ class _Reader:
         return int(value)
 
     def varint(self) -> int:
-        """Return an unsigned number of seven bits a byte, the lowest first."""
+        """Return an unsigned varint: seven bits per byte, lowest first."""
         value = 0
         for place in range(_MAX_VARINT_BYTES):
             (byte,) = self.skip(1)
@@ -125,7 +125,7 @@ class _Reader:
         raise UnknownFormat("varint")
 
     def text(self, length: int) -> str:
-        """Return a text of so many bytes."""
+        """Return a text of the given number of bytes."""
         try:
             return self.skip(length).decode()
         except UnicodeDecodeError:

@@ -1,1 +1,1 @@
-"""The append-only record of all runs of a migration, added up."""
+"""The ledger: the append-only record of all runs of a migration."""

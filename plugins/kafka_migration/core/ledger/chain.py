@@ -1,7 +1,7 @@
-"""The chain of the ledger: each entry carries its number and the digest of the entry before it.
+"""The chain of the ledger: each entry contains its number and the digest of the previous entry.
 
-So an entry that was deleted, changed or added beside another is found when the ledger is read. Only the newest entries
-have no successor that vouches for them: for those Airflow keeps a `Head`.
+So a deleted, changed or duplicated entry is found when the ledger is read. The newest entry has no successor that
+contains its digest, so Airflow keeps its `Head`.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _ENTRY_NAME = re.compile(r"^(?P<number>\d{6})\.json$")
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The newest entry of a ledger: its number, 0 before the first, and the SHA-256 of its bytes."""
+    """The newest entry of a ledger: its number (0 if the ledger is empty) and the SHA-256 of its bytes."""
 
     number: int = 0
     digest: str = ""
 
     def after(self, data: bytes) -> Head:
-        """Return the head once an entry with these bytes follows."""
+        """Return the head after an entry with these bytes was added."""
         return Head(self.number + 1, hashlib.sha256(data).hexdigest())
 
     def to_text(self) -> str:
@@ -51,50 +51,50 @@ def linked(entry: Mapping[str, Any], head: Head) -> dict[str, Any]:
 
 
 def number_of(name: str) -> int | None:
-    """Return the number of the entry with a file name, such as 12 for `000012.json`; `None` for any other file."""
+    """Return the entry number of a file name, such as 12 for `000012.json`; `None` for any other file."""
     match = _ENTRY_NAME.match(name)
     return int(match["number"]) if match else None
 
 
 def listing_findings(names: Iterable[str], folder: str) -> tuple[Finding, ...]:
-    """Name the entries that are missing, and files without an entry's name, among the JSON files of a ledger."""
+    """Return findings for missing entries and for files whose names are not those of entries."""
     numbers = {name: number_of(name) for name in names}
     known = {number for number in numbers.values() if number is not None}
     return (
-        *(broken(folder, f"{name}, which is not the name of an entry") for name, n in numbers.items() if n is None),
+        *(broken(folder, f"{name}, which is not an entry") for name, n in numbers.items() if n is None),
         *(broken(folder, f"no entry {n}") for n in range(1, max(known, default=0)) if n not in known),
     )
 
 
 def link_findings(entry: Mapping[str, Any], head: Head, path: str) -> tuple[Finding, ...]:
-    """Compare an entry with the head of those before it."""
+    """Compare an entry with the head of the earlier entries."""
     number = head.number + 1
     if entry.get("schema") != SCHEMA:
         return (broken(path, f"schema {entry.get('schema')!r:.40}", f"schema {SCHEMA}"),)
     if entry.get("number") != number:
         return (broken(path, f"number {entry.get('number')!r:.40} in the entry", f"number {number}"),)
     if entry.get("previous") != head.digest:
-        found = f"another digest of entry {head.number} than that entry has: one of the two was changed"
-        return (broken(path, found, "the SHA-256 of the entry before it"),)
+        found = f"a digest that does not match entry {head.number}: one of the two entries was changed"
+        return (broken(path, found, "the SHA-256 of the previous entry"),)
     return ()
 
 
 def anchor_findings(anchored: Head, known: Mapping[int, str], folder: str) -> tuple[Finding, ...]:
-    """Compare the head that Airflow keeps with the entries; the ledger may have grown since, but not shrunk."""
+    """Compare the head that Airflow keeps with the entries; newer entries are allowed, missing ones are not."""
     if not anchored.number or known.get(anchored.number) == anchored.digest:
         return ()
     newest = max(known, default=0)
     if anchored.number > newest:
         return (broken(folder, f"entries up to {newest}", f"at least the {anchored.number} that Airflow recorded"),)
-    return (broken(folder, f"another entry {anchored.number} than Airflow recorded", "the entry that was written"),)
+    return (broken(folder, f"an entry {anchored.number} that Airflow did not record", "the entry that was written"),)
 
 
-def broken(subject: str, found: str, expected: str = "entries 1, 2, 3 … once each, as they were written") -> Finding:
-    """Say what is wrong with a ledger, or with one entry."""
+def broken(subject: str, found: str, expected: str = "each entry 1, 2, 3 … once and unchanged") -> Finding:
+    """Return the finding for a broken ledger or entry."""
     return Finding(
         Code.LEDGER_BROKEN,
         subject,
         found,
         expected,
-        "Nothing was started. Find out who wrote to this folder, and restore it as a whole from a backup.",
+        "Find out who wrote to this folder, and restore the whole folder from a backup. Nothing was started.",
     )

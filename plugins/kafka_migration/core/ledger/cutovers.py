@@ -1,4 +1,4 @@
-"""What the ledger keeps of topics that were created, cut over and rolled back."""
+"""Ledger entries for topics that were created, cut over and rolled back."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class CreatedTopic:
-    """A target topic that we created: its id, and the settings frozen until the cutover with their real value.
+    """A target topic that a run created: its id, and the original values of settings frozen until the cutover.
 
-    `is_frozen` tells whether they still are.
+    `is_frozen` is whether they are still frozen.
     """
 
     topic: str
@@ -22,10 +22,11 @@ class CreatedTopic:
 
 @dataclass(frozen=True, slots=True)
 class CutOver:
-    """A cutover: which topics and groups it moved to the target, and whether groups were left behind.
+    """A cutover: the topics and groups that it moved to the target, and whether groups remained on the source.
 
-    `remaining` are the topics of the migration file that later cutovers move, `left` the groups left behind, each with
-    the topics on which it had committed. `evidence` are the digests of the documents that a rollback will rely on.
+    `remaining` are the topics of the migration file for later cutovers. `left` are the groups that remained on the
+    source, each with the topics on which it had committed offsets. `evidence` are the digests of the documents that a
+    rollback needs.
     """
 
     run: str
@@ -68,10 +69,10 @@ class CutOver:
 
 @dataclass(frozen=True, slots=True)
 class RolledBack:
-    """A rollback: which topics it gave back to the source, how (`restore` or `fail_back`), and what it changed.
+    """A rollback: the topics it moved back to the source, how (`restore` or `fail_back`), and what it changed.
 
-    `groups` are those that were put back, `left` those that stayed as they were. `target_only` are the records per
-    topic that stay on the target alone, at most so many.
+    `groups` are those that were moved back, `left` those that were not changed. `target_only` is the maximum number of
+    records per topic that remain only on the target.
     """
 
     run: str

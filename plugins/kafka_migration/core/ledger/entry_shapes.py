@@ -1,12 +1,12 @@
-"""The form of the ledger's entries: a value of another type is named instead of being taken for something else."""
+"""The expected types of the ledger's fields; a value of another type is reported instead of being misread."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-# The form of a field: a type, `[form]` for a list, `{"of": form}` for an object with such values, a tuple for one of
-# several.
+# The form of a field: a type, `[form]` for a list, `{"of": form}` for an object with such values, or a tuple of
+# alternatives.
 _OFFSETS = {"of": {"of": int}}
 _RUN = {"run": str, "at": str}
 SHAPES: Mapping[str, Mapping[str, Any]] = {
@@ -63,10 +63,10 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
 
 
 def require_shape(entry: Mapping[str, Any]) -> None:
-    """Raise `TypeError` for a field of another form, and `KeyError` for an unknown kind."""
+    """Raise `TypeError` for a field of a wrong type, and `KeyError` for an unknown kind."""
     for name, shape in SHAPES[entry["kind"]].items():
         if name in entry and not _fits(entry[name], shape):
-            raise TypeError(f"the field {name} of an entry of kind {entry['kind']} has another form")
+            raise TypeError(f"the field {name} of an entry of kind {entry['kind']} has the wrong type")
 
 
 def _fits(value: Any, shape: Any) -> bool:
@@ -78,5 +78,5 @@ def _fits(value: Any, shape: Any) -> bool:
         return isinstance(value, list) and all(_fits(each, shape[0]) for each in value)
     if isinstance(shape, dict):
         return isinstance(value, dict) and all(_fits(each, shape["of"]) for each in value.values())
-    # To Python true and false are whole numbers.
+    # In Python, booleans are integers.
     return isinstance(value, shape) and (shape is bool or not isinstance(value, bool))

@@ -1,9 +1,9 @@
-"""Generations: one start of MirrorMaker's JVM each, bounded by what was true before and after it.
+"""Generations: each is one MirrorMaker process from its start to its stop.
 
-Before each start, with the old process dead, the ledger takes per partition P = the next source offset to
-copy and E = the target end; after the stop likewise. The window of a generation is then, for a
-same-partition copy, source [P, P') against target [E, E'). What a later start must find as it was is in
-`core.continuity`.
+Before each start, when the old process is dead, the ledger records per partition P = the next source offset to
+copy and E = the target end. It records P' and E' after the stop. For a same-partition copy, the window of a
+generation is source [P, P') against target [E, E'). `core.mirror.gap_guard` checks at the next start that P' and E'
+are unchanged.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _GENERATIONS = re.compile(r"(?P<first>[1-9][0-9]{0,8})(?:-(?P<last>[1-9][0-9]{0,
 
 
 def parse_generations(text: str) -> range:
-    """Return the generations of a text such as `3` or `3-5`, both ends included; `ValueError` for any other."""
+    """Parse generations such as `3` or `3-5`, both ends included; `ValueError` for any other text."""
     found = _GENERATIONS.fullmatch(text)
     if found is None or int(found["last"] or found["first"]) < int(found["first"]):
         raise ValueError(text)
@@ -36,7 +36,7 @@ def parse_generations(text: str) -> range:
 
 
 def generations_text(generations: range) -> str:
-    """Return the text of a range of generations, as `parse_generations` reads it; empty for none."""
+    """Return a range of generations as text for `parse_generations`; empty for none."""
     if len(generations) < 2:
         return "".join(map(str, generations))
     return f"{generations[0]}-{generations[-1]}"
@@ -44,7 +44,7 @@ def generations_text(generations: range) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GenerationStart:
-    """What was true right before a start; `source_topic_ids` are there where brokers give them."""
+    """The state right before a start; `source_topic_ids` exist if the brokers have them."""
 
     generation: int
     run: str
@@ -80,12 +80,13 @@ class GenerationStart:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What a stop certificate keeps for the next start to compare, beside positions and target ends.
+    """The data of a stop certificate that the next start compares, in addition to positions and target ends.
 
-    `partitions` are those that it is about; certificates of before version 0.2 remember nothing. `stored_positions` are
-    MirrorMaker's own; they may lie below the certified position, which also knows what was proved. `rewind` are
-    positions that must be stored before the next start, because its own cannot be trusted. `fingerprints` are the
-    source records at the last copied offsets, `source_topic_ids` the ids of the topics, where brokers give them.
+    `partitions` are those of the certificate; certificates before version 0.2 have none. `stored_positions` are
+    MirrorMaker's own positions; they may be lower than the certified positions, which include proved ones. `rewind`
+    are positions that must be stored before the next start, because MirrorMaker's own cannot be trusted.
+    `fingerprints` are the source records at the last copied offsets. `source_topic_ids` are the topic ids, if the
+    brokers have them.
     """
 
     partitions: frozenset[TopicPartition] = frozenset()
@@ -108,7 +109,7 @@ class Remembered:
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any], partitions: Iterable[TopicPartition]) -> Remembered:
-        """Read back what `to_document` wrote, of a certificate about these partitions."""
+        """Read back what `to_document` wrote, for a certificate of these partitions."""
         offsets, digests = (document["fingerprints"][part] for part in ("offsets", "digests"))
         return cls(
             frozenset(partitions),
@@ -119,13 +120,13 @@ class Remembered:
         )
 
     def updated_by(self, later: Remembered, partitions: Collection[TopicPartition]) -> Remembered:
-        """Return what is remembered after a later stop that was about these partitions."""
+        """Return the data after a later stop of these partitions."""
         return Remembered(
             self.partitions.difference(partitions) | later.partitions,
             {**_without(self.stored_positions, partitions), **later.stored_positions},
             {**_without(self.rewind, partitions), **later.rewind},
             {**_without(self.fingerprints, partitions), **later.fingerprints},
-            # The first id of a topic stays: one that was created anew while it was copied is another topic.
+            # Keep the first id of a topic: a topic that was recreated during the copy is a different one.
             {**later.source_topic_ids, **self.source_topic_ids},
         )
 
@@ -148,12 +149,12 @@ def _without(
 
 @dataclass(frozen=True, slots=True)
 class StopCertificate:
-    """What was true right after a stop, and how the process ended.
+    """The state right after a stop, and how the process ended.
 
-    `graceful` is told by MirrorMaker's last log line, not by the exit code (143 after SIGTERM). `gaps` are source
-    offsets that were deleted before they were copied. `ahead_records` are records that the target certainly has beyond
-    the position, which the next start will send again; more may be, where the source's offsets have holes. `gone` are
-    topics that were not there any more, by their side.
+    `graceful` comes from MirrorMaker's last log line, not from the exit code (143 after SIGTERM). `gaps` are source
+    offsets that were deleted before they were copied. `ahead_records` are records beyond the position that the target
+    is known to have; the next start sends them again. There may be more if the source's offsets have holes. `gone` are
+    topics that no longer existed, by cluster.
     """
 
     generation: int
@@ -207,7 +208,7 @@ class StopCertificate:
         )
 
     def after(self, earlier: StopCertificate) -> StopCertificate:
-        """Return what is known after this stop and an earlier one, which may have been of other topics."""
+        """Return the combined state after this stop and an earlier one, possibly of other topics."""
         return replace(
             self,
             mirror_positions={**earlier.mirror_positions, **self.mirror_positions},
@@ -218,7 +219,7 @@ class StopCertificate:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """A start and, once it ended, its stop certificate."""
+    """A start and, after the stop, its stop certificate."""
 
     start: GenerationStart
     stop: StopCertificate | None = None
@@ -230,19 +231,19 @@ class Generation:
 
     @property
     def topics(self) -> frozenset[str]:
-        """The topics that its stop certificate names; none before the stop."""
+        """The topics in its stop certificate; none before the stop."""
         return frozenset(p.topic for p in self.stop.mirror_positions) if self.stop else frozenset()
 
     @property
     def grown_topics(self) -> frozenset[str]:
-        """The topics whose target got partitions while MirrorMaker ran."""
+        """The topics whose target topic gained partitions while MirrorMaker ran."""
         known = self.start.target_end_offsets
         before = {p.topic for p in known}
         ends = self.stop.target_end_offsets if self.stop else {}
         return frozenset(p.topic for p in ends if p not in known and p.topic in before)
 
     def limited_to(self, topics: Collection[str]) -> Generation:
-        """Return the generation with the partitions of these topics only."""
+        """Return the generation with only the partitions of these topics."""
         return Generation(_only(self.start, topics), self.stop and _only(self.stop, topics))
 
 

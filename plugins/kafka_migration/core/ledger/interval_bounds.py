@@ -1,9 +1,9 @@
-"""Intervals: which source offsets belong to a span of time, and what became of their records.
+"""Intervals: the source offsets of a time span, and the result for their records.
 
-The bound b(t) of a partition is the first offset whose record has a timestamp at or after t, or the partition's end
-where no record had one when that was asked. A bound is asked once and kept; the offsets of an interval are
-[b(start), b(end)). Because b(end) of one interval is b(start) of the next, every record lies in exactly one of them,
-however late it came and whatever its timestamp says.
+The bound b(t) of a partition is the first offset whose record has a timestamp at or after t. If there was no such
+record when the source was queried, it is the partition's end. A bound is queried once and kept. The offsets of an
+interval are [b(start), b(end)). Because b(end) of one interval is b(start) of the next, every record is in exactly one
+interval, regardless of when it arrived and of its timestamp.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from kafka_migration.core.migration.run_window import Interval
 
 
 class Bound(NamedTuple):
-    """The bound of a partition, with the log start that the source had when it was asked."""
+    """The bound of a partition, with the log start offset of the source at the time of the query."""
 
     offset: int
     source_log_start: int
 
     @property
     def is_first_held(self) -> bool:
-        """Whether records that were deleted before may have been as late as the bound's time."""
+        """Whether records that were deleted earlier may belong to the time after the bound."""
         return 0 < self.source_log_start >= self.offset
 
 
 Bounds = Mapping[datetime, Mapping[TopicPartition, Bound]]
-"""The bounds that are known, per time and partition."""
+"""The known bounds, per time and partition."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoundsResolved:
-    """What the source answered when it was asked for the bounds of some times, all at one moment."""
+    """The bounds of some times that the source returned in one query."""
 
     run: str
     at: str
@@ -64,7 +64,7 @@ class BoundsResolved:
         )
 
     def added_to(self, known: Bounds) -> Bounds:
-        """Return all bounds; what was known before stays as it was."""
+        """Return all bounds; known bounds are not changed."""
         added = {
             time: {partition: Bound(offset, self.source_log_start[partition]) for partition, offset in offsets.items()}
             for time, offsets in self.bounds.items()
@@ -75,15 +75,15 @@ class BoundsResolved:
 def lacking_bounds(
     known: Bounds, times: Iterable[datetime], partitions: Collection[TopicPartition]
 ) -> dict[datetime, tuple[TopicPartition, ...]]:
-    """Return per time the partitions whose bound nobody has asked for yet; times without any are left out."""
+    """Return per time the partitions whose bound is not known yet; times without any are omitted."""
     lacking = {time: tuple(p for p in partitions if p not in known.get(time, {})) for time in times}
     return {time: partitions for time, partitions in lacking.items() if partitions}
 
 
 def between_known(known: Bounds, time: datetime, offsets: Offsets) -> dict[TopicPartition, int]:
-    """Return offsets found for a time, moved so that they lie between the bounds of earlier and of later times.
+    """Return the offsets found for a time, limited by the bounds of earlier and later times.
 
-    The log changes between two questions: records come late, or are deleted. What was answered stays.
+    The log changes between two queries: records arrive late or are deleted. Known bounds are not changed.
     """
     moved = dict(offsets)
     for other, bounds in known.items():
@@ -102,13 +102,13 @@ class IntervalBounds:
 
     @classmethod
     def of(cls, bounds: Bounds, interval: Interval, topics: Collection[str]) -> IntervalBounds:
-        """Return what is known of an interval, for the partitions of these topics whose two bounds are known."""
+        """Return the interval for those partitions of these topics whose two bounds are known."""
         start, end = bounds.get(interval.start, {}), bounds.get(interval.end, {})
         partitions = [p for p in sorted(start.keys() & end.keys()) if p.topic in topics]
         return cls(interval, {p: start[p] for p in partitions}, {p: end[p] for p in partitions})
 
     def goals(self, mirror_positions: Offsets, source_end_offsets: Offsets) -> dict[TopicPartition, int]:
-        """Return how far a run must copy that is to have all records of the interval, and no more than needed."""
+        """Return the smallest goals with which a run has copied all records of the interval."""
         return {
             partition: max(position, self._last_needed(partition, source_end_offsets[partition]))
             for partition, position in mirror_positions.items()
@@ -130,10 +130,10 @@ OffsetSpan = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class PartitionAnswer:
-    """What became of an interval's records in one partition.
+    """The result for an interval's records in one partition.
 
-    `source` and `target` are the offsets [start, end) on either side. `target` and `records` are `None` where they are
-    not known: not everything is copied, or it can no longer be counted.
+    `source` and `target` are the offsets [start, end) on each cluster. `target` and `records` are `None` if unknown:
+    not everything is copied, or the records can no longer be counted.
     """
 
     verdict: Verdict
@@ -164,18 +164,18 @@ class PartitionAnswer:
 
 @dataclass(frozen=True, slots=True)
 class TopicAnswer:
-    """What became of an interval's records in one topic; partitions without such records are left out."""
+    """The result for an interval's records in one topic; partitions without such records are omitted."""
 
     partitions: Mapping[int, PartitionAnswer]
 
     @property
     def verdict(self) -> Verdict | None:
-        """The worst of the partitions; `None` where the interval has no records."""
+        """The worst verdict of the partitions; `None` if the interval has no records."""
         return worst(p.verdict for p in self.partitions.values()) if self.partitions else None
 
     @property
     def records(self) -> int | None:
-        """The number of records; `None` as soon as that of one partition is not known."""
+        """The number of records; `None` if that of any partition is unknown."""
         counts = [p.records for p in self.partitions.values()]
         return None if None in counts else sum(count for count in counts if count is not None)
 
@@ -196,7 +196,7 @@ class TopicAnswer:
 
 @dataclass(frozen=True, slots=True)
 class IntervalAnswer:
-    """What a run answered for an interval."""
+    """A run's answer for an interval."""
 
     run: str
     at: str
@@ -205,7 +205,7 @@ class IntervalAnswer:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst of the topics; an interval without records is as it should be."""
+        """The worst verdict of the topics; `PASS` for an interval without records."""
         return worst([Verdict.PASS, *(topic.verdict for topic in self.topics.values() if topic.verdict is not None)])
 
     def to_document(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Judgements: what one validation came to, as the ledger keeps it, down to each comparison and its digests."""
+"""Judgements: the result of one validation in the ledger, with each comparison and its digests."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from kafka_migration.core.ledger.window import Window
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What one comparison read of a topic, and what it came to.
+    """One comparison of a topic and its result.
 
-    By position it has one window; by key one per partition of the topic. Digests are hexadecimal and of what was read,
-    `None` where they are not known. `unreadable` are the sides, `source` and `target`, of which a part could not be
-    read.
+    A comparison by position has one window; by key it has one per partition of the topic. Digests are hexadecimal
+    digests of the records that were read, `None` if unknown. `unreadable` are the clusters, `source` and `target`, of
+    which a part could not be read.
     """
 
     verdict: Verdict
@@ -29,13 +29,13 @@ class Comparison:
 
     @property
     def is_blind(self) -> bool:
-        """Whether nothing is known because the source cannot be read (any more), and for no other reason."""
+        """Whether the only reason for `NOT_VERIFIABLE` is that the source can no longer be read."""
         return self.verdict is Verdict.NOT_VERIFIABLE and self.unreadable == ("source",)
 
     def to_document(self) -> dict[str, Any]:
         """Return it as plain JSON values.
 
-        A window is, by partition, `[generation, source_start, source_end, target_start, target_end]`.
+        A window is `[generation, source_start, source_end, target_start, target_end]`, keyed by partition.
         """
         return {
             "verdict": str(self.verdict),
@@ -52,7 +52,7 @@ class Comparison:
 
     @classmethod
     def from_document(cls, topic: str, document: Mapping[str, Any]) -> Comparison:
-        """Read back what `to_document` wrote of a topic."""
+        """Read back what `to_document` wrote for a topic."""
         return cls(
             verdict=Verdict(document["verdict"]),
             windows=tuple(
@@ -75,8 +75,8 @@ Comparisons = Mapping[str, tuple[Comparison, ...]]
 class Judgement:
     """The verdicts of one validation: of some generations' windows, or of the whole copy.
 
-    `digest` names the kind of comparison. Entries of before have neither it nor `comparisons`; which offsets they are
-    about follows from the certificates of their generations.
+    `digest` names the kind of comparison. Older entries have neither `digest` nor `comparisons`; their offsets follow
+    from the certificates of their generations.
     """
 
     run: str
@@ -90,7 +90,7 @@ class Judgement:
 
     @property
     def is_good(self) -> bool:
-        """Whether every topic was found good."""
+        """Whether every topic has a good verdict."""
         return all(verdict.is_good for verdict in self.topics.values())
 
     def to_document(self) -> dict[str, Any]:

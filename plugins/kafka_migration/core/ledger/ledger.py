@@ -1,4 +1,4 @@
-"""The ledger of a migration: its runs added up. Entries are append-only; reading folds them into one value."""
+"""The ledger of a migration, the append-only record of all its runs. Reading folds its entries into one value."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from kafka_migration.core.migration.settings import Mode, Phase, RunIdentity
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """What all runs of a migration did, in order; of cutovers what was not taken back.
+    """What all runs of a migration did, in order; `cutovers` are without those that were rolled back.
 
-    `reserved_by` is the run that reserved the migration last, as it signs itself; empty before any.
+    `reserved_by` is the holder name of the run that reserved the migration last; empty if there was none.
     """
 
     phase: Phase = Phase.NEW
@@ -37,11 +37,11 @@ class Ledger:
     reserved_by: str = ""
 
     def moved_topics(self, *, but_by: RunIdentity | None = None) -> frozenset[str]:
-        """Return the topics that cutovers moved to the target; not those that only this run did."""
+        """Return the topics that cutovers moved to the target, without those that only the run `but_by` moved."""
         return frozenset(topic for each in self.cutovers if not _is_of(each.run, but_by) for topic in each.topics)
 
     def left_behind(self, *, but_by: RunIdentity) -> dict[str, set[str]]:
-        """Return the groups that other runs left behind as they cut over, with the topics on which each had commits."""
+        """Return the groups that remained on the source in other runs' cutovers, with their topics."""
         left: dict[str, set[str]] = {}
         for each in self.cutovers:
             if not _is_of(each.run, but_by):
@@ -50,16 +50,16 @@ class Ledger:
         return left
 
     def cutover_of(self, run: RunIdentity) -> CutOver | None:
-        """Return the cutover that a run did; `None` before."""
+        """Return the cutover of a run; `None` if there is none."""
         return next((each for each in self.cutovers if _is_of(each.run, run)), None)
 
     def keeper_of(self, run: RunIdentity) -> LeftBehind | None:
-        """Return by what the evidence of a run that cut over is checked; `None` where the ledger knows of nothing."""
+        """Return the digests that check the evidence of a cutover's run; `None` if the ledger has none."""
         cutover = self.cutover_of(run)
         return left_behind(cutover.evidence) if cutover else None
 
     def rollback_of(self, run: RunIdentity) -> RolledBack | None:
-        """Return the rollback that a run did; `None` before."""
+        """Return the rollback of a run; `None` if there is none."""
         return next((each for each in self.rollbacks if _is_of(each.run, run)), None)
 
     @property
@@ -69,7 +69,7 @@ class Ledger:
 
     @property
     def last_stop(self) -> StopCertificate | None:
-        """The newest stop certificate; each partition with the newest that names it."""
+        """The newest stop certificate; each partition has the values of the newest certificate with it."""
         stops = [g.stop for g in self.generations if g.stop is not None]
         if not stops:
             return None
@@ -77,37 +77,37 @@ class Ledger:
 
     @property
     def rewind(self) -> Offsets:
-        """The positions to store before the next start, because MirrorMaker's own were not trusted at the last stop.
+        """The positions to store before the next start, because MirrorMaker's own ones cannot be trusted.
 
-        An open generation was started after that was done.
+        There are none for an open generation: they were stored before it was started.
         """
         last = None if self.open_generation else self.last_stop
         return last.remembered.rewind if last else {}
 
     @property
     def copied_topics(self) -> frozenset[str]:
-        """The topics that a generation was started for, whatever became of it."""
+        """The topics for which any generation was started, whatever its result."""
         return frozenset(p.topic for g in self.generations for p in g.start.mirror_positions)
 
     @property
     def open_generation(self) -> Generation | None:
-        """A generation that was started and has no stop certificate yet."""
+        """The generation that was started and has no stop certificate yet."""
         last = self.last_generation
         return last if last is not None and last.stop is None else None
 
     @property
     def pending_generations(self) -> tuple[Generation, ...]:
-        """Stopped generations whose windows no run at all has judged."""
+        """Stopped generations whose windows no run has judged."""
         return self._not_judged_by(self.judgements)
 
     def pending_for(self, run: str) -> tuple[Generation, ...]:
-        """Stopped generations that no *other* run has judged: a cleared run measures its own windows again."""
+        """Stopped generations that no *other* run has judged: a cleared run validates its own windows again."""
         return self._not_judged_by(j for j in self.judgements if not _is_same_run(j.run, run))
 
     def to_measure(self, mode: Mode, run: str) -> tuple[Generation, ...]:
-        """Return the generations whose windows a run of this mode measures.
+        """Return the generations whose windows a run of this mode validates.
 
-        Mode `interval` leaves alone what an earlier attempt of the run found good: asked again, it answers from here.
+        Mode `interval` skips generations that an earlier attempt of the run found good; it answers from the ledger.
         """
         if not mode.mirrors:
             return tuple(g for g in self.generations if g.stop is not None)
@@ -123,10 +123,10 @@ class Ledger:
         return tuple(g for g in rest if g.topics)
 
     def judgement_on(self, topic: str, generation: int) -> Judgement | None:
-        """Return the judgement that decides on what a generation copied of a topic; `None` before any.
+        """Return the judgement that counts for a topic of a generation; `None` if there is none.
 
-        That is the newest. One that could not see everything, because the source has deleted records since, takes
-        nothing back.
+        That is the newest one. A later `NOT_VERIFIABLE`, because the source has deleted records since, does not replace
+        an earlier verdict.
         """
         judgements = [j for j in self.judgements if generation in j.generations and topic in j.topics]
         seeing = [j for j in judgements if j.topics[topic] is not Verdict.NOT_VERIFIABLE]
@@ -149,7 +149,7 @@ def fold(entries: Iterable[Mapping[str, Any]]) -> Ledger:
 def with_entry(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
     """Return the ledger with one more entry.
 
-    Raises `KeyError`, `TypeError` or `ValueError` for an entry that this version does not know.
+    Raises `KeyError`, `TypeError` or `ValueError` for an entry that this version does not support.
     """
     require_shape(entry)
     return _FOLDS[entry["kind"]](ledger, entry)
@@ -169,7 +169,7 @@ def _fold_restored(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
 
 def _fold_frozen(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
     frozen = _with_frozen(ledger, entry["topics"], is_frozen=True)
-    # Who freezes them is about to mirror into them again.
+    # A run that freezes them is about to mirror into them again.
     return replace(frozen, phase=Phase.SYNCING) if ledger.phase is Phase.ROLLED_BACK else frozen
 
 
@@ -181,7 +181,7 @@ def _with_frozen(ledger: Ledger, topics: Collection[str], *, is_frozen: bool) ->
 def _fold_started(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
     generation = Generation(GenerationStart.from_document(entry))
     if any(g.number == generation.number for g in ledger.generations):
-        # Said again by a restart that was cut short; what was true before the process lived is the first.
+        # An interrupted restart wrote the entry twice. The first one has the state before the process started.
         return ledger
     phase = Phase.SYNCING if ledger.phase in {Phase.NEW, Phase.ROLLED_BACK} else ledger.phase
     return replace(ledger, phase=phase, generations=(*ledger.generations, generation))
@@ -196,7 +196,7 @@ def _fold_stopped(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
 
 
 def _fold_judged(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
-    """Add a judgement; it takes the place of what the same run said of these generations before it was cleared."""
+    """Add a judgement; it replaces the one of the same run on these generations from before it was cleared."""
     judgement = Judgement.from_document(entry)
     others = (j for j in ledger.judgements if not _is_said_again(j, judgement))
     return replace(ledger, judgements=(*others, judgement))
@@ -217,7 +217,7 @@ def _fold_cut_over(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
 
 
 def _fold_rolled_back(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
-    """Take the topics out of the cutovers, so that they are as if they had not been cut over."""
+    """Remove the topics from the cutovers, as if they had not been cut over."""
     rolled_back = RolledBack.from_document(entry)
     left = (replace(each, topics=_without(each.topics, rolled_back.topics)) for each in ledger.cutovers)
     cutovers = tuple(each for each in left if each.topics)

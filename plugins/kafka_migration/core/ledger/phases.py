@@ -1,4 +1,4 @@
-"""What a migration's phase allows: after the cutover the target is nobody's copy any more."""
+"""The modes that a migration's phase allows: after the cutover, the target is no longer a copy."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ def phase_findings(
 ) -> tuple[Finding, ...]:
     """Refuse a mode that mirrors topics which were cut over.
 
-    Asked before a run does anything, and again before a start: it may have waited for a cutover, or be a cutover that
-    was cleared. What that has cut over itself counts too.
+    Checked before a run does anything, and again before a start: the run may have waited for a cutover, or be a cleared
+    cutover. Topics that this run itself cut over count too.
 
-    :param topics: what the run mirrors: the migration's topics but those that other runs cut over
-    :param requested: the topics that the run was asked for; none means all that are left
+    :param topics: the topics that the run mirrors: those of the migration without those that other runs cut over
+    :param requested: the topics given for the run; none means all remaining topics
     """
     if mode.rolls_back:
         return () if ledger.cutovers else (_nothing_to_roll_back(ledger, migration),)
@@ -33,19 +33,19 @@ def phase_findings(
             f"migration {migration}" + (f", topics {', '.join(moved)}" if moved else ""),
             f"cut over, last at {last.at} by {last.run}",
             f"mode {Mode.VALIDATE}, or topics that were not cut over",
-            "Their consumers read on the target, which has producers of its own now; mirroring into it again would mix "
-            "the two. Mode validate still reads the copy. Pause schedules where no topic is left.",
+            "Pause the schedules if no topics are left, or run mode validate. Producers now write to the target, so "
+            "mirroring would mix their records with the copy.",
         ),
     )
 
 
 def _nothing_to_roll_back(ledger: Ledger, migration: str) -> Finding:
     last = ledger.rollbacks[-1] if ledger.rollbacks else None
-    taken_back = f": taken back at {last.at} by {last.run}" if last else ""
+    taken_back = f": rolled back at {last.at} by {last.run}" if last else ""
     return Finding(
         Code.NOTHING_TO_ROLL_BACK,
         f"migration {migration}",
         f"phase {ledger.phase}{taken_back}",
         "topics that were cut over",
-        "There is nothing to take back: the source is still the source of truth. Nothing was changed.",
+        "Nothing needs to be rolled back: the source cluster is the source of truth. Nothing was changed.",
     )

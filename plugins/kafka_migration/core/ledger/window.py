@@ -1,4 +1,4 @@
-"""What one generation copied of a partition, as offsets of both sides."""
+"""The records of a partition that one generation copied, as offsets on both clusters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, order=True)
 class Window:
-    """The offset ranges of one partition that one comparison covers, `[start, end)` on either side."""
+    """The offset ranges of one partition that one comparison covers, `[start, end)` on each cluster."""
 
     generation: int
     topic: str
@@ -22,12 +22,12 @@ class Window:
 
     @property
     def is_empty(self) -> bool:
-        """Whether neither side has offsets to read."""
+        """Whether neither cluster has offsets to read."""
         return self.source_start == self.source_end and self.target_start == self.target_end
 
     @property
     def has_no_holes(self) -> bool:
-        """Whether both sides span equally many offsets, so that every offset is a record of its own."""
+        """Whether both ranges have the same number of offsets, so that every offset is a record."""
         return self.source_end - self.source_start == self.target_end - self.target_start
 
     def to_document(self) -> dict[str, Any]:
@@ -36,5 +36,5 @@ class Window:
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Window:
-        """Read a window out of a document that may hold more than its fields."""
+        """Read a window from a document that may have further fields."""
         return cls(**{each.name: document[each.name] for each in fields(cls)})

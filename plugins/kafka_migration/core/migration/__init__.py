@@ -1,1 +1,1 @@
-"""What the migration file says, and what a run was asked for."""
+"""The settings of the migration file and of a run."""

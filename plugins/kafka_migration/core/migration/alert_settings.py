@@ -1,4 +1,4 @@
-"""Whom a run alerts, and of what."""
+"""Settings of the alerts that a run sends."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 
 class AlertKind(StrEnum):
-    """Why a person is told.
+    """The reason for an alert.
 
-    Of a run that has ended: `refused`, nothing was started or moved; `stalled`, MirrorMaker failed, stood still or was
-    overtaken; `failed`, the copy is wrong or cannot be vouched for; `behind`, the time was over before everything was
-    done; `not_stopped`, it is not known that MirrorMaker has stopped; `error`, everything else. While it goes on:
-    `producers` are to be stopped now; `approval` is wanted; it takes `too_long`; a cluster, the host or the evidence
-    store is `unreachable`.
+    After the run has ended: `refused`, nothing was started or moved; `stalled`, MirrorMaker failed, made no progress
+    or was overtaken by the source's retention; `failed`, the copy is wrong or not verifiable; `behind`, the time was
+    over before everything was done; `not_stopped`, MirrorMaker may still be running; `error`, everything else. During
+    the run: `producers` must be stopped now; `approval` is needed; the run takes `too_long`; a cluster, the host or
+    the evidence store is `unreachable`.
     """
 
     REFUSED = "refused"
@@ -51,7 +51,7 @@ class NotifierSettings:
 
 @dataclass(frozen=True, slots=True)
 class AlertSettings:
-    """Who is told what; a run that goes on for longer than `too_long_after_s` is told of as well (`None`: none is)."""
+    """The notifiers of a run. An alert is also sent if the run lasts longer than `too_long_after_s` (`None`: never)."""
 
     notifiers: tuple[NotifierSettings, ...] = ()
     too_long_after_s: int | None = None

@@ -1,6 +1,6 @@
-"""Which settings of MirrorMaker's Kafka clients a migration file may tune, and who owns the others.
+"""Which settings of MirrorMaker's Kafka clients a migration file may tune, and what sets the others.
 
-A key has the client's name first: `consumer.…` reads the source, `producer.…` writes to the target.
+A key starts with the client's name: `consumer.…` reads the source, `producer.…` writes to the target.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ TUNING_KEYS = {
     **{f"producer.{name}": version for name, version in _PRODUCER.items()},
 }
 
-# What Kafka takes for a value: one of a few words, or a number from the first to the second; here those that are not
-# `_USUAL_NUMBERS`.
+# The values that Kafka accepts: one of a few words, or a number in a range. Ranges other than `_USUAL_NUMBERS` are
+# listed in `_NUMBERS`.
 _USUAL_NUMBERS = (0, 2**31 - 1)
 _FLAGS = ("true", "false")
 _WORDS = {
@@ -77,7 +77,7 @@ _FREE = frozenset({"client.rack"})
 
 _PROFILE = "the profile, so that nothing is lost or sent out of order"
 _CONNECTION = "the Airflow connection of the cluster"
-_MIRROR_MAKER = "MirrorMaker, which copies bytes as they are"
+_MIRROR_MAKER = "MirrorMaker, which copies bytes unchanged"
 OWNERS = {
     "consumer.auto.offset.reset": _PROFILE,
     "consumer.enable.auto.commit": _PROFILE,
@@ -113,7 +113,7 @@ _OWNED_PREFIXES = {
 
 
 def tuning_problem(key: str) -> str | None:
-    """Say what is expected instead of this key; `None` for a key that may be tuned."""
+    """Return what is expected instead of this key; `None` for a key that may be tuned."""
     if key in TUNING_KEYS:
         return None
     owner = _owner(key)
@@ -121,11 +121,11 @@ def tuning_problem(key: str) -> str | None:
         return f"a tuning key; {key} is set by {owner}"
     near = difflib.get_close_matches(key, TUNING_KEYS, n=1, cutoff=0.8)
     hint = f"did you mean {near[0]!r}?" if near else "docs/engines.md lists them"
-    return f"a tuning key of Kafka's clients that is known; {hint}"
+    return f"a supported tuning key of Kafka's clients; {hint}"
 
 
 def value_problem(key: str, value: str) -> str | None:
-    """Say what is expected instead of this value of a tuning key; `None` for one that Kafka takes."""
+    """Return what is expected instead of this value of a tuning key; `None` for a value that Kafka accepts."""
     name = key.partition(".")[2]
     if name in _FREE:
         return None

@@ -1,6 +1,6 @@
-"""Two migrations must not write one topic, nor copy in a circle: each would find the other's records.
+"""Two migrations must not write to the same topic or copy in a loop: each would find the other's records.
 
-Clusters are told apart by their Airflow connections: two connections to one cluster are taken for two clusters.
+Clusters are identified by their Airflow connections: two connections to one cluster count as two clusters.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from kafka_migration.core.migration.settings import Migration
 
 
 def overlap_findings(migration: Migration, others: Iterable[Migration]) -> tuple[Finding, ...]:
-    """Return the findings of each other migration that this one meets on a topic, at most one of a kind per other."""
+    """Return the conflicts of this migration with the others, at most one of each kind per other migration."""
     met = ((other, shared_topics(migration, other), looping_topics(migration, other)) for other in others)
     return tuple(
         finding
@@ -23,7 +23,7 @@ def overlap_findings(migration: Migration, others: Iterable[Migration]) -> tuple
 
 
 def shared_topics(migration: Migration, other: Migration) -> tuple[str, ...]:
-    """Return the topics of `migration` that `other` copies between the same clusters, or whose copies it writes to."""
+    """Return the topics of `migration` that `other` copies between the same clusters or writes on the same target."""
     if migration.target.connection != other.target.connection:
         return ()
     written = {other.target_topic(topic) for topic in other.topics}
@@ -45,9 +45,9 @@ def _overlaps(migration: Migration, other: Migration, topics: tuple[str, ...]) -
         yield Finding(
             Code.MIGRATIONS_OVERLAP,
             f"{migration.name}.yaml: topics",
-            f"{', '.join(topics)}, which {other.name}.yaml names too, or writes to the same topic of the same target",
-            "each topic in one migration file, and each topic of the target written by one",
-            "Take the topic out of one of the two files. The one that has copied it already must keep it.",
+            f"{', '.join(topics)}, also in {other.name}.yaml or written by it to the same target topic",
+            "each source topic and each target topic in only one migration file",
+            "Remove the topic from one of the two files. A file that has already copied it must keep it.",
         )
 
 
@@ -56,7 +56,7 @@ def _loops(migration: Migration, other: Migration, topics: tuple[str, ...]) -> I
         yield Finding(
             Code.REPLICATION_LOOP,
             f"{migration.name}.yaml: topics",
-            f"{', '.join(topics)}, written by one and copied back by the other of this file and {other.name}.yaml",
-            "no topic that one direction writes among the topics of the other",
-            "Take the topic out of one of the two files, or give both topic_names.naming prefixed.",
+            f"{', '.join(topics)}, copied in a loop between this file and {other.name}.yaml",
+            "no topic that one file writes among the topics of the other",
+            "Remove the topic from one of the two files, or set topic_names.naming to prefixed in both.",
         )

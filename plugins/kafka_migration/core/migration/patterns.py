@@ -1,7 +1,8 @@
-"""Regular expressions of a person, on names that anybody may choose: bounded, whatever both are.
+"""Regular expressions from migration files, with bounded matching time for every pattern and name.
 
-Python's engine tries the ways in which a pattern may fit a name one after the other, and `(a+)+` has more ways to fit
-thirty letters than a computer can try. How many there are at most is read from the pattern; too many are refused.
+Python's engine tries one after the other all ways in which a pattern may match a name, and `(a+)+` can match thirty
+letters in more ways than a computer can try. The maximum number of ways is computed from the pattern; patterns with
+too many are refused.
 """
 
 from __future__ import annotations
@@ -10,19 +11,19 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-# Typeshed does not know the parser, which `re` has had for decades.
+# Typeshed has no types for the parser of `re`.
 from re import _constants as parts  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
-# What Kafka allows for a topic, and what a pattern is measured by.
+# Kafka's limit for topic names. The number of ways is computed for names of this length.
 USUAL_LENGTH = 249
-# Three free places, such as `.*a.*b.*`, on a name of that length: some tenths of a second at the worst.
+# Three wildcards, such as `.*a.*b.*`, on a name of that length take some tenths of a second in the worst case.
 MOST_WAYS = (USUAL_LENGTH + 1) ** 3
 
 
 def pattern_problem(pattern: str) -> str:
-    """Say what is wrong with a regular expression; empty for one that can be used."""
+    """Return what is wrong with a regular expression; empty for one that can be used."""
     try:
         re.compile(pattern)
         ways = _ways(pattern, USUAL_LENGTH)
@@ -32,8 +33,8 @@ def pattern_problem(pattern: str) -> str:
         return "a regular expression with smaller numbers and fewer brackets"
     if ways > MOST_WAYS:
         return (
-            "a regular expression that cannot take for ever: no repetition or choice within a repetition, and at most "
-            "three free places such as .*"
+            "a regular expression with bounded matching time: no repetition or choice within a repetition, and at "
+            "most three wildcards such as .*"
         )
     return ""
 
@@ -41,7 +42,7 @@ def pattern_problem(pattern: str) -> str:
 def matches(name: str, patterns: Iterable[str]) -> bool:
     """Whether the whole name matches one of the regular expressions.
 
-    A name that is so long that a pattern would have too many ways to fit it does not match that one.
+    A name that is too long for the bounded matching time of a pattern does not match it.
     """
     return any(
         _compiled(pattern).fullmatch(name) is not None
@@ -61,7 +62,7 @@ def _ways(pattern: str, length: int) -> int:
 
 
 def _ways_of(sequence: Iterable[tuple[Any, Any]], length: int) -> int:
-    """Return in how many ways the parts of a pattern can be tried on a name of this length, at most."""
+    """Return the maximum number of ways to try the parts of a pattern on a name of this length."""
     ways = 1
     for kind, argument in sequence:
         ways = min(ways * _ways_of_part(kind, argument, length), MOST_WAYS + 1)
@@ -74,7 +75,7 @@ def _ways_of_part(kind: Any, argument: Any, length: int) -> int:
         return _repeated(_ways_of(inner, length), least, min(most, length), length)
     if kind is parts.BRANCH:
         return sum(_ways_of(branch, length) for branch in argument[1])
-    # A group, a look ahead or behind, a choice by a group: what is inside counts.
+    # A group, a lookahead or lookbehind, or a conditional: its content counts.
     return max(1, sum(_ways_of(inner, length) for inner in _inside(argument)))
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a field of a run's conf, and which fields which modes use."""
+"""Findings about the fields of a run's conf, and the modes that use each field."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ USED_BY: Mapping[str, frozenset[Mode]] = {
     "leave_records_of": frozenset(mode for mode in Mode if mode.rolls_back),
     "mirror_outside_window": frozenset({Mode.INTERVAL}),
 }
-"""The modes that use a field; given in any other mode it would be ignored, so it is refused."""
+"""The modes that use a field; any other mode would ignore it, so it is refused there."""
 
 
 def conf_finding(field: str, found: str, expected: str, remedy: str = _REMEDY) -> Finding:
-    """Return the finding about one field that was given on the form or in `conf`."""
+    """Return the finding about one field of the form or of `conf`."""
     subject = f"run conf field {brief(field, 100)}"
     return Finding(Code.RUN_CONF_INVALID, subject, brief(found), brief(expected, 1000), remedy)
 
 
 def unknown_findings(field: str, names: Collection[str], expected: str) -> Iterator[Finding]:
-    """Yield a finding per name that the run does not know, and one for all beyond the first ones."""
+    """Yield a finding per unknown name, up to a maximum, and one for the rest."""
     for name in itertools.islice(names, MAX_UNKNOWN):
         yield conf_finding(field, given(name), expected)
     if len(names) > MAX_UNKNOWN:
@@ -42,9 +42,9 @@ def unknown_findings(field: str, names: Collection[str], expected: str) -> Itera
 
 
 def unused_findings(mode: Mode, given: Mapping[str, str]) -> Collection[Finding]:
-    """Refuse fields that the mode does not use; `given` are those that were given, with their values as text."""
+    """Refuse fields that the mode does not use; `given` has the given fields with their values as text."""
     return [
-        conf_finding(field, f"{value} in mode {mode}", f"mode {_modes(field)}, or no such field")
+        conf_finding(field, f"{value} in mode {mode}", f"mode {_modes(field)}, or no field {field}")
         for field, value in given.items()
         if mode not in USED_BY[field]
     ]

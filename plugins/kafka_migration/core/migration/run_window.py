@@ -1,8 +1,8 @@
-"""The occasion of a run: who asked for it, for which interval, and until when it may act.
+"""The occasion of a run: what triggered it, its interval, and how long it may act.
 
-A scheduled run belongs to a tick of its cron expression, and may act from there to the end of the window
-(`nightly.until`). A backfill run answers for the records of an interval; what it must mirror for that, it mirrors in
-the window of the present day only, unless its conf says otherwise. A run by hand has no limits.
+A scheduled run belongs to a tick of its cron expression. It may act from this tick to the end of the window
+(`nightly.until`). A backfill run answers for the records of an interval. It mirrors missing records only within the
+current day's window, unless its conf says otherwise. A manual run has no limits.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from zoneinfo import ZoneInfo
 
 from kafka_migration.core.migration.settings import NightlySettings
 
-# Without `nightly.until`, how long after its tick a scheduled run may still begin.
+# Without `nightly.until`, a scheduled run may start this long after its tick.
 BEGIN_WITHIN = timedelta(hours=2)
-# `first_at` leaves out the moment it is given; this much earlier it counts.
+# `first_at` excludes the given moment. Starting this much earlier includes it.
 _JUST_BEFORE = timedelta(microseconds=1)
 
 
 class RunType(StrEnum):
-    """Airflow's types of runs, as far as ours have them."""
+    """The run types of Airflow that this package uses."""
 
     MANUAL = "manual"
     SCHEDULED = "scheduled"
@@ -43,10 +43,10 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """What a run is for and until when it may act; `None` is without limit.
+    """What triggered a run and how long it may act; `None` means no limit.
 
-    `idle_because` says why the run is to do nothing at all, `still_because` why it is not to start MirrorMaker;
-    empty when it may.
+    `idle_because` is the reason why the run does nothing at all, `still_because` the reason why it does not start
+    MirrorMaker. An empty text means that it may.
     """
 
     run_type: RunType = RunType.MANUAL
@@ -81,7 +81,7 @@ class Occasion:
         )
 
     def still_at(self, now: datetime) -> str:
-        """Return why MirrorMaker is not to be started now; empty when it may be."""
+        """Return why MirrorMaker must not be started now; empty if it may be."""
         if self.mirror_until is not None and now >= self.mirror_until:
             return f"the window for mirroring ended at {_text(self.mirror_until)}"
         return self.still_because
@@ -116,10 +116,9 @@ def backfill_occasion(
 
 
 def reservation_deadline(settings: NightlySettings | None, occasion: Occasion, since: datetime) -> datetime | None:
-    """Return until when a run may wait for a reservation that it first asked for at `since`; `None`: not at all.
+    """Return the deadline for a reservation that a run first requested at `since`; `None` means it does not wait.
 
-    A person who triggers a run gets an answer at once. A scheduled run waits if the file says so, and not beyond its
-    window, in which it could do nothing any more.
+    A manual run does not wait. A scheduled run waits if the migration file says so, but never beyond its window.
     """
     is_scheduled = occasion.run_type is RunType.SCHEDULED
     if settings is None or occasion.run_type is RunType.MANUAL:
@@ -131,9 +130,10 @@ def reservation_deadline(settings: NightlySettings | None, occasion: Occasion, s
 
 
 def first_at(local: time | None, timezone: str, after: datetime) -> datetime | None:
-    """Return the first moment after `after`, in UTC, at which clocks of the time zone show `local`.
+    """Return the first moment after `after`, in UTC, at which the local time in the time zone is `local`.
 
-    A time that the clocks leave out when summer begins counts as if they had not; one that comes twice is the first.
+    A local time that daylight saving skips is converted with the offset from before the change. If a local time
+    occurs twice, the first one counts.
     """
     if local is None:
         return None

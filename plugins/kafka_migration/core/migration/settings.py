@@ -1,4 +1,4 @@
-"""A migration: what one migration file says, frozen into plain values."""
+"""The settings of one migration file as frozen plain values."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from kafka_migration.core.migration.tolerance import NO_TOLERANCE, Tolerance
 
 
 class Insecurity(StrEnum):
-    """A protection that a Kafka connection gives up, which only the migration file can allow.
+    """A protection that a Kafka connection disables, which only the migration file can allow.
 
-    `sasl_plaintext`: login and records are not encrypted. `no_host_name_check`: whoever has a trusted certificate
-    passes for a broker.
+    `sasl_plaintext`: login and records are not encrypted. `no_host_name_check`: any host with a trusted certificate
+    can pose as a broker.
     """
 
     SASL_PLAINTEXT = "sasl_plaintext"
@@ -29,8 +29,8 @@ class Insecurity(StrEnum):
 class Cluster:
     """One side of the migration: its Airflow connection (type `kafka`) and its MirrorMaker alias.
 
-    The alias is the same in every run. Unless the file says otherwise it is derived from the migration's name.
-    `insecure` are the protections that the connection may give up.
+    The alias is the same in every run. By default it is derived from the migration's name.
+    `insecure` are the protections that the connection may disable.
     """
 
     connection: str
@@ -44,10 +44,10 @@ TopicNaming = Literal["identity", "prefixed", "custom"]
 
 @dataclass(frozen=True, slots=True)
 class TopicNames:
-    """What a topic is called on the target.
+    """The names of topics on the target.
 
-    `identity` keeps names, `prefixed` puts the source's alias and a dot before them. `custom` is a replication policy
-    class of the user's own; `pattern` then says what it makes of a name, which stands in it as `{topic}`.
+    `identity` keeps names. `prefixed` puts the source's alias and a dot before them. `custom` uses the replication
+    policy class of a user; `pattern` then gives the resulting name, with `{topic}` as the source name.
     """
 
     naming: TopicNaming = "identity"
@@ -59,8 +59,8 @@ class TopicNames:
 class MirrorSettings:
     """How MirrorMaker runs on its host. `kafka_home` and `java_home` default to the host's own variables.
 
-    `restarts` is how often in one run a MirrorMaker that died is started again. `properties` are tuning of the
-    clients: `consumer.…`, `producer.…`.
+    `restarts` is how often a run restarts a MirrorMaker process that died. `properties` tune the clients:
+    `consumer.…`, `producer.…`.
     """
 
     engine: EngineName
@@ -80,7 +80,7 @@ class MirrorSettings:
 
 # How much longer than `watch.poll_interval` a poll may take.
 POLL_GRACE_S = 10.0
-# Without `watch.unreachable_after` a silence may last so many times `watch.stall_after`.
+# The default of `watch.unreachable_after` is this many times `watch.stall_after`.
 UNREACHABLE_STALLS = 3
 
 
@@ -88,7 +88,7 @@ UNREACHABLE_STALLS = 3
 class WatchSettings:
     """How the lag is watched, in seconds.
 
-    After `stall_after_s` of silence of a cluster, the host or the evidence store a person is told, after
+    If a cluster, the host or the evidence store is unreachable for `stall_after_s`, an alert is sent. After
     `unreachable_after_s` the run fails.
     """
 
@@ -107,10 +107,10 @@ class WatchSettings:
 class ValidationSettings:
     """How the copy is compared.
 
-    `compacted` and `timestamps` say of topics what is otherwise asked of the clusters: whether records may be deleted
-    that have a newer one, and whether timestamps are compared.
-    `max_bytes_per_s` is the most that it reads of each broker of either side; `None` is no limit. `spark_unprotected`
-    declares that nobody else reaches a Spark cluster that has no authentication or encryption.
+    `compacted` and `timestamps` override the clusters' topic configurations: whether compaction may delete records
+    of a topic, and whether its timestamps are compared.
+    `max_bytes_per_s` limits the bytes read from each broker of either cluster; `None` means no limit.
+    `spark_unprotected` declares that a Spark cluster without authentication or encryption is isolated.
     """
 
     spark_connection: str
@@ -122,13 +122,13 @@ class ValidationSettings:
 
 
 Uncommitted = Literal["refuse", "earliest", "latest"]
-"""Where a group begins that never committed on a partition: nowhere, or as its `auto.offset.reset` says."""
+"""Where a group starts on a partition without a committed offset: refused, or as its `auto.offset.reset` says."""
 
 
 class HookName(StrEnum):
-    """When a user's own work is called in a cutover.
+    """The points of a cutover that call a user's hook.
 
-    `stop_producers` once the copy is near, `after_cutover` after the groups have moved.
+    `stop_producers` when the copy is near its goal, `after_cutover` after the groups have moved.
     """
 
     STOP_PRODUCERS = "stop_producers"
@@ -137,7 +137,7 @@ class HookName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """A user's own work: a DAG by its id, or else a Python callable by its path. Must do no harm when done twice."""
+    """A user's hook: a DAG by its id, or a Python callable by its path. It must be idempotent."""
 
     dag: str | None = None
     callable: str | None = None
@@ -150,13 +150,13 @@ class Hook:
 class CutoverSettings:
     """How the consumers are moved; times in seconds.
 
-    `groups` are regular expressions on a group's whole name. `near_offsets` is how close the copy must be,
-    in offsets summed over the partitions, before the producers are asked to stop; the source must then stand still
-    for `fence_quiet_s`, within `fence_wait_s`. `drain_groups_s` is how long the groups may take to finish reading
-    on the source (`None`: they need not). `uncommitted` is about topics that are not translated partition by partition
-    (`core.repartitioned`). `may_be_active` are groups that need not have stopped on the source, `may_rewind` those
-    that may be put back on the target. `hooks` are a user's own work. `approvers` are Airflow user ids; none means
-    everybody who may.
+    `groups` are regular expressions for a group's whole name. `near_offsets` is the remaining lag, summed over the
+    partitions, at which the producers must stop. The source must then receive no records for `fence_quiet_s`, within
+    `fence_wait_s`. `drain_groups_s` is the time limit for groups to finish reading on the source (`None`: they need
+    not finish). `uncommitted` applies to topics that are not translated partition by partition.
+    `may_be_active` are groups that need not have stopped on the source. `may_rewind` are groups whose target offsets
+    may be set back. `hooks` are a user's own hooks. `approvers` are Airflow user ids; none means every user who may
+    answer.
     """
 
     groups: tuple[str, ...]
@@ -177,9 +177,9 @@ class CutoverSettings:
 class NightlySettings:
     """When the nightly sync runs and how long it may act.
 
-    `until` and `validate_until` are local times of the time zone, in which `cron` counts as well. `when_late` says
-    whether a run that did not get everything done in time fails or warns, `when_reserved` whether it waits for a
-    reservation that another run holds, at most `wait_limit_s`.
+    `cron`, `until` and `validate_until` are local times in the time zone. `when_late` sets whether a run that did not
+    finish in time fails or warns. `when_reserved` sets whether it waits for a reservation that another run holds, for
+    at most `wait_limit_s`.
     """
 
     cron: str
@@ -195,7 +195,7 @@ class NightlySettings:
 class Migration:
     """One migration, as frozen at the start of a run; `digest` is the SHA-256 of the file's text.
 
-    `alerts` is who is told what; `None`: the file does not say, so that Airflow's configuration does.
+    `alerts` are the notifiers of the file; `None` means that Airflow's configuration applies.
     """
 
     name: str
@@ -212,7 +212,7 @@ class Migration:
     alerts: AlertSettings | None = None
 
     def target_topic(self, topic: str) -> str:
-        """Return what a topic of the source is called on the target."""
+        """Return the name on the target of a source topic."""
         names = self.mirror.topic_names
         if names.naming == "prefixed":
             return f"{self.source.alias}.{topic}"
@@ -230,11 +230,11 @@ class Migration:
 
     @property
     def keeps_offsets(self) -> bool:
-        """Whether records that follow each other in a partition do so on the target, without offsets between them."""
+        """Whether consecutive records of a partition have consecutive offsets on the target."""
         return self.keeps_partitions and not self.mirror.exactly_once
 
     def without(self, topics: Collection[str]) -> Migration:
-        """Return the migration without these topics; none may be left."""
+        """Return the migration without these topics; the result may have no topics."""
         return replace(self, topics=tuple(topic for topic in self.topics if topic not in topics))
 
     def limited_to(self, topics: tuple[str, ...]) -> Migration:
@@ -245,13 +245,13 @@ class Migration:
 class Mode(StrEnum):
     """What a run does.
 
-    `sync` mirrors, stops and validates the delta; `follow` mirrors until it is told to end, then does the same;
+    `sync` mirrors, stops and validates the delta; `follow` mirrors until it is asked to stop, then validates;
     `validate` re-reads the whole copy; `rehearse` is a sync that also plans the groups' offsets and writes none;
-    `cutover` waits for the producers to stop and moves the groups. `interval` answers what became of the records of
-    a time interval and mirrors only what it lacks; it is the mode of backfill runs, and nobody can ask for it.
+    `cutover` waits for the producers to stop and moves the groups. `interval` checks that the records of a time
+    interval are copied and validated, and mirrors missing ones; only backfill runs have this mode.
 
-    Two modes are those of the rollback: `restore` puts the groups on the target back to where they stood before the
-    cutover, `fail_back` those on the source to where they stand on the target.
+    Two modes belong to the rollback: `restore` resets the groups' target offsets to those before the cutover,
+    `fail_back` sets the groups' source offsets to their positions on the target.
     """
 
     REHEARSE = "rehearse"
@@ -265,12 +265,12 @@ class Mode(StrEnum):
 
     @property
     def is_offered(self) -> bool:
-        """Whether a person may ask for this mode of the manual DAG."""
+        """Whether a user may choose this mode in the manual DAG."""
         return self is not Mode.INTERVAL and not self.rolls_back
 
     @property
     def rolls_back(self) -> bool:
-        """Whether a run of this mode takes a cutover back; the rollback DAG offers these modes and no others."""
+        """Whether a run of this mode rolls a cutover back; the rollback DAG offers only these modes."""
         return self in {Mode.RESTORE, Mode.FAIL_BACK}
 
     @property
@@ -280,7 +280,7 @@ class Mode(StrEnum):
 
     @property
     def follows_source(self) -> bool:
-        """Whether a run of this mode mirrors on when the end of the source was reached, as more may come."""
+        """Whether a run of this mode continues to mirror after it has reached the end of the source."""
         return self in {Mode.FOLLOW, Mode.CUTOVER}
 
     @property
@@ -295,10 +295,10 @@ class Mode(StrEnum):
 
 
 class Phase(StrEnum):
-    """Where a migration stands in its life; the ledger tells.
+    """The phase of a migration, from its ledger.
 
-    `cutting_over`: some of its topics are cut over. `rolled_back`: they were, and no topic is any more; the next run
-    that mirrors makes it `syncing` again.
+    `cutting_over`: some of its topics are cut over. `rolled_back`: all cutovers were rolled back; the next run that
+    mirrors changes the phase to `syncing`.
     """
 
     NEW = "new"
@@ -308,7 +308,7 @@ class Phase(StrEnum):
     ROLLED_BACK = "rolled_back"
 
 
-# So begin the ids of the DAGs that run by a schedule, and of those that take cutovers back; the name follows.
+# The prefixes of the DAG ids; the name of the migration follows.
 NIGHTLY_DAG_PREFIX = "kafka_nightly_sync__"
 ROLLBACK_DAG_PREFIX = "kafka_rollback__"
 MANUAL_DAG_PREFIX = "kafka_migration__"
@@ -316,7 +316,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 def migration_of(dag_id: str) -> str | None:
-    """Return the name of the migration that a DAG belongs to; `None` for a DAG that is none of ours."""
+    """Return the name of the migration that a DAG belongs to; `None` for a DAG of another package."""
     for prefix in (MANUAL_DAG_PREFIX, NIGHTLY_DAG_PREFIX, ROLLBACK_DAG_PREFIX):
         name = dag_id.removeprefix(prefix)
         if name != dag_id and _NAME.fullmatch(name):
@@ -324,13 +324,13 @@ def migration_of(dag_id: str) -> str | None:
     return None
 
 
-# So begin the groups in which MirrorMaker 1 keeps its positions; the migration's name follows.
+# The prefix of MirrorMaker 1's consumer groups; the name of the migration follows.
 MIRROR_GROUP_PREFIX = "kafka-migration-mirror-"
 
 
 @dataclass(frozen=True, slots=True)
 class RunIdentity:
-    """Which run acts: Airflow's DAG and run id, and the attempt (1 + how often the run was cleared)."""
+    """A run: Airflow's DAG and run id, and the attempt (1 + how often the run was cleared)."""
 
     dag_id: str
     run_id: str
@@ -341,30 +341,30 @@ class RunIdentity:
 
     @property
     def holder(self) -> str:
-        """How the run signs the reservation on the MirrorMaker host: `dag_id/run_id#attempt`."""
+        """The run's name in the reservation on the MirrorMaker host: `dag_id/run_id#attempt`."""
         return f"{self.dag_id}/{self.run_id}#{self.attempt}"
 
     @classmethod
     def from_holder(cls, holder: str) -> RunIdentity:
-        """Read back a `holder`; a run id may hold any character, the last `#` divides."""
+        """Parse a `holder`. A run id may contain any character, so the last `#` is the separator."""
         dag_id, _, rest = holder.partition("/")
         run_id, _, attempt = rest.rpartition("#")
         return cls(dag_id, run_id, int(attempt))
 
     def is_same_run(self, other: RunIdentity) -> bool:
-        """Tell whether both are attempts of one DAG run."""
+        """Return whether both are attempts of one DAG run."""
         return (self.dag_id, self.run_id) == (other.dag_id, other.run_id)
 
     def is_earlier_attempt_of(self, other: RunIdentity) -> bool:
-        """Tell whether this is an attempt of the other's run from before it was cleared."""
+        """Return whether this is an earlier attempt of the same run."""
         return self.is_same_run(other) and self.attempt < other.attempt
 
     @property
     def is_nightly(self) -> bool:
-        """Whether the run belongs to the DAG that runs by a schedule and by backfills."""
+        """Whether the run belongs to the nightly DAG, which also runs backfills."""
         return self.dag_id.startswith(NIGHTLY_DAG_PREFIX)
 
     @property
     def is_rollback(self) -> bool:
-        """Whether the run belongs to the DAG that takes cutovers back."""
+        """Whether the run belongs to the rollback DAG."""
         return self.dag_id.startswith(ROLLBACK_DAG_PREFIX)

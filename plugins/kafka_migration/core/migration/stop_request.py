@@ -1,4 +1,4 @@
-"""A request to end mirroring: anybody may ask, the run that mirrors looks for it at each poll."""
+"""A request to stop mirroring: any user may write one, and the active run checks for it at each poll."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kafka_migration.core.text.shown import shown
 
 @dataclass(frozen=True, slots=True)
 class StopRequest:
-    """Who asked which generation to end mirroring, when and why; `run` is the holder that mirrors."""
+    """Who asked which generation to stop mirroring, when and why; `run` is the holder of the reservation."""
 
     generation: int
     run: str
@@ -39,21 +39,21 @@ class StopRequest:
 
 
 def stop_requested(request: StopRequest) -> Finding:
-    """Name the request as the reason why a cutover goes no further."""
+    """Return the finding that a stop request ended the cutover."""
     return Finding(
         Code.STOP_REQUESTED,
         f"generation {request.generation} of MirrorMaker",
         str(request),
-        "mirroring up to the fenced ends of the source",
-        "No group was touched, and what was copied stays; start the producers again if they were stopped. The next run "
-        "validates what was copied; trigger a new cutover when the reason is gone.",
+        "mirroring up to the fenced end offsets of the source",
+        "Start the producers again if they were stopped, and trigger a new cutover later. No group was touched; copied "
+        "records are kept, and the next run validates them.",
     )
 
 
 def what_follows(mode: Mode | None) -> str:
-    """Say what a run does once its mirroring was ended on request; `None` is a mode that cannot be told."""
+    """Return what a run does after its mirroring was stopped on request; `None` means an unknown mode."""
     if mode is Mode.CUTOVER:
         return f"the cutover then fails with {Code.STOP_REQUESTED} and moves no group"
     if mode is None or mode is Mode.FOLLOW:
-        return "the run then validates what was copied"
-    return "the run then validates what was copied; the rest is left to the next run"
+        return "the run then validates the copied records"
+    return "the run then validates the copied records; the next run copies the rest"

@@ -1,4 +1,4 @@
-"""How the tasks of a run must have ended for the run to have succeeded."""
+"""The task states of a successful run."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from kafka_migration.core.migration.settings import Mode
 SUCCESS = "success"
 SKIPPED = "skipped"
 
-# All in the order of the run. A mode that needs a task needs all those before it.
+# In the order of the run. A mode that needs a task needs all tasks before it.
 _ACTING = ("reserve", "plan", "create_topics", "start_mirror", "watch_lag", "stop_mirror")
 _JUDGING = ("validate_topics", "judge")
 _PLANNING = ("drain_groups", "translate_offsets", "plan_offsets")
-# A cutover skips it where the file does not name it.
+# A cutover skips this hook if the migration file does not name it.
 _HOOK = "after_cutover"
 _MOVING = ("stop_producers", "approve", "sync_offsets", "confirm_cutover", _HOOK, "restore_settings")
 
@@ -21,11 +21,11 @@ _MOVING = ("stop_producers", "approve", "sync_offsets", "confirm_cutover", _HOOK
 def expected_skips(
     mode: Mode, *, is_idle: bool = False, is_pending: bool = False, hooks: Collection[str] = ()
 ) -> frozenset[str]:
-    """Return the tasks that a good run of this mode skips; any other skip is an accident.
+    """Return the tasks that a successful run of this mode skips; any other skip is an error.
 
-    `hooks` are those that the migration file names. A cutover without the hook `stop_producers` asks people instead.
-    `is_idle` tells that the run had nothing to do at its time, so that nothing between its first and its last task
-    ran; `is_pending` that the time for validating was over, so that the next run validates and judges.
+    `hooks` are those in the migration file. A cutover without the hook `stop_producers` asks an operator instead.
+    `is_idle`: the run had nothing to do at its time, so only its first and last tasks ran. `is_pending`: the
+    validation time was over, so the next run validates and judges.
     """
     if mode.rolls_back:
         return frozenset()
@@ -37,9 +37,9 @@ def expected_skips(
 
 
 def unsuccessful(tasks: Mapping[str, str | None], may_be_skipped: Collection[str] = ()) -> dict[str, str]:
-    """Return every task that did not end as it should, with its state.
+    """Return every task that did not end as expected, with its state.
 
-    Other skips count: after a person marked the run failed, Airflow skips whatever had not started.
+    Unexpected skips count: after a user has marked the run failed, Airflow skips all tasks that had not started.
     """
     return {
         task: state or "not run"

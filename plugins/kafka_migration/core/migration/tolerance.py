@@ -1,4 +1,4 @@
-"""How many records more than the source the target may hold."""
+"""How many more records than the source the target may hold."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How many records more than the source the target may hold, per comparison.
+    """How many more records than the source the target may hold, per comparison.
 
-    :param duplicates: records sent again after MirrorMaker was killed
+    :param duplicates: records that MirrorMaker sent again after it was killed
     :param aborted: records of aborted transactions
     """
 

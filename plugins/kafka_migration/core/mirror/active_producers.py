@@ -1,7 +1,6 @@
-"""Who still writes: what Kafka's tool tells of the producers of a partition, put into the findings of a fence.
+"""Active producers: adds the producers that Kafka's tool lists for a partition to the findings of the fence.
 
-Only producers with an id are known to the brokers: idempotent ones (the Java client's default since 3.0) and those that
-use transactions.
+Brokers only know producers with an id: idempotent ones (the Java client's default since 3.0) and transactional ones.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.mirror.host import GENERATION_DIR, PROBE_CLASS, HostProbe
 
 FENCE_CODES = frozenset({Code.FENCE_MOVING, Code.FENCE_OPEN_TRANSACTION})
-# Each costs the start of a Java process on the MirrorMaker host.
+# Each probe starts a Java process on the MirrorMaker host.
 MAX_PROBES = 3
 TIMEOUT_S = 60
 _CLIENT_FILE = "client.properties"
@@ -37,7 +36,7 @@ class ActiveProducer(NamedTuple):
         try:
             at = datetime.fromtimestamp(self.last_timestamp_ms / 1000, UTC).isoformat(timespec="seconds")
         except (ValueError, OverflowError, OSError):
-            # Who writes gives the time, and may give any.
+            # The producer sets the timestamp, and may set any value.
             at = f"timestamp {self.last_timestamp_ms}"
         transaction = "" if self.open_since is None else f", transaction open since offset {self.open_since:,}"
         return f"producer id {self.producer_id} (last record {at}{transaction})"
@@ -54,7 +53,7 @@ def partitions_named(findings: Iterable[Finding]) -> tuple[TopicPartition, ...]:
 def producers_probe(
     partition: TopicPartition, client_properties: str, kafka_home: str | None, java_home: str | None
 ) -> HostProbe:
-    """Return what the host is asked: `kafka-transactions.sh describe-producers`, which brokers know since 2.8.
+    """Return the probe for the host: `kafka-transactions.sh describe-producers`, which brokers support since 2.8.
 
     :param client_properties: the text of a properties file with the cluster's address and login
     """
@@ -80,7 +79,7 @@ def producers_probe(
 
 
 def parse_producers(output: str) -> tuple[ActiveProducer, ...]:
-    """Read the tool's table, the last that wrote first; without a table nobody; what is no row of it is left out."""
+    """Parse the tool's table, the most recent producer first; other lines are ignored, and no table means none."""
     lines = [line.split() for line in output.splitlines()]
     header = next((n for n, words in enumerate(lines) if words[:2] == ["ProducerId", "ProducerEpoch"]), None)
     if header is None:
@@ -109,7 +108,7 @@ def _int64(text: str) -> int:
 def with_producers(
     findings: Iterable[Finding], producers: Mapping[TopicPartition, tuple[ActiveProducer, ...]]
 ) -> tuple[Finding, ...]:
-    """Return the findings with who was seen to write; where nobody was, they are as before."""
+    """Return the findings with the last producer of each partition, if one is known."""
     return tuple(_with(finding, producers) for finding in findings)
 
 

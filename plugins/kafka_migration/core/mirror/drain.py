@@ -1,8 +1,8 @@
 """The drain test: is everything below the frozen goal copied, proved per partition?
 
-The order of the tests is the rule (facts gathered on Kafka 3.9.1): a gap fails first, also where nothing
-is left to copy; then the stored position; then an empty log; at last a probe, because a position behind
-the goal may be followed by transaction markers or compaction holes only.
+The order of the tests matters (verified on Kafka 3.9.1). A gap fails first, even if nothing is left to copy. Then the
+stored position is compared, then the log may be empty. A probe comes last: between a position below the goal and the
+goal there may be only transaction markers or compaction holes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition
 
 
 class Drain(StrEnum):
-    """What is known about one partition."""
+    """The state of one partition."""
 
     DRAINED = "drained"
     COPYING = "copying"
@@ -31,7 +31,7 @@ class Drain(StrEnum):
 class PartitionReading:
     """One poll of one partition; `None` means that the value could not be read.
 
-    `expected_next` is the highest offset up to which copying is proved: MirrorMaker's stored position, the
+    `expected_next` is the highest offset before which copying is proved: MirrorMaker's stored position, the
     goal proved by an earlier run, or the position at this generation's start.
     """
 
@@ -42,7 +42,7 @@ class PartitionReading:
 
 
 def drain_of(reading: PartitionReading) -> Drain:
-    """Judge one reading, in the order that the module's text gives."""
+    """Judge one reading, in the order of the module docstring."""
     if reading.source_log_start is None or reading.expected_next is None:
         return Drain.UNKNOWN
     if reading.expected_next < reading.source_log_start:
@@ -55,12 +55,12 @@ def drain_of(reading: PartitionReading) -> Drain:
 
 
 def lag_of(reading: PartitionReading) -> Lag:
-    """Return the offsets still to copy: 0 only where drained is proved."""
+    """Return the offsets still to copy: 0 only if the partition is proved to be drained."""
     drain = drain_of(reading)
     if drain is Drain.DRAINED:
         return Known(0)
     if reading.expected_next is None or reading.source_log_start is None:
-        return Unknown("position or log start could not be read")
+        return Unknown("the position or log start could not be read")
     return Known(max(0, reading.goal - reading.expected_next))
 
 
@@ -73,8 +73,9 @@ def gap_findings(gaps: Ranges, code: Code = Code.GAP) -> tuple[Finding, ...]:
             f"source log start {log_start:,}",
             f"at most {position:,}, the next offset to copy",
             f"The source deleted offsets {position:,}–{log_start - 1:,} before they were copied. Raise the source's "
-            "retention now, and delete nothing: the target holds records that the source no longer has. What is left "
-            "can be copied by a migration file with another name into topics with other names (mirror.topic_names).",
+            "retention now and delete nothing: the target holds records that the source no longer has. Copy the "
+            "remaining records with a new migration file (another name) into topics with other names "
+            "(mirror.topic_names).",
         )
         for partition, (position, log_start) in sorted(gaps.items())
     )
@@ -90,15 +91,15 @@ def gaps_of(expected_next: Offsets, source_log_start: Offsets) -> dict[TopicPart
 
 
 def beyond_end_findings(mirror_positions: Offsets, source_end_offsets: Offsets) -> tuple[Finding, ...]:
-    """Name every position that lies beyond the source's end: the source topic is not the one that was copied."""
+    """Name every position beyond the source's end: the source topic is not the one that was copied."""
     return tuple(
         Finding(
             Code.POSITION_BEYOND_END,
             str(partition),
             f"position {position:,}",
             f"at most {source_end_offsets[partition]:,}, the end of the source partition",
-            "The source topic was probably deleted and created anew. Delete nothing: the target may hold the only "
-            "copy of the old records. Copy the new topic by a migration file with another name into a topic with "
+            "The source topic was probably deleted and created again. Delete nothing: the target may hold the only "
+            "copy of the old records. Copy the new topic with a new migration file (another name) into a topic with "
             "another name (mirror.topic_names).",
         )
         for partition, position in sorted(mirror_positions.items())

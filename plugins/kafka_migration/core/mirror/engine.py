@@ -1,7 +1,7 @@
-"""What the package asks of a MirrorMaker engine: values, and the Protocol that every engine implements.
+"""The interface of a MirrorMaker engine: values, and the Protocol that every engine implements.
 
-An engine knows one kind of MirrorMaker: how it is configured and launched, where it keeps its positions and its
-health, and what the end of its log means. It asks the clusters through `core.cluster` and does no I/O of its own.
+An engine knows one kind of MirrorMaker: how it is configured and launched, where it stores its positions and its
+health, and how to read the end of its log. It asks the clusters through `core.kafka.cluster` and does no own I/O.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class FailedTask:
 
 @dataclass(frozen=True, slots=True)
 class MirrorHealth:
-    """What MirrorMaker itself says of one generation.
+    """What MirrorMaker itself reports about one generation.
 
-    `assigned` are the source partitions that somebody in it copies; `None`: not known yet. `differences` say where
-    the configuration it runs with is not the one that was rendered, one sentence each.
+    `assigned` are the source partitions that one of its tasks copies; `None`: not known yet. `differences` say how
+    its effective configuration differs from the rendered one, one sentence each.
     """
 
     failed: tuple[FailedTask, ...] = ()
@@ -45,10 +45,10 @@ class MirrorHealth:
 
 @dataclass(frozen=True, slots=True)
 class LaunchFacts:
-    """What a launch must know of the two clusters.
+    """The facts about the two clusters that a launch needs.
 
-    `max_message_bytes` is the smallest `max.message.bytes` of the target topics: a producer that may send more
-    than a topic takes makes MirrorMaker split and retry for ever.
+    `max_message_bytes` is the smallest `max.message.bytes` of the target topics: if a producer may send
+    more than a topic accepts, MirrorMaker splits and retries forever.
     """
 
     source_properties: Mapping[str, str]
@@ -60,7 +60,7 @@ class MirrorEngine(Protocol):
     """One kind of MirrorMaker, for one migration and its two clusters."""
 
     def setting_findings(self, kafka_version: str) -> Iterable[Finding]:
-        """Name what this MirrorMaker, from Kafka `kafka_version` ("" if unknown), would ignore, misread or refuse."""
+        """Name settings that MirrorMaker of Kafka `kafka_version` ("" if unknown) would ignore, misread or reject."""
 
     def launch(self, generation: int, facts: LaunchFacts) -> MirrorLaunch:
         """Return what the host needs to start a generation.
@@ -69,31 +69,31 @@ class MirrorEngine(Protocol):
         """
 
     def stale_topics(self, generation: int, topics: Iterable[str]) -> tuple[str, ...]:
-        """Return those of all the target's topics that earlier generations left and that would mislead this one."""
+        """Return the target topics that earlier generations left behind and that would mislead this one."""
 
     def stored_positions(self, topics: Collection[str]) -> Offsets:
-        """Return the next source offset to copy, as MirrorMaker stored it; a partition without one is missing."""
+        """Return the next source offset to copy, as MirrorMaker stored it; partitions without one are missing."""
 
     def rewind(self, positions: Offsets) -> None:
-        """Store other positions, MirrorMaker being dead; asked for only after `distrusts_position`.
+        """Store other positions while MirrorMaker is not running; used only after `distrusts_position`.
 
-        Raises `Refused` (`GROUP_ACTIVE`) while the dead process still counts as alive.
+        Raises `Refused` (`GROUP_ACTIVE`) while Kafka still counts the dead process as a member.
         """
 
     def health(self, generation: int) -> MirrorHealth:
-        """Return what MirrorMaker says of a generation."""
+        """Return what MirrorMaker reports about a generation."""
 
     def is_graceful(self, log_tail: str) -> bool:
-        """Tell from the end of the log whether MirrorMaker ended by itself in order."""
+        """Whether MirrorMaker shut down in order, judged by the end of its log."""
 
     def distrusts_position(self, log_tail: str) -> bool:
-        """Tell from the end of the log whether MirrorMaker may have stored positions of records that it lost."""
+        """Whether MirrorMaker may have stored positions of records that it lost, judged by the end of its log."""
 
     def position_topics(self) -> tuple[str, ...]:
-        """Return the topics on the target that its positions are stored in; with exactly-once, in transactions."""
+        """Return the target topics in which its positions are stored; with exactly-once, in transactions."""
 
     def restore_command(self, partition: TopicPartition, position: int) -> str:
-        """Return the command that stores a position again, for a person to run; empty where there is no tool."""
+        """Return the command with which an operator stores a position again; empty if there is no tool."""
 
     def reset_command(self) -> str:
-        """Return the command that makes MirrorMaker forget its positions, for a person to run."""
+        """Return the command with which an operator makes MirrorMaker forget its positions."""

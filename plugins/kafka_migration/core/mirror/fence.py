@@ -1,8 +1,8 @@
 """The fence: have the producers stopped?
 
-Nobody can be asked, so the source itself has to show it: every partition's high watermark stands still for a
-while, and its last stable offset equals it. An open transaction is no stand-still, because its records are
-written already and become visible only when it ends.
+The source itself is the proof: for some time every partition's high watermark does not move, and its last stable offset
+equals it. An open transaction breaks the fence, because its records are already written and become visible only when it
+ends.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 
-# How many partitions a text names before it only counts them.
+# A text names at most this many partitions and counts the others.
 NAMED_PARTITIONS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class SourceEnds:
-    """One look at the ends of all partitions that must stand still; what could not be read is missing.
+    """One reading of the ends of all fenced partitions; ends that could not be read are missing.
 
-    The high watermarks are read first, so that a last stable offset below one of them is a transaction and not a
-    record that came in between.
+    The high watermarks are read first. So a last stable offset below one of them means an open transaction, not a
+    record that arrived in between.
     """
 
     at_s: float
@@ -34,9 +34,9 @@ class SourceEnds:
 
     @property
     def known(self) -> dict[TopicPartition, int]:
-        """The end of every partition that was read wholly.
+        """The end of every partition of which both offsets were read.
 
-        The last stable offset is the later look: where it is the higher one, records came in between.
+        The last stable offset is read later: if it is the higher one, records arrived in between.
         """
         return {
             p: max(self.high_watermarks[p], self.last_stable_offsets[p])
@@ -46,7 +46,7 @@ class SourceEnds:
 
     @property
     def unreadable(self) -> tuple[TopicPartition, ...]:
-        """The partitions of which at least one of the two ends is not known."""
+        """The partitions of which at least one of the two offsets is unknown."""
         return tuple(sorted(self.partitions - set(self.known)))
 
     @property
@@ -72,7 +72,7 @@ class Movement:
 
 @dataclass(frozen=True, slots=True)
 class FenceStatus:
-    """What is known after a look: `ends` once the fence is proved, else why not; `findings` once it is too late."""
+    """The state after a reading: `ends` once the fence is proved, else why not; `findings` after the time limit."""
 
     ends: Offsets | None
     quiet_s: float
@@ -91,12 +91,12 @@ class FenceStatus:
             return f"open transaction on {min(self.open_transactions)}{_others(self.open_transactions)}"
         if self.unreadable:
             return f"{self.unreadable[0]} cannot be read{_others(self.unreadable)}"
-        return f"still for {self.still_s:.0f} of {self.quiet_s:.0f} s"
+        return f"ends unchanged for {self.still_s:.0f} of {self.quiet_s:.0f} s"
 
 
 @dataclass(slots=True)
 class _Track:
-    """One partition: the end it has, since when, and whether it was seen to move at all."""
+    """One partition: its end, since when, and whether it has moved at all."""
 
     end: int
     since_s: float
@@ -105,10 +105,10 @@ class _Track:
 
 @dataclass(slots=True)
 class FenceWatch:
-    """The bookkeeping between looks.
+    """The state between readings.
 
-    All times are monotonic seconds of one process. `announced_s` is when the producers were told to stop; a
-    restarted watcher gives the same moment on its own clock and looks for the stand-still anew.
+    All times are monotonic seconds of one process. `announced_s` is when the producers were asked to stop. A restarted
+    watch passes the same moment on its own clock, and starts the quiet time again.
     """
 
     quiet_s: float
@@ -118,7 +118,7 @@ class FenceWatch:
     _looks: deque[tuple[float, Offsets]] = field(default_factory=deque)
 
     def take(self, ends: SourceEnds) -> FenceStatus:
-        """Take one look in; tell whether the fence is proved, or what keeps it from being."""
+        """Add one reading; return whether the fence is proved, or why not."""
         known = ends.known
         self._follow(known, ends.at_s)
         still_s = min((ends.at_s - track.since_s for track in self._tracks.values()), default=0.0)
@@ -131,7 +131,7 @@ class FenceWatch:
         return _with_findings(status, self.wait_s)
 
     def _follow(self, known: Offsets, now_s: float) -> None:
-        """Note what moved. A partition that cannot be read is forgotten: not known is not still."""
+        """Record which ends moved. A partition that cannot be read starts again: unknown does not count as quiet."""
         for partition in set(self._tracks) - set(known):
             del self._tracks[partition]
         for partition, end in known.items():
@@ -159,8 +159,8 @@ class FenceWatch:
 def _with_findings(status: FenceStatus, wait_s: float) -> FenceStatus:
     """Add one finding per topic and reason.
 
-    There is none where the partitions stand still and only the time to prove it has not passed yet, as after a
-    restart of the watcher shortly before the end: then the proof is awaited, for `quiet_s` at most.
+    There is none if no end moves and only the quiet time has not passed yet, as after a restart of the watch shortly
+    before the time limit. Then the watch waits for the proof, at most `quiet_s` longer.
     """
     reasons: dict[TopicPartition, str] = {p: f"{p} cannot be read" for p in status.unreadable}
     reasons |= {p: f"{p} {movement}" for p, movement in status.moving.items()}
@@ -186,10 +186,10 @@ def _moving_finding(topic: str, found: str, quiet_s: float, wait_s: float) -> Fi
         Code.FENCE_MOVING,
         f"topic {topic}",
         found,
-        f"ends that stand still for {quiet_s:,.0f} s (cutover.fence_quiet) within {wait_s:,.0f} s after the "
-        "producers were told to stop (cutover.fence_wait)",
-        "Find the producers that still write to the topic and stop them, then trigger the cutover again. No group was "
-        "touched; producers and consumers may go on at the source until then.",
+        f"ends that do not change for {quiet_s:,.0f} s (cutover.fence_quiet) within {wait_s:,.0f} s after the "
+        "producers were asked to stop (cutover.fence_wait)",
+        "Stop the producers that still write to the topic, then trigger the cutover again. No group was changed. "
+        "Until then producers and consumers may continue on the source.",
     )
 
 
@@ -199,8 +199,8 @@ def _transaction_finding(topic: str, found: str, wait_s: float) -> Finding:
         f"topic {topic}",
         found,
         f"last stable offset = end on every partition within {wait_s:,.0f} s (cutover.fence_wait)",
-        "Let its producer end the transaction, or find it with `kafka-transactions.sh find-hanging` and abort it, then "
-        "trigger the cutover again. No group was touched.",
+        "Let its producer end the transaction, or find it with `kafka-transactions.sh find-hanging` and abort it. Then "
+        "trigger the cutover again. No group was changed.",
     )
 
 

@@ -1,8 +1,8 @@
-"""Continuity: between a stop and the next start nothing of the copy may have changed, and nothing may be lost.
+"""Continuity: between a stop and the next start the copy must not change, and no record may be lost.
 
-A later start compares with the last stop certificate: MirrorMaker's stored positions, the target's ends, the ids of
-the source's topics and the source records at the last copied offsets. Offsets alone do not see a source topic that was
-deleted, made anew and filled again; the record at a known offset does (tried on Kafka 3.9.1).
+A start compares the clusters with the last stop certificate: MirrorMaker's stored positions, the target's ends, the ids
+of the source topics and the source records at the last copied offsets. Offsets alone do not reveal a source topic that
+was deleted, created again and filled again; the record at a known offset does (verified on Kafka 3.9.1).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.generations import Fingerprint, StopCertificate
 
 RestoreCommand = Callable[[TopicPartition, int], str]
-"""How a person stores a position again, if MirrorMaker has a tool for that; empty if not."""
+"""Returns the command with which an operator stores a position again; empty if MirrorMaker has no such tool."""
 
 
 def no_restore_command(*_: object) -> str:
-    """Return nothing: there is no such tool."""
+    """Return an empty text: there is no such tool."""
     return ""
 
 
@@ -33,7 +33,7 @@ def continuity_findings(
 ) -> tuple[Finding, ...]:
     """Compare stored positions and target ends with the last stop certificate; every difference is one finding.
 
-    Compared are the partitions in `target_end_offsets`: a run that is limited to some topics reads no others.
+    Only partitions in `target_end_offsets` are compared: a run that is limited to some topics reads no others.
     """
     if last is None:
         return ()
@@ -52,7 +52,7 @@ def _position_findings(
         present = stored.get(partition)
         if partition in last.remembered.partitions:
             yield from _differing(last, partition, present, restore)
-        # An older certificate knows only what was proved, below which the stored position may lie.
+        # An older certificate only has the proved position; the stored one may be lower.
         elif present is not None and present > certified:
             yield _changed(last, partition, present, f"at most {certified:,}")
 
@@ -61,7 +61,7 @@ def _differing(
     last: StopCertificate, partition: TopicPartition, present: int | None, restore: RestoreCommand
 ) -> Iterable[Finding]:
     expected = last.remembered.stored_positions.get(partition)
-    # One that is not trusted is set back right before the next start: that may be done already, or not.
+    # A position that is not trusted is rewound right before the next start; that may have happened already.
     if present in (expected, last.remembered.rewind.get(partition, expected)):
         return
     if present is not None:
@@ -76,18 +76,18 @@ def _changed(last: StopCertificate, partition: TopicPartition, present: int, exp
         str(partition),
         f"stored position {present:,}",
         f"{expected}, as certified when generation {last.generation} stopped",
-        "Something moved MirrorMaker's position since. Find out what ran, before records are left out or copied twice.",
+        "Another process changed MirrorMaker's position. Find it, or records may be skipped or copied twice.",
     )
 
 
 def _missing(last: StopCertificate, partition: TopicPartition, expected: int, command: str) -> Finding:
-    way = f"Restore it: {command}" if command else "Copy under a new migration name into an empty topic."
+    way = f"Restore it: {command}" if command else "Copy the topic with a new migration name into an empty topic."
     return Finding(
         Code.POSITION_MISSING,
         str(partition),
         "no stored position",
         f"{expected:,}, as certified when generation {last.generation} stopped",
-        "MirrorMaker would begin at the log start and copy everything again. Its position was deleted, or it "
+        "MirrorMaker would start at the log start and copy everything again. Its position was deleted or has "
         f"expired. {way}",
     )
 
@@ -101,31 +101,31 @@ def _foreign_writes(last: StopCertificate, target_end_offsets: Offsets) -> Itera
                 str(partition),
                 f"target end {present:,}",
                 f"{end:,}, the end when generation {last.generation} stopped",
-                "Stop whatever else writes to (or created again) the target topic; records that are not ours make the "
-                "copy unprovable. Then copy the topic again by a migration file with another name (runbook, A topic is "
-                "copied again).",
+                "Stop the client that writes to the target topic (or created it again): with records that are not from "
+                "MirrorMaker the copy cannot be proved. Then copy the topic again with a new migration file (another "
+                "name; runbook, A topic is copied again).",
             )
 
 
 def stale_state_findings(stored: Offsets, copied_topics: Collection[str], reset_command: str) -> tuple[Finding, ...]:
-    """Name every position of MirrorMaker in a topic that no run of this migration has copied.
+    """Name every MirrorMaker position in a topic that no run of this migration has copied.
 
-    `copied_topics` are those that the ledger knows a generation of. From such a position a first copy would begin in
-    the middle, and say nothing.
+    `copied_topics` are the topics with a generation in the ledger. A first copy would start at such a position and
+    silently skip the records before it.
     """
     strange = {p: position for p, position in stored.items() if p.topic not in copied_topics}
-    # It would take the positions of the other topics as well.
+    # A reset would also delete the positions of the other topics.
     way = (
-        "Copy this topic by a migration file with another name."
+        "Copy this topic with a new migration file (another name)."
         if copied_topics
-        else f"If nothing runs any more that uses it, reset MirrorMaker's state: {reset_command}"
+        else f"If no process uses it any more, reset MirrorMaker's state: {reset_command}"
     )
     return tuple(
         Finding(
             Code.STALE_MIRROR_STATE,
             str(partition),
             f"stored position {position:,}",
-            "none, as this migration has not copied the topic yet",
+            "none, because this migration has not copied the topic yet",
             f"An earlier migration of this name left it. {way}",
         )
         for partition, position in sorted(strange.items())
@@ -134,10 +134,10 @@ def stale_state_findings(stored: Offsets, copied_topics: Collection[str], reset_
 
 @dataclass(frozen=True, slots=True)
 class SourceTruth:
-    """What the source shows now, to be compared with what a certificate remembers.
+    """The current state of the source, to compare with a stop certificate.
 
-    `prints` are the first visible records at or after the fingerprints' offsets, `None` where the end came first. Of
-    the `compacted` topics single records may be gone.
+    `prints` are the first visible records at or after the fingerprints' offsets, `None` at the end of the partition.
+    In `compacted` topics single records may be gone.
     """
 
     topics: Mapping[str, TopicDescription]
@@ -146,13 +146,13 @@ class SourceTruth:
 
 
 def fingerprints_to_read(last: StopCertificate | None, log_start: Offsets) -> dict[TopicPartition, int]:
-    """Return the offsets of the fingerprints that the source can still hold."""
+    """Return the offsets of the fingerprints that retention has not deleted on the source."""
     kept = last.remembered.fingerprints if last else {}
     return {p: f.offset for p, f in kept.items() if p in log_start and f.offset >= log_start[p]}
 
 
 def recreated_source_findings(last: StopCertificate | None, truth: SourceTruth) -> tuple[Finding, ...]:
-    """Name every source topic that is not the one that was copied, told by its id or by a record that is another."""
+    """Name every source topic that is not the one that was copied, by its topic id or by a different record."""
     if last is None:
         return ()
     ids = last.remembered.source_topic_ids
@@ -173,7 +173,7 @@ def recreated_source_findings(last: StopCertificate | None, truth: SourceTruth) 
 
 def _is_another(kept: Fingerprint, present: RecordPrint | None, compacted: bool) -> bool:
     if present is None or present.offset != kept.offset:
-        # Compaction takes single records away; nothing else does.
+        # Only compaction removes single records.
         return not compacted
     return present.digest != kept.digest
 
@@ -188,7 +188,7 @@ def _recreated(subject: str, found: str, expected: str) -> Finding:
         subject,
         found,
         expected,
-        "The source topic was deleted and created anew since, so MirrorMaker would leave its first records out. Delete "
-        "nothing: the target may hold the only copy of the old ones. Copy the new topic by a migration file with "
-        "another name into a topic with another name (mirror.topic_names).",
+        "The source topic was deleted and created again, so MirrorMaker would skip its first records. Delete nothing: "
+        "the target may hold the only copy of the old records. Copy the new topic with a new migration file (another "
+        "name) into a topic with another name (mirror.topic_names).",
     )

@@ -1,4 +1,4 @@
-"""What a run did not get done in its time, as findings: what is left to copy, what is left to validate."""
+"""Findings about a run that ended before its work was done: records left to copy or to validate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kafka_migration.core.text.shown import duration
 def late_findings(
     migration: str, watch: Mapping[str, Any] | None, pending: Mapping[str, Any] | None
 ) -> tuple[Finding, ...]:
-    """Return what the documents of the watch and of a validation left pending say; nothing when all was done."""
+    """Return the findings of an unfinished watch and of a pending validation; none if everything was done."""
     behind = [behind_finding(migration, watch)] if watch and watch.get("outcome") == Outcome.BEHIND else []
     return (*behind, *([_pending_finding(migration, pending)] if pending else []))
 
@@ -29,13 +29,13 @@ def behind_finding(migration: str, watch: Mapping[str, Any]) -> Finding:
         f"{'an unknown number of' if left is None else f'{left:,}'} offsets left to copy ({watch.get('reason')}); "
         f"{_forecast(left, watch.get('rate'))}",
         "everything copied before that",
-        "What was copied is kept, and the next run goes on there. If it does not catch up: a longer window "
-        "(nightly.until), more tasks (mirror.tasks), or mode sync by hand at a quiet time.",
+        "Copied records are kept, and the next run continues from there. If it does not catch up, set a longer window "
+        "(nightly.until) or more tasks (mirror.tasks), or trigger mode sync at a quiet time.",
     )
 
 
 def pending_document(at: str, reason: str, windows: tuple[Window, ...]) -> dict[str, Any]:
-    """Return the document of a validation that was not begun, or not brought to its end."""
+    """Return the document of a validation that did not start or did not finish."""
     full = [window for window in windows if not window.is_empty]
     return {
         "at": at,
@@ -47,8 +47,8 @@ def pending_document(at: str, reason: str, windows: tuple[Window, ...]) -> dict[
 
 def _forecast(left: int | None, rate: float | None) -> str:
     if left is None or rate is None or rate <= 0:
-        return "how long they take is not known"
-    return f"at {rate:,.0f}/s, as in this run, they take {duration(left / rate)}"
+        return "the time left is unknown"
+    return f"at {rate:,.0f}/s, the rate of this run, they take {duration(left / rate)}"
 
 
 def _pending_finding(migration: str, pending: Mapping[str, Any]) -> Finding:
@@ -58,6 +58,6 @@ def _pending_finding(migration: str, pending: Mapping[str, Any]) -> Finding:
         f"{pending['windows']:,} windows with {pending['source_offsets']:,} source offsets not validated "
         f"({pending['reason']})",
         "every window validated before that",
-        "They are pending in the ledger, and the next run validates them. To do it now, clear validate_topics with "
-        "downstream: a task that a person cleared has no time limit.",
+        "They are pending in the ledger, and the next run validates them. To validate them now, clear validate_topics "
+        "with downstream: a task that a user cleared has no time limit.",
     )

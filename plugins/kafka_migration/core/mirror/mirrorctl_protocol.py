@@ -1,10 +1,10 @@
-"""The text that goes to `mirrorctl` on the MirrorMaker host, and the text that comes back.
+"""The requests to `mirrorctl` on the MirrorMaker host, and its replies.
 
-A request is a command line of validated words, which process lists show, and a text on stdin, which they do
-not: assignments of single-quoted shell variables, never exported, in plain ASCII with backslash escapes for
-everything else, the last of them mirrorctl itself. A shell runs this text; a mirrorctl that is installed as a
-forced command reads the same lines without running any, and leaves its own text aside. As one quoted word
-mirrorctl is run whole or not at all, however the connection ends.
+A request is a command line of validated words, which process lists show, and a text on stdin, which they do not show.
+The text assigns single-quoted shell variables, which are never exported. It is plain ASCII with backslash escapes for
+everything else. The last variable is mirrorctl itself: as one quoted word it runs whole or not at all, however the
+connection ends. A shell runs this text. A mirrorctl that is installed as a forced command reads the same lines without
+running them, and ignores the copy of mirrorctl.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kafka_migration.core.findings.errors import Finding, MigrationError, Mirror
 from kafka_migration.core.mirror.host import HostProbe, HostReply, MirrorLaunch
 
 ACTING_VERBS = frozenset({"reserve", "release", "start", "stop", "clean"})
-# What a sentence may quote of a host, and a finding of its log.
+# The longest quote of a host's message, and of its log in a finding.
 LONGEST_REASON = 1_000
 LONGEST_LOG = 16_384
 REPLY_LINE = re.compile(r"^@@mirrorctl (\{.*\})@@\r?$", re.MULTILINE)
@@ -31,13 +31,13 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*")
 _ALWAYS_UNSET = ("HOME", "HOLDER", "TAKE_OVER_FROM", "MAIN_CLASS", "KAFKA_HOME", "JAVA_HOME", "PRIVATE_ARGUMENTS")
 _COUNTS = ("FILES", "JAVA_OPTIONS", "ARGUMENTS", "ALARMS")
 
-# Per byte its encoded form: octal, where it is not plain or has a meaning.
+# The encoded form of each byte: octal unless it is plain.
 _ENCODED = [chr(byte) if 32 <= byte < 127 and chr(byte) not in "'\\" else f"\\0{byte:03o}" for byte in range(256)]
 _ENCODED[ord("\n")] = "\\n"
 
 
 class UnreadableReply(ValueError):
-    """The host's output holds no reply of mirrorctl, or more than one, or a broken one."""
+    """The host's output contains no reply of mirrorctl, or more than one, or a broken one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +95,15 @@ def _list_variables(name: str, values: tuple[str, ...], count: str = "") -> dict
 def render_request(request: HostRequest, script: str) -> tuple[str, str]:
     """Return (command, stdin) of a request; `script` is the text of mirrorctl.
 
-    Raises `ValueError` for a migration or word that must not stand on a command line, and for a text with a
-    zero byte, which no shell variable can hold.
+    Raises `ValueError` for a migration or word that must not appear on a command line, and for a text with
+    a zero byte, which no shell variable can hold.
     """
     if not _MIGRATION.fullmatch(request.migration):
         raise ValueError(f"{request.migration!r} is no name of a migration")
     if not all(_WORD.fullmatch(word) for word in (request.verb, *request.words)):
         raise ValueError(f"{request.verb} {request.words} must be plain words and whole numbers")
     command = " ".join(["sh", "-s", "--", request.verb, request.migration, *request.words])
-    # What the host's environment might bring under these names is exported: unset first.
+    # Unset these names first: variables of the host's environment would be exported.
     names = sorted({*_ALWAYS_UNSET, *_COUNTS, *request.variables, "ENCODED", "SELF"})
     lines = [f"unset {' '.join(f'MIRRORCTL_{name}' for name in names)}"]
     lines += [f"MIRRORCTL_{name}='{encode(value)}'" for name, value in request.variables.items()]
@@ -127,9 +127,9 @@ def shell_quote(text: str) -> str:
 
 
 def parse_reply(stdout: str) -> HostReply:
-    """Return the one reply in the host's output, whatever login messages stand around it.
+    """Return the one reply in the host's output, ignoring login messages around it.
 
-    Raises `UnreadableReply` when there is none, more than one, or one that is not whole.
+    Raises `UnreadableReply` if there is none, more than one, or an incomplete one.
     """
     found = REPLY_LINE.findall(stdout)
     if len(found) != 1:
@@ -143,8 +143,8 @@ def parse_reply(stdout: str) -> HostReply:
 def checked(reply: HostReply) -> HostReply:
     """Return a reply that is ok.
 
-    Raises `TransientError` for one that found the migration locked (nothing was done) or whose probe took too
-    long, `MirrorFailed` for a process that did not live or does not die, else `Refused`.
+    Raises `TransientError` if the migration was locked (nothing was done) or a probe took too long, `MirrorFailed` if a
+    process did not survive its start or does not end, else `Refused`.
     """
     if reply.ok:
         return reply
@@ -166,29 +166,29 @@ def _error(reply: HostReply) -> MigrationError:
 
 
 _CODES = {str(code): code for code in Code}
-# Per code what should have been there, and what to do.
+# Per code: what was expected, and the remedy.
 _EXPECTED: Mapping[Code, tuple[str, str]] = {
     Code.RESERVED_BY: (
-        "a free migration",
-        "Wait until that run has ended, or end it; its `finish` task frees the reservation.",
+        "a migration without a reservation",
+        "Wait until that run has ended, or end it. Its `finish` task frees the reservation.",
     ),
     Code.NOT_RESERVED: (
         "this run's reservation",
-        "Another run has taken the migration over, or the host lost its records; trigger a new run.",
+        "Another run has taken over the migration, or the host lost its records. Trigger a new run.",
     ),
     Code.ALREADY_RUNNING: (
-        "no living MirrorMaker of this migration",
-        "Clear or mark failed the run that started it, so that its `stop_mirror` ends it; then run again.",
+        "no running MirrorMaker of this migration",
+        "Clear the run that started it or mark it as failed, so that its `stop_mirror` ends it. Then run again.",
     ),
     Code.GENERATION_STOPPED: (
-        "a generation that was never told to stop",
-        "This start came too late and did nothing; trigger a new run.",
+        "a generation that was never stopped",
+        "This start came too late and did nothing. Trigger a new run.",
     ),
     Code.GENERATION_UNEXPECTED: (
         "the generation that follows the host's last one",
         "Make sure that the connection names the host, the user and the base folder of the earlier runs. If the host "
-        "was replaced on purpose and no MirrorMaker runs on the old one, put the old one's folder "
-        "`~/.kafka-migration/<migration>` in place.",
+        "was replaced on purpose and no MirrorMaker runs on the old one, copy the old host's folder "
+        "`~/.kafka-migration/<migration>` to the new host.",
     ),
     Code.HOST_TOOL_MISSING: ("a Linux host with POSIX tools and setsid", "Install the tool on the host."),
     Code.JAVA_MISSING: (
@@ -200,15 +200,15 @@ _EXPECTED: Mapping[Code, tuple[str, str]] = {
         "Name its folder in `mirror.kafka_home` or in the host's KAFKA_HOME.",
     ),
     Code.MIRROR_DEAD: (
-        "a living process after the start",
-        "Mend the cause that the log names and trigger the run again; nothing is running.",
+        "a running process after the start",
+        "Fix the cause that the log names and trigger the run again. Nothing is running.",
     ),
     Code.MIRROR_NOT_STOPPED: (
         "no process after TERM, grace time and KILL",
-        "Log in to the host and look at the process; do not start another run before it is gone.",
+        "Log in to the host and check the process. Do not start another run before it has ended.",
     ),
     Code.HOST_REFUSED: (
         "a request that mirrorctl can carry out",
-        "Mend on the host what the message names (folder, rights, disk space), then run again.",
+        "On the host, fix the problem that the message names (folder, permissions, disk space). Then run again.",
     ),
 }

@@ -1,6 +1,6 @@
 """The question of a cutover: have you stopped your producers?
 
-The answer informs people and may end the cutover. It proves nothing: the fence does.
+The answer is recorded and may end the cutover. It proves nothing; the proof is the fence.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ SUBJECT = "Have you stopped the producers of {migration}?"
 
 @dataclass(frozen=True, slots=True)
 class ProducersAsk:
-    """What is asked: since when and until when the source may come to rest, and what was answered by whom.
+    """The question: when it was announced, the deadline of the fence, and who answered what.
 
-    `chosen` is `None` while there is no answer, and where none was needed any more.
+    `chosen` is `None` while there is no answer, and if the fence was proved without one.
     """
 
     announced_at: str
@@ -53,26 +53,26 @@ def question_body(ask: ProducersAsk, topics: Collection[str], quiet_s: float, wa
     """Return the text of the question, as Markdown."""
     return (
         f"The copy is near the end of the source. **Stop everything that writes to these topics on {shown(source)}.** "
-        "Consumers may read on.\n\n"
+        "Consumers may continue.\n\n"
         f"- Topics: {', '.join(map(shown, topics))}\n"
         f"- Deadline: {ask.until} ({duration(wait_s)} after {ask.announced_at}, `cutover.fence_wait`). If this run was "
         "cleared since, the log of `watch_lag` has the new times.\n"
-        f"- The run proves it by itself: every partition must stand still for {duration(quiet_s)}, without an open "
-        "transaction. It goes on once that is proved, with or without an answer. After the deadline it fails, and no "
-        "group is moved.\n\n"
-        f"**{STOPPED}** is kept in the evidence and the report; it replaces no proof.\n\n"
-        f"**{ABORT}** stops MirrorMaker and ends the run as failed. No group is moved, what was copied stays, and the "
-        "producers may start again on the source."
+        f"- The run proves it by itself: the end of every partition must not change for {duration(quiet_s)}, and no "
+        "transaction may be open. It continues once that is proved, with or without an answer. After the deadline it "
+        "fails, and no group is moved.\n\n"
+        f"**{STOPPED}** is recorded in the evidence and the report; it does not replace the proof.\n\n"
+        f"**{ABORT}** stops MirrorMaker and ends the run as failed. No group is moved, copied records are kept, and "
+        "the producers may start again on the source."
     )
 
 
 def aborted(ask: ProducersAsk) -> Finding:
-    """Say that a person ended the cutover, and what that means."""
+    """Return the finding for a cutover that a user aborted."""
     return Finding(
         Code.CUTOVER_ABORTED,
         "the question about the producers",
-        f"the answer {ABORT!r} of {ask.by} at {ask.answered_at}",
-        f"{STOPPED!r}, or a source that stands still",
-        "No group was touched, and what was copied stays. Start the producers on the source again if they were "
-        "stopped, and trigger a new cutover later.",
+        f"the answer {ABORT!r} by {ask.by} at {ask.answered_at}",
+        f"{STOPPED!r}, or a source without new records",
+        "No group was changed, and copied records are kept. Start the producers on the source again if they were "
+        "stopped. Trigger a new cutover later.",
     )

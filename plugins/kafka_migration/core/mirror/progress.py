@@ -1,4 +1,4 @@
-"""The progress line of the task log: copied/total, per cent, lag, rate, time left; first why nothing is known."""
+"""The progress line of the task log: copied/total, per cent, lag, rate, time left; if unknown, the reason first."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Sample:
 
 @dataclass(slots=True)
 class ProgressMeter:
-    """Remembers the samples of the last minute; answers rate and time left from them.
+    """Keeps the samples of the last minute and computes rate and time left.
 
-    The time before the first record, in which the JVM starts, is no time of copying.
+    The time before the first record, in which the JVM starts, is not counted.
     """
 
     total: int
@@ -34,7 +34,7 @@ class ProgressMeter:
     _begun_s: float | None = None
 
     def add(self, at_s: float, copied: int) -> None:
-        """Take one more sample; forget those that are older than the window, and those of the wait for the first."""
+        """Add a sample; drop those older than the window, and those before the first copied record."""
         if not copied:
             self.samples, self._begun_s = [], at_s
         self.samples.append(Sample(at_s, copied))
@@ -56,7 +56,7 @@ class ProgressMeter:
         return (last.copied - first.copied) / elapsed_s if elapsed_s > 0 else None
 
     def average_rate(self, since_s: float) -> float | None:
-        """Offsets per second up to the last sample, since copying began, or since a moment if that was not seen.
+        """Offsets per second up to the last sample, since copying started, or since `since_s` if that was not observed.
 
         `None` when nothing was copied.
         """
@@ -67,7 +67,7 @@ class ProgressMeter:
 
     @property
     def eta_s(self) -> float | None:
-        """Seconds left at the present rate; `None` before 1 % or without movement."""
+        """Seconds left at the current rate; `None` before 1 % or without progress."""
         rate = self.rate
         if rate is None or rate <= 0 or self.copied < self.total * MIN_SHARE:
             return None
@@ -75,11 +75,11 @@ class ProgressMeter:
 
 
 def progress_line(meter: ProgressMeter, lag: Lag, elapsed_s: float, state: str) -> str:
-    """Write one line of at most 160 characters in the shape of gh-ost's status line, for example.
+    """Return one line of at most 160 characters in the format of gh-ost's status line, for example:
 
     `Copy: 120,000/200,000 60.0%; Lag: 80,000; Rate: 9,500/s; Elapsed: 12s; State: mirroring; ETA: 8s`
 
-    Where the lag is not known the reason, which the state tells, comes first.
+    If the lag is unknown, the state comes first: it has the reason.
     """
     share = 100.0 if not meter.total else 100 * min(1.0, meter.copied / meter.total)
     copied, elapsed = f"Copy: {meter.copied:,}/{meter.total:,} {share:.1f}%", f"Elapsed: {duration(elapsed_s)}"
@@ -91,11 +91,11 @@ def progress_line(meter: ProgressMeter, lag: Lag, elapsed_s: float, state: str) 
 
 
 def fitted(before: str, text: str, after: str = "") -> str:
-    """Join the three to one line of at most 160 characters; the text between gives way."""
+    """Join the three to one line of at most 160 characters; the middle text is cut if necessary."""
     return f"{before}{shortened(text, MAX_LINE - len(before) - len(after))}{after}"
 
 
 def shortened(text: str, limit: int) -> str:
-    """Return the text on one line, cut with an ellipsis where it is longer than the limit."""
+    """Return the text on one line, cut with an ellipsis if it is longer than the limit."""
     words = shown(" ".join(text.split()))
     return words if len(words) <= limit else f"{words[: max(0, limit - 1)]}…"

@@ -1,4 +1,4 @@
-"""When a MirrorMaker that died is started again: how often, after which pause, and when it is left dead."""
+"""The restart policy for a dead MirrorMaker process: how often it is restarted, and after which pause."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONGEST_PAUSE_S = 300
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """A generation that ended without having been told to, and when the next one may start; an evidence document."""
+    """A generation that ended without a stop request, and when the next one may start; an evidence document."""
 
     generation: int
     at: str
@@ -28,9 +28,9 @@ class Death:
 
     @classmethod
     def of(cls, reply: HostReply, now: datetime, earlier: int) -> Death:
-        """Return the death that a host's reply tells of; `earlier` deaths in this run make the pause longer."""
+        """Return the death in a host's reply; each of the `earlier` deaths in this run makes the pause longer."""
         pause_s = min(FIRST_PAUSE_S * 3**earlier, LONGEST_PAUSE_S)
-        reason = f"exit code {reply.exit_code}, {reply.exit_reason or 'nobody saw it end'}"
+        reason = f"exit code {reply.exit_code}, {reply.exit_reason or 'the end was not observed'}"
         start_after = now + timedelta(seconds=pause_s)
         return cls(reply.generation, now.isoformat(timespec="seconds"), reason, reply.log, start_after)
 
@@ -39,7 +39,7 @@ class Death:
 
     @property
     def with_log(self) -> str:
-        """The death with the last lines of MirrorMaker's log; told once."""
+        """The death with the last lines of MirrorMaker's log, for its first report."""
         last_lines = " | ".join([line for line in self.log.splitlines() if line.strip()][-3:])
         return f"{self}; last log lines: {last_lines or 'none'}"
 
@@ -66,28 +66,28 @@ class Death:
 
 
 def was_told_to_stop(reply: HostReply) -> bool:
-    """Tell whether somebody stopped this generation; then it stays so."""
+    """Whether this generation was stopped on request; it is not restarted then."""
     return reply.state is ProcessState.STOPPED
 
 
 def dead_for_good(deaths: Sequence[Death], restarts: int) -> Finding:
-    """Return what a run ends with whose MirrorMaker died more often than it may."""
+    """Return the finding of a run whose MirrorMaker died more often than `mirror.restarts` allows."""
     return Finding(
         Code.MIRROR_DEAD,
         "MirrorMaker",
         "; ".join([*map(str, deaths[:-1]), deaths[-1].with_log]),
-        f"a living process; it was started again {restarts} time(s) (mirror.restarts)",
-        "Mend the cause that the log names and trigger the run again; what was copied stays.",
+        f"a running process; it was restarted {restarts} time(s) (mirror.restarts)",
+        "Fix the cause that the log names and trigger the run again. Copied records are kept.",
     )
 
 
 def stopped_by_others(reply: HostReply) -> Finding:
-    """Return what a watch ends with whose MirrorMaker somebody stopped."""
+    """Return the finding of a watch whose MirrorMaker was stopped from outside."""
     return Finding(
         Code.MIRROR_DEAD,
         "MirrorMaker",
-        f"generation {reply.generation} was told to stop, exit code {reply.exit_code}",
-        "a living process until this run stops it",
-        "Somebody stopped it on purpose: a task of this run that was cleared or marked, or a person on the host. "
-        "Trigger the run again; what was copied stays.",
+        f"generation {reply.generation} was stopped on request, exit code {reply.exit_code}",
+        "a running process until this run stops it",
+        "A cleared or marked task of this run, or an operator on the host, stopped it. Trigger the run again. Copied "
+        "records are kept.",
     )

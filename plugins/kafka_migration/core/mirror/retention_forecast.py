@@ -9,22 +9,22 @@ from typing import Any
 
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 
-# What lies further away is no limit; Kafka's largest retention.ms is no time span that Python could hold.
+# A later moment counts as no limit; Python has no time span for Kafka's largest retention.ms.
 HORIZON = timedelta(days=36_500)
-# Below this a rate says nothing: a run may follow the last one at once.
+# Over a shorter time a rate means nothing: a run may directly follow the last one.
 MIN_RATE_SPAN = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
 class TopicRetention:
-    """How long and how much a source topic keeps, per partition; `None`: without a limit."""
+    """The retention of a source topic by time and size, per partition; `None`: without a limit."""
 
     time_limit: timedelta | None
     has_size_limit: bool
 
     @classmethod
     def of(cls, cleanup_policy: str, retention_ms: str, retention_bytes: str) -> TopicRetention:
-        """Read the effective settings of a topic; one that is only compacted deletes no record for its age."""
+        """Read the effective settings of a topic; one that is only compacted deletes no record by age."""
         if "delete" not in cleanup_policy:
             return cls(None, has_size_limit=False)
         limit_ms = int(retention_ms)
@@ -35,9 +35,9 @@ class TopicRetention:
 
 @dataclass(frozen=True, slots=True)
 class CopyProgress:
-    """Where the copy stood at two moments, and what the source holds now.
+    """The positions of the copy at two moments, and the source's current log starts.
 
-    `uncopied_since` is the time of the first record that is not copied, per partition that has one.
+    `uncopied_since` is the time of the first uncopied record, for each partition that has one.
     """
 
     now: datetime
@@ -70,9 +70,9 @@ class Forecast:
 def next_start_before(progress: CopyProgress, retention: Mapping[str, TopicRetention]) -> Forecast | None:
     """Return the earliest moment at which the source may delete an uncopied record; `None`: it keeps everything.
 
-    By time a record may go when it is as old as the topic's retention; a partition that is copied to its end counts
-    from now. By size it goes when the log start, moving as fast as records came since the last run, reaches the
-    position; that is known only where the source has begun to delete.
+    By time, a record may be deleted when it is as old as the topic's retention; a partition that is copied to its end
+    counts from now. By size, it may be deleted when the log start reaches the position, if the log start moves as fast
+    as records arrived since the last run. This is known only after the source has started to delete.
     """
     forecasts = [f for p in sorted(progress.positions) for f in _forecasts(progress, p, retention.get(p.topic))]
     return min(forecasts, key=lambda forecast: (forecast.at, forecast.partition), default=None)
@@ -94,12 +94,12 @@ def _forecasts(
         yield Forecast(
             progress.now + timedelta(seconds=seconds),
             partition,
-            f"retention.bytes: {held:,} offsets before the position, {rate:,.1f} come per second",
+            f"retention.bytes: {held:,} offsets before the position, {rate:,.1f} new ones per second",
         )
 
 
 def _rate_per_s(progress: CopyProgress, partition: TopicPartition) -> float | None:
-    """Return how many offsets a second were copied since the last stop; `None` where that is not known."""
+    """Return how many offsets per second were copied since the last stop; `None` if unknown."""
     if progress.before is None or partition not in progress.positions_before:
         return None
     span = progress.now - progress.before

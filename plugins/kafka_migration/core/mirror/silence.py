@@ -1,4 +1,4 @@
-"""Who does not answer while MirrorMaker runs: since when, when a person is told of it, and when the run gives up."""
+"""Hosts and clusters that do not answer while MirrorMaker runs: since when, when to alert, and when to give up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kafka_migration.core.text.shown import duration
 
 
 class Party(StrEnum):
-    """Whom a poll asks."""
+    """A system that a poll asks."""
 
     HOST = "MirrorMaker host"
     SOURCE = "source cluster"
@@ -24,9 +24,9 @@ class Party(StrEnum):
 
 
 def party_of(error: Exception, asked: Party | None = None) -> Party | None:
-    """Return who did not answer, by the error; `asked` is who was asked if the error does not name anybody else.
+    """Return which party did not answer, by the error; `asked` is the default if the error does not name one.
 
-    A cluster's errors begin with its side, as `target (new_kafka, kafka:9092)`, those of the host with a code.
+    Errors of a cluster start with its side, as `target (new_kafka, kafka:9092)`, those of the host with a code.
     """
     if isinstance(error, OSError):
         return Party.EVIDENCE
@@ -39,7 +39,7 @@ def party_of(error: Exception, asked: Party | None = None) -> Party | None:
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """One that does not answer, since when, and what came of the last try."""
+    """A party that does not answer, since when, and the error of the last attempt."""
 
     party: Party
     since: datetime
@@ -47,7 +47,7 @@ class Silence:
     is_told: bool = False
 
     def __str__(self) -> str:
-        return f"no answer of the {self.party} since {moment(self.since)}: {self.reason}"
+        return f"no answer from the {self.party} since {moment(self.since)}: {self.reason}"
 
     def to_document(self) -> dict[str, Any]:
         """Return the silence as plain JSON values."""
@@ -67,20 +67,20 @@ class Silence:
 
 @dataclass(slots=True)
 class SilenceWatch:
-    """Who is silent now. One that a poll did not ask stays as it was.
+    """The parties that do not answer now. A party that a poll did not ask keeps its state.
 
-    After `told_after_s` a person is told, once per silence; after `limit_s` the watch gives up. `setting` is what the
-    limit is called, `act` what is done when the cause is gone.
+    After `told_after_s` an alert is due, once per silence. After `limit_s` the watch gives up. `setting` is the name of
+    the limit, `act` the last part of the remedy.
     """
 
     told_after_s: float
     limit_s: float
     silences: dict[Party, Silence] = field(default_factory=dict)
     setting: str = "watch.unreachable_after"
-    act: str = "What was copied stays. Then trigger the run again."
+    act: str = "Then trigger the run again. Copied records are kept."
 
     def take(self, heard: Collection[Party], silent: Mapping[Party, str], since: datetime) -> tuple[Silence, ...]:
-        """Take one poll in, begun at a moment; return the silences that it ended."""
+        """Add a poll that started at `since`; return the silences that it ended."""
         ended = tuple(self.silences.pop(p) for p in heard if p in self.silences and p not in silent)
         for party, reason in silent.items():
             known = self.silences.get(party)
@@ -89,18 +89,18 @@ class SilenceWatch:
         return ended
 
     def take_untold(self, now: datetime) -> tuple[Silence, ...]:
-        """Return the silences that have lasted so long that a person must be told of them now."""
+        """Return the silences for which an alert is due now."""
         untold = [s for s in self._lasting(now, self.told_after_s) if not s.is_told]
         for each in untold:
             self.silences[each.party] = Silence(each.party, each.since, each.reason, is_told=True)
         return tuple(untold)
 
     def too_long(self, now: datetime) -> tuple[Finding, ...]:
-        """Return what the watch fails with; nothing while no silence has reached its limit."""
+        """Return the findings with which the watch fails; none while no silence has reached its limit."""
         return self.causes() if self._lasting(now, self.limit_s) else ()
 
     def causes(self) -> tuple[Finding, ...]:
-        """Return a finding on each that is silent now: what else went wrong may come of it."""
+        """Return a finding for each party that is silent now: it may be the cause of other failures."""
         return tuple(self._finding(silence) for silence in self.silences.values())
 
     def gives_up_at(self, silence: Silence) -> datetime:
@@ -120,23 +120,23 @@ class SilenceWatch:
         )
 
 
-_OF_A_CLUSTER = "Find out whether its brokers run, and whether Airflow's workers and triggerer reach this address."
+_OF_A_CLUSTER = "Check that its brokers run and that Airflow's workers and triggerer reach this address."
 _REMEDIES = {
-    Party.HOST: "Find out whether the host runs, and whether Airflow reaches it by SSH. Without Airflow the host "
-    "itself stops MirrorMaker at the end of its lease (mirror.lease).",
+    Party.HOST: "Check that the host runs and that Airflow reaches it by SSH. Without Airflow the host itself stops "
+    "MirrorMaker when its lease expires (mirror.lease).",
     Party.SOURCE: _OF_A_CLUSTER,
     Party.TARGET: _OF_A_CLUSTER,
     Party.CLUSTER: _OF_A_CLUSTER,
-    Party.EVIDENCE: "Find out whether Airflow's triggerer can read and write the evidence root.",
+    Party.EVIDENCE: "Check that Airflow's triggerer can read and write the evidence root.",
 }
 
 
 def silences_of(documents: Iterable[Mapping[str, Any]]) -> dict[Party, Silence]:
-    """Return silences as they were kept; for a watch that goes on after a restart of the triggerer."""
+    """Read saved silences back, for a watch that continues after a restart of the triggerer."""
     known = (Silence.from_document(document) for document in documents)
     return {silence.party: silence for silence in known}
 
 
 def moment(at: datetime) -> str:
-    """Return a moment as it is told."""
+    """Return a moment as text."""
     return at.isoformat(timespec="seconds")

@@ -1,4 +1,4 @@
-"""Which topics and partitions the target lacks, and what stands in the way of copying into what it has."""
+"""Topics and partitions that the target lacks, and findings about topics that it already has."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from kafka_migration.core.migration.settings import Migration
 
 # Broker-side state of a reassignment, not a property of the topic.
 NOT_COPIED = {"leader.replication.throttled.replicas", "follower.replication.throttled.replicas"}
-# Record timestamps are kept, so the target would delete old records as soon as they arrive.
+# Record timestamps are kept, so the target would delete old records on arrival.
 FROZEN_WHILE_SYNCING = {"retention.ms": "-1", "retention.bytes": "-1"}
 
 
 @dataclass(frozen=True, slots=True)
 class TopicPlan:
-    """What `create_topics` will do: topics to create, and present topics to grow to a partition count."""
+    """What `create_topics` will do: topics to create, and existing topics that need more partitions."""
 
     create: tuple[NewTopic, ...]
     grow: Mapping[str, int]
@@ -40,7 +40,7 @@ def plan_topics(
     target: Mapping[str, TopicDescription],
     ledger: Ledger,
 ) -> TopicPlan:
-    """Return what has to be created; only topics that exist on the source are planned."""
+    """Return the topics and partitions to create, for topics that exist on the source."""
     create = tuple(
         _copy_of(source[topic], migration.target_replication_factor)
         for topic in migration.topics
@@ -60,7 +60,7 @@ def plan_topics(
 def settings_to_restore(
     ledger: Ledger, topics: Iterable[str], target: Mapping[str, TopicDescription]
 ) -> dict[str, Mapping[str, str | None]]:
-    """Return the frozen settings of these topics with their real values (`None`: the default), where they are ours."""
+    """Return the frozen settings of these topics, if this migration created them, with the source's values."""
     created = (ledger.topics[topic] for topic in sorted(topics) if topic in ledger.topics and topic in target)
     return {
         each.topic: each.frozen_configs
@@ -70,7 +70,7 @@ def settings_to_restore(
 
 
 def settings_to_freeze(ledger: Ledger, topics: Iterable[str]) -> dict[str, Mapping[str, str | None]]:
-    """Return the settings to freeze again, by topic: of those of ours that a cutover which was taken back restored."""
+    """Return the settings to freeze again, by topic, of created topics that a rolled-back cutover had restored."""
     return {
         topic: FROZEN_WHILE_SYNCING for topic in topics if topic in ledger.topics and not ledger.topics[topic].is_frozen
     }
@@ -99,15 +99,15 @@ def missing_target_findings(
 ) -> tuple[Finding, ...]:
     """Name every topic (`None`: of the migration) that the target does not have.
 
-    MirrorMaker 1 would wait for it for ever, and copy nothing.
+    MirrorMaker 1 would wait for it forever and copy nothing.
     """
     return tuple(
         Finding(
             Code.TARGET_TOPIC_MISSING,
             f"topic {migration.target_topic(topic)}",
             "no such topic on the target",
-            "the topic, as create_topics made it",
-            "Somebody deleted it since. Trigger a new run, which creates it again.",
+            "the topic that create_topics created",
+            "The topic was deleted since. Trigger a new run, which creates it again.",
         )
         for topic in (migration.topics if topics is None else topics)
         if topic not in target
@@ -121,7 +121,7 @@ def target_topic_findings(
     target_end_offsets: Offsets,
     ledger: Ledger,
 ) -> Iterable[Finding]:
-    """Name every target topic that cannot take a same-partition copy of its source."""
+    """Name every target topic whose partitions do not match, or that already holds other records."""
     for topic in migration.topics:
         if topic not in source or topic not in target:
             continue
@@ -142,8 +142,8 @@ def _partition_findings(
             f"topic {source.topic}",
             f"{target.partitions} partitions on the target",
             f"{source.partitions}, as on the source",
-            "Keyed records would land on other partitions after the cutover. Recreate the topic on the target "
-            "(or let this package create it), or leave it out of the migration.",
+            "Keyed records would go to other partitions after the cutover. Delete the topic on the target and create "
+            "it again (or let the run create it), or leave it out of the migration.",
         )
 
 
@@ -154,9 +154,9 @@ def _content_findings(target: TopicDescription, target_end_offsets: Offsets) -> 
             Code.TARGET_TOPIC_NOT_EMPTY,
             f"topic {target.topic}",
             f"end offset {target_end_offsets[written[0]]:,} on partition {written[0].partition} of the target",
-            "an empty topic, or one whose records this migration's ledger knows",
-            "Find out whose records these are, and who writes them. Once nobody needs them, delete the topic on the "
-            "target, or copy into topics with other names (mirror.topic_names).",
+            "an empty topic, or records that this migration's ledger knows",
+            "Find the producer of these records. If they are not needed, delete the topic on the target. Otherwise "
+            "copy into topics with other names (mirror.topic_names).",
         )
 
 
@@ -168,7 +168,7 @@ def recreated_findings(target: Mapping[str, TopicDescription], ledger: Ledger) -
             f"topic {topic}",
             f"topic id {target[topic].topic_id}",
             f"{created.topic_id}, recorded when the topic was created",
-            "The topic was deleted and created anew since. Find out by whom; its content is not what was copied.",
+            "The topic was deleted and created again. Find out by whom: its records are not the copy.",
         )
         for topic, created in sorted(ledger.topics.items())
         if topic in target and target[topic].is_another_than(created.topic_id)

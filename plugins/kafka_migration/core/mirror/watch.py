@@ -1,4 +1,4 @@
-"""What one poll of a running MirrorMaker means: go on, drained, or failed with findings."""
+"""The result of one poll of a running MirrorMaker: continue, drained, or failed with findings."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from kafka_migration.core.mirror.drain import (
 from kafka_migration.core.mirror.engine import MirrorHealth
 from kafka_migration.core.mirror.progress import ProgressMeter, progress_line
 
-# Two passes in a row, so that one reading taken between two flushes cannot end the watch.
+# Two passes in a row, so that a single reading between two flushes cannot end the watch.
 DRAINED_PASSES = 2
-# The trigger ends by itself; Airflow's own limit is only the net below it.
+# The trigger ends by itself; Airflow's own limit is only a safety net.
 TRIGGER_MARGIN = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
 class WatchLimits:
-    """When a watch fails for being late, and after how long Airflow gives its trigger up; `None`: never."""
+    """When a watch fails because it is late, and after how long Airflow times out its trigger; `None`: never."""
 
     deadline: datetime | None
     trigger_timeout: timedelta | None
 
 
 def watch_limits(now: datetime, time_limit: timedelta | None, ends_at: datetime | None) -> WatchLimits:
-    """Return the limits of a watch that begins now.
+    """Return the limits of a watch that starts now.
 
-    `ends_at` is when the watch is to be ended wherever the copy stands: before that it is never late.
+    `ends_at` is when the watch ends in any case; before that it is never late.
     """
     deadline = None if time_limit is None else max(now + time_limit, ends_at or now)
     last = deadline or ends_at
@@ -51,11 +51,11 @@ def watch_limits(now: datetime, time_limit: timedelta | None, ends_at: datetime 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What a poll is measured against.
+    """The goals against which a poll is measured.
 
-    `goals` are source ends; reaching them ends the watch only where `is_final`. `stage` is told in every progress
-    line, and `doing`, where given, in place of the watch's own words. `unread` are partitions whose end could not be
-    read just now: their goal is an earlier one and proves nothing. `findings` end the watch.
+    `goals` are source ends; reaching them ends the watch only if `is_final`. Every progress line shows `stage`, and
+    `doing`, if given, instead of the watch's own state. `unread` are partitions whose end could not be read now: their
+    goal is an earlier end and proves nothing. `findings` end the watch.
     """
 
     goals: Offsets
@@ -66,17 +66,16 @@ class Aim:
     findings: tuple[Finding, ...] = ()
 
 
-# Without a word from MirrorMaker nothing is known to be given to a task.
+# As long as MirrorMaker reports nothing, no partition counts as assigned.
 NOTHING_SAID = MirrorHealth()
 
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """Everything one poll saw. `unreachable` holds the reason when something could not be asked.
+    """The readings of one poll. `unreachable` holds the reason if a system did not answer.
 
-    `health` is what MirrorMaker says of itself, `alarm` the log line that tells of lost records, if there is one.
-    `aim` is what the readings were taken for; `None` where it is still that of the poll before. `remark` is told in
-    the progress line beside the state.
+    `health` is MirrorMaker's own report, `alarm` a log line about lost records, if there is one. `aim` holds the goals
+    of these readings; `None` means those of the poll before. The progress line shows `remark` next to the state.
     """
 
     readings: Mapping[TopicPartition, PartitionReading]
@@ -88,15 +87,15 @@ class Poll:
 
     @property
     def unassigned(self) -> frozenset[TopicPartition]:
-        """The partitions of which it is not known that somebody copies them."""
+        """The partitions that are not known to be assigned to a task."""
         return frozenset(self.readings) - (self.health.assigned or frozenset())
 
 
 class Outcome(StrEnum):
     """How the watch ended.
 
-    `drained`: everything below the goals is proved copied. `behind`: the time for mirroring was over before that, or
-    a person said stop; what was copied is kept. `followed`: a run that follows the source was ended as planned.
+    `drained`: everything below the goals is proved to be copied. `behind`: the time for mirroring ended before that, or
+    a user requested a stop; copied records are kept. `followed`: a run in mode follow ended as planned.
     """
 
     DRAINED = "drained"
@@ -107,9 +106,9 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Why a watch ends without having reached a goal, in words, and what that makes it.
+    """Why a watch ends without reaching its goals, and its outcome.
 
-    One that is failed by it has `findings`.
+    A failed one has `findings`.
     """
 
     outcome: Outcome
@@ -121,10 +120,10 @@ class Ending:
 class WatchResult:
     """The end of a watch: outcome, the last progress line, and when drained the goals that were proved.
 
-    `proved` are offsets before which nothing is left to copy, `gaps` what the source deleted before it was copied.
-    `fence` is the document of the fence proof, where the goals are fenced ends. `reason` says in words why a watch
-    ended that did not reach its goals, `lag` the offsets left then, `rate` how many per second were copied
-    on the average (`None`: not known).
+    `proved` are offsets before which nothing is left to copy. `gaps` are ranges that the source deleted before they
+    were copied. `fence` is the document of the fence proof, if the goals are fenced ends. If the watch did not reach
+    its goals, `reason` says why, `lag` is the number of offsets left, and `rate` the average number copied per second
+    (`None`: unknown).
     """
 
     outcome: Outcome
@@ -156,15 +155,15 @@ class WatchResult:
 
 @dataclass(slots=True)
 class Watch:
-    """The bookkeeping between polls: movement per partition, passes in a row, progress.
+    """The state between polls: movement per partition, passes in a row, progress.
 
-    `goals` are what it begins with; a poll's `aim` may bring new ones.
+    `goals` are the first goals; a poll's `aim` may bring new ones.
 
-    `proved` are offsets before which, from the position that was probed on, there is no record to copy: that stays
-    true, also when the source deletes the markers that lie there.
+    `proved` are offsets: between the probed position and such an offset there is no record to copy. This remains true
+    if the source later deletes the markers in between.
 
-    All times are monotonic seconds of one process; a restarted watcher starts its stall clocks anew, while
-    the deadline is absolute and lies with the caller.
+    All times are monotonic seconds of one process. A restarted watch starts its stall clocks again; the deadline is
+    absolute and belongs to the caller.
     """
 
     start_positions: Offsets
@@ -173,7 +172,7 @@ class Watch:
     started_s: float
     meter: ProgressMeter = field(init=False)
     aim: Aim = field(init=False)
-    lag: Lag = field(init=False, default=Unknown("nothing was read yet"))
+    lag: Lag = field(init=False, default=Unknown("nothing read yet"))
     passes: int = 0
     progress: str = ""
     proved: dict[TopicPartition, int] = field(default_factory=dict)
@@ -186,7 +185,7 @@ class Watch:
         self._assigned_s = self.started_s
 
     def take(self, poll: Poll, now_s: float) -> WatchResult | None:
-        """Take one poll in; return the result when the watch is over."""
+        """Add a poll; return the result when the watch is over."""
         self._aim_at(poll.aim or self.aim)
         self.proved |= {p: r.probe.offset for p, r in poll.readings.items() if r.probe is not None}
         self.lag = _lag(poll)
@@ -204,7 +203,7 @@ class Watch:
         return WatchResult(Outcome.DRAINED, self.progress, goals=self.goals, proved=proved)
 
     def end(self, ending: Ending) -> WatchResult:
-        """Return the result of a watch that ends now, wherever the copy stands."""
+        """Return the result of a watch that ends now, whether or not it reached its goals."""
         lag = self.lag.offsets if isinstance(self.lag, Known) else None
         return WatchResult(
             ending.outcome,
@@ -223,11 +222,11 @@ class Watch:
         self.meter.total = self._total()
 
     def _total(self) -> int:
-        # A partition that the start did not know was added since: all of it is to be copied.
+        # A partition that did not exist at the start was added since: all of it must be copied.
         return sum(max(0, goal - self.start_positions.get(p, 0)) for p, goal in self.goals.items())
 
     def needs_probe(self, partition: TopicPartition, expected_next: int) -> bool:
-        """A probe is worth its cost only where the position stood still since the last poll."""
+        """Whether to probe a partition: only if its position did not move since the last poll."""
         return self._moved.get(partition, (None, 0.0))[0] == expected_next
 
     def _all_drained(self, poll: Poll) -> bool:
@@ -249,7 +248,7 @@ class Watch:
         if isinstance(self.lag, Unknown):
             return f"waiting, {self.lag.reason}"
         if poll.unassigned:
-            return f"waiting, {len(poll.unassigned)} partition(s) are not given to a task yet"
+            return f"waiting, {len(poll.unassigned)} partition(s) not assigned to a task yet"
         if self.lag.offsets == 0:
             return "at the goal, confirming" if self.aim.is_final else "at the end of the source"
         return "waiting for the first records" if self.meter.copied == 0 else "mirroring"
@@ -270,14 +269,14 @@ class Watch:
 
     def _stalls(self, poll: Poll, now_s: float) -> tuple[Finding, ...]:
         if poll.unreachable is not None:
-            # Nobody saw whether it moved; and a MirrorMaker that died, or lost a cluster, gets its time anew.
+            # Movement was not observed; a MirrorMaker that died or lost a cluster gets the full time again.
             self._moved = {p: (position, now_s) for p, (position, _) in self._moved.items()}
         findings = []
         for partition, reading in sorted(poll.readings.items()):
             if reading.expected_next is None:
                 continue
             position, since_s = self._moved.get(partition, (None, now_s))
-            # At its goal a partition may rest for as long as it likes; its clock starts when a later goal comes.
+            # A partition at its goal cannot stall; its clock starts again with the next goal.
             if position != reading.expected_next or drain_of(reading) is Drain.DRAINED:
                 self._moved[partition] = (reading.expected_next, now_s)
             elif now_s - since_s >= self.stall_after_s:
@@ -303,6 +302,6 @@ def _stalled(partition: TopicPartition, reading: PartitionReading, still_s: floa
         Code.MIRROR_STALLED,
         str(partition),
         f"position {reading.expected_next:,} unchanged for {still_s:.0f} s, goal {reading.goal:,}",
-        "movement within watch.stall_after",
-        "Mend the cause and trigger the run again; what was copied stays.",
+        "progress within watch.stall_after",
+        "Fix the cause and trigger the run again. Copied records are kept.",
     )

@@ -1,11 +1,11 @@
-"""The course of a watch whose goals move with the source.
+"""The goals of a watch that move with the source.
 
-Following has one stage: the goals are the source's ends of this moment, and reaching them ends nothing.
+Mode follow has one stage: the goals are the source's current ends, and reaching them does not end the watch.
 
 A cutover approaches the live end, proves the fence, and drains to the fenced ends:
 
-approaching   goals are the source's ends of this moment; near once the whole lag is small enough
-near          the producers were told to stop; MirrorMaker goes on while the fence is proved
+approaching   goals are the source's current ends; near once the total lag is small enough
+near          the producers were asked to stop; MirrorMaker continues while the fence is being proved
 fenced        goals are the fenced ends; reaching them ends the watch
 """
 
@@ -22,24 +22,24 @@ from kafka_migration.core.mirror.watch import Aim
 
 @dataclass(slots=True)
 class FollowCourse:
-    """The goals of a watch that follows the source; they begin with the plan's and never lose a partition."""
+    """The goals of a watch that follows the source; they start with the plan's and never lose a partition."""
 
     goals: Offsets
     isolation: IsolationLevel
     stage: str = "following"
 
     def aim(self, ends: SourceEnds) -> Aim:
-        """Take one look at the source in; return what to measure the copy against."""
+        """Add a reading of the source's ends; return the goals to measure the copy against."""
         self.goals = _live_goals(self.goals, ends, self.isolation)
         return Aim(self.goals, is_final=False, stage=self.stage, unread=ends.unreadable)
 
 
 @dataclass(slots=True)
 class CutoverCourse:
-    """Which stage the watch is in. `goals` begin with the plan's and never lose a partition.
+    """The stage of the watch. `goals` start with the plan's and never lose a partition.
 
-    `fence` is there from the announcement on, `fenced_ends` while the fence is proved and holds. A restarted
-    watcher gives both as they were recorded; ends that moved in between show at the first look.
+    `fence` is set from the announcement on, `fenced_ends` while the fence is proved and holds. A restarted watch passes
+    both as they were recorded; ends that moved in between show at the first reading.
     """
 
     goals: Offsets
@@ -50,13 +50,13 @@ class CutoverCourse:
 
     @property
     def stage(self) -> str:
-        """The stage's name, as the progress line tells it."""
+        """The stage's name, as in the progress line."""
         if self.fence is None:
             return "approaching"
         return "near" if self.fenced_ends is None else "fenced"
 
     def aim(self, ends: SourceEnds) -> Aim:
-        """Take one look at the source in; return what to measure the copy against."""
+        """Add a reading of the source's ends; return the goals to measure the copy against."""
         self.goals = _live_goals(self.goals, ends, self.isolation)
         if self.fence is None:
             doing = f"near is a lag of {self.near_offsets:,}"
@@ -71,11 +71,11 @@ class CutoverCourse:
         )
 
     def is_near(self, lag: Lag) -> bool:
-        """Whether it is time to tell the producers to stop: once, and never on a lag that is not known."""
+        """Whether to ask for the producers to stop: once, and never if the lag is unknown."""
         return self.fence is None and isinstance(lag, Known) and lag.offsets <= self.near_offsets
 
     def _judge_fence(self, ends: SourceEnds, status: FenceStatus) -> None:
-        """Keep a proved fence only while nothing contradicts it; what cannot be read contradicts nothing."""
+        """Keep a proved fence until a reading contradicts it; an unreadable partition does not."""
         if self.fenced_ends is not None and self._is_broken(self.fenced_ends, ends):
             self.fenced_ends = None
         if self.fenced_ends is None:
@@ -88,6 +88,6 @@ class CutoverCourse:
 
 
 def _live_goals(goals: Offsets, ends: SourceEnds, isolation: IsolationLevel) -> Offsets:
-    """Return the ends that MirrorMaker's consumer can see now; one that could not be read stays what it was."""
+    """Return the ends that MirrorMaker's consumer can see now; an unreadable end keeps its last value."""
     live = ends.last_stable_offsets if isolation == "read_committed" else ends.high_watermarks
     return {**goals, **{p: live[p] for p in ends.partitions if p in live}}

@@ -1,4 +1,4 @@
-"""Alerts: what a person must be told about a run that they are not looking at, and in which words."""
+"""Alerts: the events of a run that operators must be notified of, and their texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MirrorFailed, OffsetsNotMoved, ValidationFailed
 from kafka_migration.core.migration.alert_settings import AlertKind
 
-# More would hide the first one, which is the one to act on.
+# A longer list would hide the first finding, which is the one to act on.
 MAX_FINDINGS = 10
 
 
@@ -20,11 +20,11 @@ HEADLINES = {
     AlertKind.REFUSED: "the run was refused",
     AlertKind.STALLED: "mirroring failed",
     AlertKind.FAILED: "the copy is not proved",
-    AlertKind.BEHIND: "the run did not get everything done in time",
+    AlertKind.BEHIND: "the run did not finish in time",
     AlertKind.NOT_STOPPED: "MIRRORMAKER MAY STILL RUN",
     AlertKind.ERROR: "the run failed",
     AlertKind.PRODUCERS: "stop your producers now",
-    AlertKind.APPROVAL: "an approval is wanted",
+    AlertKind.APPROVAL: "an approval is needed",
     AlertKind.TOO_LONG: "the run takes too long",
     AlertKind.UNREACHABLE: "no answer while MirrorMaker runs",
 }
@@ -33,10 +33,10 @@ ENDED = frozenset(AlertKind) - {AlertKind.PRODUCERS, AlertKind.APPROVAL, AlertKi
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """One message: its kind, the run that it is about, the codes that it names, and what it says line by line.
+    """One message: its kind, its run, the codes that it names, and its lines of text.
 
-    `link` leads to the run in Airflow; `next_act` is the first thing to do. What may happen several times in one run
-    has `once`, which tells one time from another.
+    `link` leads to the run in Airflow; `next_act` is the first thing to do. An event that may happen several times in
+    one run has a different `once` each time.
     """
 
     kind: AlertKind
@@ -62,11 +62,11 @@ class Alert:
 
     @property
     def html(self) -> str:
-        """The whole message as HTML; names of topics and groups are no markup."""
+        """The whole message as HTML; names of topics and groups are escaped."""
         return f"<pre>{html.escape(self.text)}</pre>"
 
     def to_document(self) -> dict[str, Any]:
-        """Return what templates may use, as plain JSON values."""
+        """Return the values for templates, as plain JSON values."""
         return {
             "kind": str(self.kind),
             "migration": self.migration,
@@ -81,7 +81,7 @@ class Alert:
 
 
 def run_link(base_url: str, dag_id: str, run_id: str, task_id: str = "") -> str:
-    """Return the address of a run in Airflow's UI, or that of the question that one of its tasks asks people."""
+    """Return the URL of a run in Airflow's UI, or of the question that one of its tasks asks."""
     path = f"/dags/{quote(dag_id, safe='')}/runs/{quote(run_id, safe='')}"
     question = f"/tasks/{quote(task_id, safe='')}/required_actions" if task_id else ""
     return f"{base_url.rstrip('/')}{path}{question}"
@@ -89,10 +89,10 @@ def run_link(base_url: str, dag_id: str, run_id: str, task_id: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a run ended: its outcome, the refusals (`{"error", "findings"}`) and what was late, and the bad tasks.
+    """How a run ended: its outcome, the refusals (`{"error", "findings"}`), the late findings, and the bad tasks.
 
-    `release_problem` says why the reservation was not freed. `may_run` tells that MirrorMaker was started, and that
-    neither a certificate nor its host says that it has stopped.
+    `release_problem` says why the reservation was not freed. `may_run` means that MirrorMaker was started and neither a
+    stop certificate nor its host confirms that it has stopped.
     """
 
     outcome: str
@@ -112,7 +112,7 @@ class Ended:
 
     @property
     def kind(self) -> AlertKind | None:
-        """Why a person must be told of this end; `None`: there is nothing to tell."""
+        """The kind of alert for this end; `None`: no alert is needed."""
         if self.may_run:
             return AlertKind.NOT_STOPPED
         if self.refusals:
@@ -122,7 +122,7 @@ class Ended:
         return AlertKind.BEHIND if self.late else None
 
 
-# A cutover that was told to end, or whose producers would not stand still, is not MirrorMaker's fault.
+# A cutover that was stopped, or whose producers did not stop, is not a failure of MirrorMaker.
 _NOT_MIRRORMAKER = {Code.FENCE_MOVING, Code.FENCE_OPEN_TRANSACTION, Code.STOP_REQUESTED, Code.CUTOVER_ABORTED}
 
 
@@ -137,7 +137,7 @@ def _kind_of(errors: set[str], codes: set[Code]) -> AlertKind:
 
 
 def ended_alert(migration: str, run: str, link: str, ended: Ended) -> Alert | None:
-    """Return the alert of a run that has ended, if a person must be told of it."""
+    """Return the alert of a run that has ended, if one is needed."""
     kind = ended.kind
     if kind is None:
         return None
@@ -149,7 +149,7 @@ def ended_alert(migration: str, run: str, link: str, ended: Ended) -> Alert | No
         *((f"… and {more} more in the report",) if more > 0 else ()),
         *tasks,
         *((f"The reservation was not freed: {ended.release_problem}",) if ended.release_problem else ()),
-        f"MirrorMaker: {_MAY_RUN if ended.may_run else 'none of this run is running'}",
+        f"MirrorMaker: {_MAY_RUN if ended.may_run else 'no process of this run is running'}",
         f"Verdict of this run: {ended.verdict or 'none'}",
         f"Evidence: {ended.evidence}",
     )
@@ -157,12 +157,12 @@ def ended_alert(migration: str, run: str, link: str, ended: Ended) -> Alert | No
     return Alert(kind, migration, run, link, _next_act(kind, findings, ended), codes, lines)
 
 
-_MAY_RUN = "not known to have stopped; its host stops it when its lease is over"
+_MAY_RUN = "may still run; its host stops it when its lease expires"
 
 
 def _next_act(kind: AlertKind, findings: Sequence[Finding], ended: Ended) -> str:
     if kind is AlertKind.NOT_STOPPED:
-        return "clear the task stop_mirror of the run, or look on the MirrorMaker host (runbook, MirrorMaker runs on)."
+        return "clear the run's task stop_mirror, or check the MirrorMaker host (runbook, MirrorMaker runs on)."
     if findings:
         return findings[0].remedy
     return f"read the log of the task {next(iter(ended.bad_tasks), 'finish')}."

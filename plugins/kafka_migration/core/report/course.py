@@ -1,4 +1,4 @@
-"""How long the phases of a run took, and how fast they were, as a section of its report."""
+"""The section of a run's report on its phases: how long they took, and how fast they were."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Document = Mapping[str, Any]
 
 
 class Phase(NamedTuple):
-    """A phase of a run: when it began and ended, in seconds, and what it did."""
+    """A phase of a run: when it started, how many seconds it took, and what it did."""
 
     name: str
     began_at: str
@@ -23,14 +23,14 @@ class Phase(NamedTuple):
 
 
 def course(run: Document) -> str:
-    """Return the section; empty where the run came to nothing that took time."""
+    """Return the section; empty if the run did not reach any phase."""
     rows = [(phase.name, phase.began_at, duration(phase.seconds), phase.did or "–") for phase in phases(run)]
     if not rows:
         return ""
     started_at, finished_at = run.get("started_at"), run["finished_at"]
     total = _seconds(started_at, finished_at)
-    words = "" if total is None else f"\n\nAll in all: {duration(total)}, from {started_at} to {finished_at}."
-    return f"## Times\n\n{table(('Phase', 'Began', 'Took', 'Did'), rows)}{words}"
+    words = "" if total is None else f"\n\nTotal: {duration(total)}, from {started_at} to {finished_at}."
+    return f"## Times\n\n{table(('Phase', 'Started', 'Duration', 'Amount'), rows)}{words}"
 
 
 def phases(run: Document) -> Iterator[Phase]:
@@ -66,7 +66,7 @@ def _planned_at(steps: Document) -> str | None:
 
 
 def _seconds(began_at: str | None, ended_at: str | None) -> float | None:
-    """Return how long it took; `None` where a moment is missing, or an earlier attempt's."""
+    """Return the duration; `None` if a moment is missing or belongs to an earlier attempt."""
     if not began_at or not ended_at:
         return None
     seconds = (datetime.fromisoformat(ended_at) - datetime.fromisoformat(began_at)).total_seconds()

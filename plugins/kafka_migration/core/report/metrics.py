@@ -1,4 +1,4 @@
-"""Metrics: what is measured of a migration, under which names. Nothing decides by them."""
+"""The metrics of a migration and their names. They are output only: no decision uses them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ PREFIX = "kafka_migration"
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One value: a gauge that is set, or a counter that goes up by it; `tags` tell the migration, and what else.
+    """One value: a gauge to set, or the increment of a counter; `tags` name the migration and more.
 
-    Where tags do not exist (plain StatsD) their values follow the name, as in Airflow's own metrics.
+    Without support for tags (plain StatsD) their values follow the name, as in Airflow's own metrics.
     """
 
     name: str
@@ -27,12 +27,12 @@ class Metric:
 
     @property
     def full_name(self) -> str:
-        """The name, tags apart."""
+        """The name without tags."""
         return f"{PREFIX}.{self.name}"
 
     @property
     def name_with_tags(self) -> str:
-        """The name followed by the values of the tags; a value's dots would make levels of it."""
+        """The name followed by the values of the tags; dots in a value would create name levels."""
         return ".".join((self.full_name, *(value.replace(".", "__") for value in self.tags.values())))
 
 
@@ -47,15 +47,15 @@ class MetricsOf:
         return {"migration": self.migration}
 
     def lag(self, lag: Lag, meter: ProgressMeter) -> Iterator[Metric]:
-        """Yield lag (offsets), rate (offsets a second) and time left (seconds), as far as each is known.
+        """Yield lag (offsets), rate (offsets per second) and time left (seconds), each if known.
 
-        A lag that is not known is no number: `lag_unknown` is 1 then.
+        If the lag is unknown it has no value, and `lag_unknown` is 1.
         """
         yield Metric("lag_unknown", self._tags, 0 if isinstance(lag, Known) else 1)
         if isinstance(lag, Known):
             yield Metric("lag", self._tags, lag.offsets)
         if meter.rate is not None:
-            # After a death the copy may begin further back; StatsD would take a minus for a decrease.
+            # After a restart the copy may resume further back; StatsD treats a negative value as a decrement.
             yield Metric("rate", self._tags, max(0.0, meter.rate))
         if meter.eta_s is not None and isinstance(lag, Known):
             yield Metric("eta", self._tags, meter.eta_s)

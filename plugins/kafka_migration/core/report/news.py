@@ -1,4 +1,4 @@
-"""What goes on now and how the last run ended, as whoever looks from outside is told. Nothing decides by it."""
+"""The current progress and the last run's result, for monitoring. No decision uses them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.shown import duration
 
 NEWS_SCHEMA = 1
-# What a run finds of the copy as it is now: it takes back what earlier runs proved.
+# Findings about the present copy, which invalidate what earlier runs proved.
 CONTRADICTING = frozenset(
     {
         Code.TARGET_WRITTEN_BY_OTHERS,
@@ -35,7 +35,7 @@ CONTRADICTING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """What a run found that speaks against an earlier good verdict."""
+    """A finding of a run that contradicts an earlier good verdict."""
 
     code: str
     subject: str
@@ -58,7 +58,7 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True)
 class LastRun:
-    """How the last run ended; `contradictions` also has those that earlier runs found and none has refuted since."""
+    """How the last run ended; `contradictions` includes those of earlier runs that no run has refuted since."""
 
     run: str
     at: str
@@ -89,9 +89,9 @@ class LastRun:
 def contradictions(
     before: Iterable[Contradiction], findings: Iterable[Finding], run: str, at: str, refuted: Collection[str] | None
 ) -> tuple[Contradiction, ...]:
-    """Return what still speaks against the copy after a run.
+    """Return the contradictions that still hold after a run.
 
-    `refuted` are the topics whose whole copy the run has found good, `None` for all of the migration.
+    `refuted` are the topics whose whole copy the run has proved, `None` for all topics of the migration.
     """
     kept = () if refuted is None else tuple(each for each in before if not each.is_about(refuted))
     new = (Contradiction(str(f.code), f.subject, f.found, run, at) for f in findings if f.code in CONTRADICTING)
@@ -101,7 +101,7 @@ def contradictions(
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Which step a run has come to, and what its watch saw last; `None` is *not known*."""
+    """The current step of a run, and the last readings of its watch; `None` means *unknown*."""
 
     run: str
     at: str
@@ -148,7 +148,7 @@ class Progress:
 
     @property
     def words(self) -> str:
-        """How far the copy is: share, lag, rate, time left; empty where the watch has said nothing."""
+        """The progress of the copy: share, lag, rate, time left; empty before the first reading."""
         if self.copied is None or self.total is None:
             return ""
         share = 100.0 if not self.total else 100 * min(1.0, self.copied / self.total)

@@ -1,4 +1,4 @@
-"""Who did what in a run, as lines of its report."""
+"""The users of a run and their answers, as lines of its report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kafka_migration.core.text.markdown import escaped
 
 
 def people(run: Mapping[str, Any]) -> str:
-    """Return the section about people; empty where nobody was asked and nobody is known."""
+    """Return the section about users; empty if no user was asked or is known."""
     lines = [f"- {line}" for line in _lines(run)]
     return "## Who\n\n" + "\n".join(lines) if lines else ""
 
@@ -26,7 +26,7 @@ def _lines(run: Mapping[str, Any]) -> Iterator[str]:
 
 def _producers(asked: Mapping[str, Any]) -> str:
     if asked["chosen"] is None:
-        return f"asked at {asked['announced_at']} to stop them; nobody answered, the fence decided"
+        return f"asked at {asked['announced_at']} to stop them; there was no answer, and the fence decided"
     return f"{_name(asked['by'])} answered “{asked['chosen']}” at {asked['answered_at']}"
 
 
@@ -34,7 +34,7 @@ def _approval(asked: Mapping[str, Any]) -> str:
     if asked["answered_at"] is None:
         return f"asked at {asked['asked_at']}; no answer so far"
     if asked["chosen"] is None:
-        return f"asked at {asked['asked_at']}; nobody answered in time"
+        return f"asked at {asked['asked_at']}; no answer in time"
     by = asked["responded_by"]
     return (
         f"{_name(by['name'] or by['id'] or 'a user that Airflow does not name')} chose “{escaped(asked['chosen'])}” at "

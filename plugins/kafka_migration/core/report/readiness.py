@@ -1,4 +1,4 @@
-"""Whether a rehearsal has shown that the migration may be cut over, and what stands against it."""
+"""Whether a rehearsal has shown that the migration is ready for cutover, and why not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kafka_migration.core.text.names import group_subject
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """What stands against a cutover; nothing: it is ready. `notes` are worth knowing and stand against nothing."""
+    """The reasons against a cutover; without any it is ready. `notes` do not prevent a cutover."""
 
     against: tuple[str, ...]
     notes: tuple[str, ...]
@@ -52,7 +52,7 @@ def _notes(run: Mapping[str, Any]) -> Iterator[str]:
         if group["verdict"] == GroupVerdict.PROVISIONAL:
             yield f"{group_subject(group['group'])} still reads on the source: stop its consumers before the cutover"
         elif group["verdict"] == GroupVerdict.LEFT_OUT and not _has_nothing_to_move(group):
-            yield f"{group_subject(group['group'])} would be left behind: {'; '.join(group['reasons'])}"
+            yield f"{group_subject(group['group'])} would not be moved: {'; '.join(group['reasons'])}"
 
 
 def _has_nothing_to_move(group: Mapping[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""The note of a run in Airflow: what it came to, on one line."""
+"""The note of a run in Airflow: its result on one line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from kafka_migration.core.migration.settings import Mode
 
-# Airflow keeps 1,000 characters, and what a person wrote is kept below.
+# Airflow keeps 1,000 characters, and a user's own note is kept below ours.
 MAX_NOTE = 300
 _LONGEST = 1000
 _MAX_CODES = 3
@@ -22,7 +22,7 @@ def run_note(run: Mapping[str, Any]) -> str:
 
 
 def joined_notes(ours: str, present: str | None) -> str:
-    """Return the note with what a person wrote below ours; a line of ours from an earlier end is replaced."""
+    """Return our note with the user's text below it; our line of an earlier attempt is replaced."""
     lines = (present or "").splitlines()
     theirs = "\n".join(lines[1:] if lines and _OURS.match(lines[0]) else lines).strip()
     return f"{ours}\n\n{theirs}"[:_LONGEST] if theirs else ours
@@ -39,7 +39,7 @@ def _parts(run: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _records(run: Mapping[str, Any]) -> str:
-    """Return how many records of the copy are proved in all, or else how many this run compared."""
+    """Return how many records of the copy are proved in total, or else how many this run compared."""
     counts = [_proved(topic) for topic in run["topics"]]
     return f"{sum(counts):,} records" if counts else ""
 

@@ -71,7 +71,7 @@ def _findings(run: Mapping[str, Any]) -> str:
 
 
 def _told(text: str) -> str:
-    # The report is a file that people read as it is, too.
+    # The report is also read as plain text.
     return escaped(text, is_file=True)
 
 
@@ -89,20 +89,20 @@ def _topics(run: Mapping[str, Any]) -> str:
         for topic in run["topics"]
     ]
     verdict_of = "the interval" if run["interval"] else "this run"
-    header = ("Topic", f"Verdict of {verdict_of}", "Source records", "Target records", "Whole topic", "Proved in all")
+    header = ("Topic", f"Verdict of {verdict_of}", "Source records", "Target records", "Whole topic", "Proved in total")
     return "\n\n".join(["## Validation", table(header, rows), *_whole_topics(run)])
 
 
 def _whole(topic: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what all runs together came to, and how many records they prove, which earlier versions did not tell."""
+    """Return the verdict of all runs together, and their proved records, which earlier versions did not record."""
     whole = topic.get("whole")
     if not whole:
-        return topic["whole_verdict"] or "not yet read", "–"
+        return topic["whole_verdict"] or "not yet compared", "–"
     return whole["standing"], record_count(whole["target_records"])
 
 
 def _whole_topics(run: Mapping[str, Any]) -> list[str]:
-    """Return one list of what keeps topics from being proved as a whole, with the first reasons of each."""
+    """Return one list of the topics that are not proved as a whole, with the first reasons of each."""
     lines = [
         f"- {topic['topic']} as a whole, {whole['standing']}: {'; '.join(whole['reasons'][:3])}"
         for topic in run["topics"]
@@ -124,8 +124,8 @@ def _differences(run: Mapping[str, Any]) -> str:
 
 _DIFFERENCE_COLUMNS = ("Kind", "Fields", "Source", "Target")
 _HOW_TO_LOOK = (
-    "The first of each topic; all of them are in the Parquet file beside the validation's result. The commands show a "
-    "record once `SOURCE` and `TARGET` are set to the bootstrap servers."
+    "The first differences of each topic; all of them are in the Parquet file next to the validation's result. The "
+    "commands show a record if `SOURCE` and `TARGET` are set to the bootstrap servers."
 )
 
 
@@ -142,12 +142,12 @@ def _command(side: str, topic: str, difference: Mapping[str, Any]) -> str:
 
 
 def record_count(records: int | None) -> str:
-    """Return a number of records as text; `None` is one that is not known."""
+    """Return a number of records as text; `None` means unknown."""
     return "not known" if records is None else f"{records:,}"
 
 
-# What became of a group in a rollback, where "moved" would say the opposite.
-_ROLLED_BACK = {"moved": "put back", "already_moved": "was there already", "not_written": "nothing written"}
+# The results of a rollback, where "moved" would mean the opposite.
+_ROLLED_BACK = {"moved": "put back", "already_moved": "already there", "not_written": "nothing written"}
 
 
 def _groups(run: Mapping[str, Any]) -> str:
@@ -178,7 +178,7 @@ def _target_only(run: Mapping[str, Any]) -> str:
         for each in plan.get("target_only", ())
     ]
     header = ("Topic", "Records on the target only", "First offsets")
-    return "## What only the target has\n\n" + table(header, rows) if rows else ""
+    return "## Records only on the target\n\n" + table(header, rows) if rows else ""
 
 
 def _first_offsets(target_only: Mapping[str, Any]) -> str:
@@ -213,14 +213,14 @@ def _decommission(run: Mapping[str, Any]) -> str:
         )
         for point in points
     ]
-    answer = "**No**, because of what follows." if is_no else "**Yes.**"
+    answer = "**No**, because:" if is_no else "**Yes.**"
     header = ("Question", "Answer", "Because")
     return f"## May the source be switched off?\n\n{answer}\n\n{table(header, rows)}"
 
 
 def _hooks(run: Mapping[str, Any]) -> str:
     rows = [(hook["hook"], hook["called"], hook["at"], escaped(str(hook["result"]))) for hook in run.get("hooks") or ()]
-    return "## Called on the way\n\n" + table(("When", "What", "Ended", "Result"), rows) if rows else ""
+    return "## Hooks\n\n" + table(("When", "What", "Ended", "Result"), rows) if rows else ""
 
 
 def _mirror(run: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What a person does after a run, whatever the run was and however it ended."""
+"""The steps for an operator after any run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kafka_migration.core.migration.settings import ROLLBACK_DAG_PREFIX, Mode
 from kafka_migration.core.migration.task_steps import SKIPPED, SUCCESS
 from kafka_migration.core.report.readiness import readiness
 
-# More of them are in the section of the findings.
+# The findings section of the report has all codes.
 MAX_CODES = 5
 
 
@@ -21,7 +21,7 @@ def next_acts(run: Mapping[str, Any]) -> list[str]:
 
 
 def _after_trouble(run: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what the findings ask for, or where to look without any."""
+    """Yield the steps for the findings, or where to look without findings."""
     if run["findings"]:
         yield from _by_code(run)
     elif run["outcome"] == "failed":
@@ -31,7 +31,7 @@ def _after_trouble(run: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _written_steps(run: Mapping[str, Any]) -> list[str]:
-    """Return what the cutover or rollback itself wrote down."""
+    """Return the steps that the cutover or rollback recorded."""
     done = run["steps"].get("cutover") or run["steps"].get("rolled-back")
     steps: list[str] = done["next_steps"] if done else []
     return steps
@@ -57,16 +57,16 @@ def _after_success(run: Mapping[str, Any]) -> Iterator[str]:
     if run["outcome"] == "not in window":
         yield "Nothing. The next scheduled run copies and validates."
     elif run["outcome"] in {"behind", "validation pending"}:
-        yield "Nothing at once: the next run goes on where this one stopped. If that repeats, give it a longer window."
+        yield "Nothing now: the next run continues where this one stopped. If that repeats, set a longer window."
     elif mode == Mode.REHEARSE:
         yield from _after_rehearsal(run)
     elif mode == Mode.VALIDATE:
         yield (
-            f"Nothing. Before the cutover trigger `kafka_migration__{name}` in mode rehearse. After it, "
+            f"Nothing. Before the cutover, trigger `kafka_migration__{name}` in mode rehearse. After it, "
             f"`kafka-migration decommission {name}` says whether the source may be switched off."
         )
     elif mode in {Mode.RESTORE, Mode.FAIL_BACK}:
-        yield f"Nothing was taken back. See the plan of `{ROLLBACK_DAG_PREFIX}{name}`."
+        yield f"Nothing was rolled back. See the plan of `{ROLLBACK_DAG_PREFIX}{name}`."
     else:
         yield f"Nothing. Later runs copy what is new. Before the cutover, rehearse: `kafka_migration__{name}`."
 
@@ -74,9 +74,9 @@ def _after_success(run: Mapping[str, Any]) -> Iterator[str]:
 def _after_rehearsal(run: Mapping[str, Any]) -> Iterator[str]:
     found = readiness(run)
     if found is not None and not found.is_ready:
-        yield "Remove what stands against a cutover (above), and rehearse again."
+        yield "Resolve the reasons above, and rehearse again."
         return
     yield (
-        f"When the producers can be stopped, trigger `kafka_migration__{run['migration']}` in mode cutover. It tells "
-        "you when to stop them, and asks before it moves a group."
+        f"When the producers can be stopped, trigger `kafka_migration__{run['migration']}` in mode cutover. It "
+        "asks you when to stop them, and asks for approval before it moves a group."
     )

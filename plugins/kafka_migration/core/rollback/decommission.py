@@ -1,6 +1,6 @@
-"""May the old cluster be switched off? What must be true of both clusters and of the ledger, question by question.
+"""May the old cluster be switched off? The conditions on both clusters and on the ledger, question by question.
 
-What is not known is no yes.
+If a condition is unknown, the answer is no.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NOT_KNOWN = timedelta.max
 
 @dataclass(frozen=True, slots=True)
 class SourceGroup:
-    """A group with commits on the migration's topics on the source; `commits` is `None` where they cannot be read."""
+    """A group with commits on the migration's topics on the source; `commits` is `None` if they cannot be read."""
 
     group: str
     is_active: bool
@@ -33,16 +33,16 @@ class SourceGroup:
 
 @dataclass(frozen=True, slots=True)
 class OldCluster:
-    """What was read of both clusters, about all topics that were ever copied.
+    """The state of both clusters, for all topics that were ever copied.
 
-    :param topics: those of the migration file, and whatever else was copied
-    :param source_ends: the ends of the source; a partition that cannot be read is missing
-    :param source_partitions: how many partitions each topic has there
-    :param source_groups: everybody who has commits on these topics there
-    :param commits_at_cutover: what the moved groups had committed there when they were moved, as it was saved
-    :param target_commits: where they stand on the target now
-    :param written: where the cutovers put them there
-    :param active_on_target: the groups that have members there
+    :param topics: those of the migration file, and all others that were copied
+    :param source_ends: the end offsets on the source; unreadable partitions are missing
+    :param source_partitions: the number of partitions of each topic on the source
+    :param source_groups: all groups with commits on these topics on the source
+    :param commits_at_cutover: the saved source commits of the moved groups at their cutover
+    :param target_commits: their current commits on the target
+    :param written: the offsets that the cutovers wrote for them
+    :param active_on_target: the groups with members on the target
     :param retention: how long the source keeps records; `None` is without a limit
     """
 
@@ -61,9 +61,9 @@ class OldCluster:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long nothing may have been written to the source, and how long the way back stays open.
+    """How long the source must have received no records, and how long a rollback must remain possible.
 
-    `overlap` of `None` is each topic's own retention on the source.
+    An `overlap` of `None` means each topic's own retention on the source.
     """
 
     quiet: timedelta = timedelta(hours=24)
@@ -84,7 +84,7 @@ class Point:
 
 
 def decommission_points(old: OldCluster, patience: Patience) -> tuple[Point, ...]:
-    """Return every question with its answer; the old cluster may go if none is no."""
+    """Return every question with its answer; the old cluster may be switched off if no answer is no."""
     return tuple(_point(question, ask(old, patience)) for question, ask in _QUESTIONS)
 
 
@@ -109,7 +109,7 @@ def _cut_over(old: OldCluster, _: Patience) -> Iterator[str]:
 def _stopped(old: OldCluster, _: Patience) -> Iterator[str]:
     open_generation = old.ledger.open_generation
     if open_generation is not None:
-        yield f"generation {open_generation.number} has no stop certificate: a MirrorMaker may still read there"
+        yield f"generation {open_generation.number} has no stop certificate: its MirrorMaker process may still run"
 
 
 def _proved(old: OldCluster, _: Patience) -> Iterator[str]:
@@ -127,13 +127,13 @@ def _quiet(old: OldCluster, patience: Patience) -> Iterator[str]:
     for topic in old.topics:
         partitions = [p for p in copied if p.topic == topic]
         if len(partitions) != old.source_partitions.get(topic):
-            yield f"{topic}: {old.source_partitions.get(topic, 0)} partitions, {len(partitions)} when it was copied"
+            yield f"{topic}: {old.source_partitions.get(topic, 0)} partitions, but {len(partitions)} when it was copied"
         for partition in sorted(partitions):
             end = old.source_ends.get(partition)
             if end != copied[partition]:
                 found = "cannot be read" if end is None else f"is {end:,}"
-                yield f"{partition}: its end {found}, and {copied[partition]:,} when it was copied"
-    yield from _too_young(old, patience.quiet, "nothing may be written for")
+                yield f"{partition}: its end {found}, but was {copied[partition]:,} when it was copied"
+    yield from _too_young(old, patience.quiet, "the source must receive no records for")
 
 
 def _too_young(old: OldCluster, least: timedelta, what: str) -> Iterator[str]:
@@ -148,20 +148,20 @@ def _no_readers(old: OldCluster, _: Patience) -> Iterator[str]:
     for group in old.source_groups:
         saved = old.commits_at_cutover.get(group.group)
         if group.is_active:
-            yield f"{group_subject(group.group)} has members there"
+            yield f"{group_subject(group.group)} has members on the source"
         elif group.commits is None:
-            yield f"{group_subject(group.group)}: what it has committed there cannot be read"
+            yield f"{group_subject(group.group)}: its commits on the source cannot be read"
         elif saved is None:
-            yield f"{group_subject(group.group)} has committed there, and no cutover has moved it"
+            yield f"{group_subject(group.group)} has commits on the source, and no cutover has moved it"
         elif any(p not in saved or saved[p].offset != at for p, at in group.commits.items()):
-            yield f"{group_subject(group.group)} has committed there since it was moved"
+            yield f"{group_subject(group.group)} has committed on the source since it was moved"
 
 
 def _groups_moved(old: OldCluster, _: Patience) -> Iterator[str]:
     moved = {group for cutover in old.ledger.cutovers for group in cutover.groups}
     for cutover in old.ledger.cutovers:
         for group in sorted(cutover.left.keys() - moved):
-            yield f"{group_subject(group)} was left behind by {cutover.run}"
+            yield f"{group_subject(group)} was not moved by {cutover.run}"
 
 
 def _read_on_target(old: OldCluster, _: Patience) -> Iterator[str]:
@@ -174,22 +174,22 @@ def _read_on_target(old: OldCluster, _: Patience) -> Iterator[str]:
 
 def _overlap(old: OldCluster, patience: Patience) -> Iterator[str]:
     if patience.overlap is not None:
-        yield from _too_young(old, patience.overlap, "the way back stays open for")
+        yield from _too_young(old, patience.overlap, "a rollback must remain possible for")
         return
     for cutover in old.ledger.cutovers:
         age = old.now - datetime.fromisoformat(cutover.at)
         for topic in cutover.topics:
             keeps = old.retention.get(topic, NOT_KNOWN)
             if keeps is NOT_KNOWN:
-                yield f"{topic}: how long the source keeps its records cannot be read"
+                yield f"{topic}: its retention on the source cannot be read"
             elif keeps is not None and age < keeps:
-                yield f"{topic}: cut over {_words(age)} ago, and the source keeps records for {_words(keeps)}"
+                yield f"{topic}: cut over {_words(age)} ago, but the source keeps records for {_words(keeps)}"
 
 
 def _settings(old: OldCluster, _: Patience) -> Iterator[str]:
     for topic, created in sorted(old.ledger.topics.items()):
         if created.is_frozen and created.frozen_configs and topic in old.topics:
-            yield f"{topic}: its retention on the target is still switched off"
+            yield f"{topic}: its retention on the target is still turned off"
 
 
 def _words(span: timedelta) -> str:
@@ -201,10 +201,10 @@ _QUESTIONS: tuple[tuple[str, _Ask], ...] = (
     ("Is every topic cut over?", _cut_over),
     ("Has MirrorMaker stopped?", _stopped),
     ("Is every copy proved?", _proved),
-    ("Was nothing written to the source since?", _quiet),
+    ("Has the source received no records since?", _quiet),
     ("Does no group read on the source?", _no_readers),
     ("Were all groups moved?", _groups_moved),
     ("Do the moved groups read on the target?", _read_on_target),
-    ("Is the time over in which one may go back?", _overlap),
+    ("Is the time for a rollback over?", _overlap),
     ("Do the topics on the target have their own retention?", _settings),
 )

@@ -1,7 +1,8 @@
 """The plan of a rollback: its values, its document and its digest.
 
-A rollback takes back what cutovers moved. Mode `restore` puts the groups on the target back to where they stood before;
-mode `fail_back` puts those on the source to where they stand on the target. The rules are in `core.way_back_rules`.
+A rollback reverses cutovers. Mode `restore` sets the groups on the target back to their offsets before the cutover.
+Mode `fail_back` sets the groups on the source to the translation of their target offsets. The rules are in
+`core.rollback.rules`.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ SideName = Literal["source", "target"]
 
 @dataclass(frozen=True, slots=True)
 class ReturnedTopic:
-    """Where a group goes on on the source in one topic.
+    """Where a group resumes on the source in one topic.
 
-    :param target_commits: where the group stands on the target
-    :param source_offsets: where it goes on, by source partition; `source_before` is where it stands there now
+    :param target_commits: the group's offsets on the target
+    :param source_offsets: where it resumes, by source partition; `source_before` are its current offsets there
     :param unread: records of the copy that it has not read
     :param delivered_again: records that it has read and will read again
-    :param is_minimal: whether no other offsets would do with fewer of them
+    :param is_minimal: whether no other offsets would deliver fewer records again
     """
 
     topic: str
@@ -73,13 +74,13 @@ class ReturnedTopic:
 
 @dataclass(frozen=True, slots=True)
 class GroupReturn:
-    """What is planned for one group.
+    """The plan for one group.
 
-    :param present: what it has committed on the cluster that is written, on the partitions that are changed
-    :param proposed: what is to be written there
-    :param is_removed: whether the group is deleted there, because it had nothing before
-    :param topics: how the proposed offsets were found; empty where they were saved
-    :param refusals: why the group stays as it is, if so; then nothing is proposed
+    :param present: its current commits on the written cluster, on the partitions that change
+    :param proposed: the commits to write there
+    :param is_removed: whether the group is deleted there, because it had no offsets before
+    :param topics: how the proposed offsets were found; empty if they come from a snapshot
+    :param refusals: why the group is not changed, if so; then nothing is proposed
     """
 
     group: str
@@ -97,7 +98,7 @@ class GroupReturn:
 
     @property
     def delivered_again(self) -> int:
-        """Records that the group will read again, as far as they are counted."""
+        """Records that the group will read again, if they were counted."""
         return sum(topic.delivered_again for topic in self.topics)
 
     def to_document(self) -> dict[str, Any]:
@@ -130,10 +131,10 @@ class GroupReturn:
 
 @dataclass(frozen=True, slots=True)
 class TargetOnly:
-    """Records of a topic that were written to the target since the copy ended, and that the source does not have.
+    """Records of a topic that were written to the target after the copy and that the source does not have.
 
-    :param first: the offset of the first of them, by target partition that has any
-    :param records: how many there are; where `is_exact` is false, the most there can be
+    :param first: the offset of the first of them, by target partition
+    :param records: their number; an upper bound if `is_exact` is false
     """
 
     topic: str
@@ -163,7 +164,7 @@ class TargetOnly:
 
 
 def _approved(group: GroupReturn) -> list[Any]:
-    """Return what of a group an approval is bound to."""
+    """Return the part of a group's plan that an approval covers."""
     return [commits_document({group.group: group.proposed}), group.is_removed, bool(group.refusals)]
 
 
@@ -171,8 +172,8 @@ def _approved(group: GroupReturn) -> list[Any]:
 class RollbackPlan:
     """The plan for all groups of the topics that were cut over.
 
-    :param target_only: what stays behind on the target, by topic that has any
-    :param target_end_offsets: the ends that this was read up to
+    :param target_only: records that remain only on the target, for each topic with any
+    :param target_end_offsets: the target's ends up to which these were read
     """
 
     at: str
@@ -194,15 +195,15 @@ class RollbackPlan:
 
     @property
     def left_out(self) -> tuple[GroupReturn, ...]:
-        """The groups that stay as they are though they should not."""
+        """The groups that cannot be changed because of a refusal."""
         return tuple(group for group in self.groups if group.refusals)
 
     @property
     def digest(self) -> str:
         """SHA-256 (hex) over everything that the approval is bound to.
 
-        What the groups have committed on the written side is not in it: it changes with the first write of the plan
-        itself, and is compared right before each group is written.
+        It leaves out the groups' current commits on the written side: the plan's first write changes them, and each is
+        compared right before its group is written.
         """
         content = {
             "mode": str(self.mode),
@@ -215,7 +216,7 @@ class RollbackPlan:
         return hashlib.sha256(text.encode()).hexdigest()
 
     def changes_to(self, live: RollbackPlan) -> Iterator[str]:
-        """Yield what is no longer as in this plan."""
+        """Yield what has changed since this plan was made."""
         if self.target_end_offsets != live.target_end_offsets:
             yield "the target's ends"
         mine, theirs = ({group.group: _approved(group) for group in plan.groups} for plan in (self, live))
@@ -237,7 +238,7 @@ class RollbackPlan:
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> RollbackPlan:
-        """Read back what `to_document` wrote; the digest is computed anew."""
+        """Read back what `to_document` wrote; the digest is computed again."""
         return cls(
             document["at"],
             Mode(document["mode"]),

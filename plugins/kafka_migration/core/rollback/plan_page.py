@@ -1,4 +1,4 @@
-"""The plan of a rollback as Markdown: what a person approves; and what is to be done after it."""
+"""The plan of a rollback as Markdown, for the approver; and the steps after the rollback."""
 
 from __future__ import annotations
 
@@ -22,48 +22,48 @@ from kafka_migration.core.text.markdown import shown, table
 from kafka_migration.core.text.names import group_subject, plain_name
 
 _WHAT = {
-    Mode.RESTORE: "Approving puts these groups on the **target** back to where they stood before the cutover. On the "
-    "source nothing is written: there they go on where they stopped.",
-    Mode.FAIL_BACK: "Approving writes to these groups on the **source**, so that they go on there where they stand on "
-    "the target. On the target nothing is changed.",
+    Mode.RESTORE: "An approval sets these groups on the **target** back to their offsets before the cutover. Nothing "
+    "is written on the source: there they resume where they stopped.",
+    Mode.FAIL_BACK: "An approval writes the offsets of these groups on the **source**, so that they continue there "
+    "from the records that they have reached on the target. Nothing is changed on the target.",
 }
 
 
 def render_rollback(plan: RollbackPlan, migration: str) -> str:
-    """Return the plan: what happens, what stays behind, the groups at a glance, then every group."""
+    """Return the plan: a summary, records only on the target, all groups in one table, then each group."""
     sections = [
         _headline(plan, migration),
         _target_only(plan.target_only),
         _groups_table(plan),
         *(_group_section(group) for group in plan.groups[:MAX_GROUPS]),
-        "Stop the producers on the target first: what they write from now on stays there too.",
+        "Stop the producers on the target first: records that they write from now on also remain only there.",
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
 def _headline(plan: RollbackPlan, migration: str) -> str:
     return (
-        f"## Rollback of migration {shown(migration)}\n\n{_WHAT[plan.mode]} Nothing has been written so far; what "
-        "stands there is saved before.\n\n"
+        f"## Rollback of migration {shown(migration)}\n\n{_WHAT[plan.mode]} Nothing has been written so far. The "
+        "current offsets are saved first.\n\n"
         f"- Topics: {', '.join(shown(topic) for topic in plan.topics)}\n"
-        f"- Groups put back: {len(plan.changed):,}, left as they are: {len(plan.left_out):,}\n"
+        f"- Groups to change: {len(plan.changed):,}, not changed: {len(plan.left_out):,}\n"
         f"- Made at {plan.at}, plan `{plan.digest}`"
     )
 
 
 def _target_only(target_only: tuple[TargetOnly, ...]) -> str:
-    """Return what only the target has: whoever approves lets go of it."""
+    """Return the records that only the target has; an approver accepts that consumers on the source miss them."""
     if not target_only:
-        return "No record was written to the target since the copy ended."
+        return "No record was written to the target after the copy."
     rows = [(shown(each.topic), each.count, offsets_words(each.first)) for each in target_only]
     header = ("Topic", "Records on the target only", "First offsets")
-    words = "**These records stay on the target.** No consumer on the source will see them:"
-    return f"### Left behind\n\n{words}\n\n{table(header, rows)}"
+    words = "**These records remain on the target.** No consumer on the source will read them:"
+    return f"### Records only on the target\n\n{words}\n\n{table(header, rows)}"
 
 
 def _groups_table(plan: RollbackPlan) -> str:
     if not plan.groups:
-        return "No consumer group is concerned."
+        return "No consumer group is affected."
     rows = [
         (
             shown(group.group),
@@ -80,7 +80,7 @@ def _groups_table(plan: RollbackPlan) -> str:
 
 def _what_happens(group: GroupReturn) -> str:
     if group.refusals:
-        return "left as it is"
+        return "not changed"
     if group.is_removed:
         return "its offsets are deleted"
     return f"{len(group.proposed):,} offsets" if group.proposed else "nothing to write"
@@ -137,15 +137,15 @@ def steps_after_rollback(
     put_back: Collection[str],
     left_behind: Mapping[str, tuple[Finding, ...]],
 ) -> tuple[str, ...]:
-    """Return what a person does after a rollback, in order; `source` and `target` are the Airflow connections."""
+    """Return the operator's steps after a rollback, in order; `source` and `target` are the Airflow connections."""
     names = ", ".join(map(plain_name, sorted(put_back)))
     steps = [f"Start the producers of {', '.join(sorted(topics))} with the bootstrap servers of `{source}`."]
     steps += [f"Start the consumers of {names} with the bootstrap servers of `{source}`."] if names else []
     steps += [_left(group, findings, target) for group, findings in sorted(left_behind.items())]
     steps.append(
-        "The migration can go on: the next run mirrors these topics again, if nothing was written to them on "
-        f"`{target}`. Else it is refused (TARGET_WRITTEN_BY_OTHERS): then copy the topics again by a migration file "
-        "with another name (runbook, A topic is copied again). Pause schedules until you know."
+        "The migration can continue: the next run mirrors these topics again if no client wrote to them on "
+        f"`{target}`. Otherwise it is refused (TARGET_WRITTEN_BY_OTHERS): then copy the topics again with a new "
+        "migration file (another name; runbook, A topic is copied again). Pause the schedules until you know."
     )
     return tuple(steps)
 
@@ -153,6 +153,6 @@ def steps_after_rollback(
 def _left(group: str, findings: tuple[Finding, ...], target: str) -> str:
     codes = ", ".join(sorted({str(finding.code) for finding in findings}))
     return (
-        f"{group_subject(group)} was left as it is ({codes}). When its cause is gone, move it by hand: where it stands "
-        f"on `{target}` is in this run's evidence."
+        f"{group_subject(group)} was not changed ({codes}). When the cause is resolved, move it by hand: its offsets "
+        f"on `{target}` are in this run's evidence."
     )

@@ -1,4 +1,4 @@
-"""The migration file that copies back what only the target has, as text."""
+"""The migration file, as text, that copies records back that only the target has."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ SUFFIX = "-back"
 
 
 def reverse_migration(migration: Migration, target_only: Iterable[TargetOnly]) -> tuple[str, str]:
-    """Return name and text of a migration file from the target to the source, of topics with records to bring back.
+    """Return name and text of a migration file from the target to the source, for topics with records to copy back.
 
-    Under other names, because the topics on the source have records, and maybe producers, of their own.
+    It uses other topic names, because the topics on the source have their own records and maybe producers.
     """
     name = f"{migration.name[: MAX_NAME - len(SUFFIX)]}{SUFFIX}"
     left = tuple(target_only)
@@ -24,13 +24,13 @@ def reverse_migration(migration: Migration, target_only: Iterable[TargetOnly]) -
 
 
 def _comment(migration: Migration, name: str, left: Iterable[TargetOnly]) -> Iterable[str]:
-    yield f"# Brings records back that only `{migration.target.connection}` has, into topics of their own on"
-    yield f"# `{migration.source.connection}`: a topic t becomes {name}.t there. The whole topic is copied; what is new"
-    yield "# begins at these offsets of the target:"
+    yield f"# Copies records back that only `{migration.target.connection}` has, into separate topics on"
+    yield f"# `{migration.source.connection}`: a topic t becomes {name}.t there. The whole topic is copied; the new"
+    yield "# records start at these offsets of the target:"
     for each in left:
         first = ", ".join(f"partition {p.partition}: {at}" for p, at in sorted(each.first.items()))
         yield f"#   {migration.target_topic(each.topic)}: {each.count} records, {first}"
-    yield f"# Before it is used, take these topics out of {migration.name}.yaml (REPLICATION_LOOP)."
+    yield f"# Before you use it, remove these topics from {migration.name}.yaml (REPLICATION_LOOP)."
 
 
 def _file(migration: Migration, name: str, left: Iterable[TargetOnly]) -> Iterable[str]:
@@ -62,5 +62,5 @@ def _homes(migration: Migration) -> Iterable[tuple[str, str | None]]:
 
 
 def _text(value: str) -> str:
-    # A JSON text is a YAML text, whatever is in it.
+    # Every JSON string is a valid YAML string.
     return json.dumps(value)

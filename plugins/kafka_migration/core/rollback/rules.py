@@ -1,4 +1,4 @@
-"""What a rollback may do with each group, and where it puts it: rules over what was read of both clusters."""
+"""The rules of a rollback: whether each group may be changed, and to which offsets."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from kafka_migration.core.translation.copied_topic import CopiedTopic
 
 @dataclass(frozen=True, slots=True)
 class MovedGroup:
-    """A group that a cutover moved: what that wrote on the target, what stood there before, and what stands there now.
+    """A group that a cutover moved: the written target offsets, the ones before, and the current ones.
 
-    All on the topics that were cut over. `has_others` tells whether it has committed on others of the target, too.
-    `source_before` is what it had committed on the source at the cutover, `source_present` what it has there now.
+    All are on the topics that were cut over. `has_others` says whether it also committed on other topics of the target.
+    `source_before` are its source commits at the cutover, `source_present` the current ones.
     """
 
     description: GroupDescription
@@ -44,9 +44,9 @@ class MovedGroup:
 
 
 def restored(group: MovedGroup, source_log_start: Offsets) -> GroupReturn:
-    """Plan to put a group on the target back to where it stood before the cutover.
+    """Plan to set a group on the target back to its offsets before the cutover.
 
-    That promises that it goes on on the source where it had stopped: its offsets and records must still be there.
+    The group must be able to resume on the source where it stopped: its offsets and records must still exist there.
     """
     present = {p: commit for p, commit in group.present.items() if p in group.written}
     refusals = (
@@ -56,7 +56,7 @@ def restored(group: MovedGroup, source_log_start: Offsets) -> GroupReturn:
     if refusals:
         return GroupReturn(group.group, present, {}, refusals=refusals)
     proposed = {p: group.before[p] for p in sorted(group.written) if p in group.before}
-    # Also when it is gone already: asked again after that, the plan is the same.
+    # Also if it is already deleted: a plan made after that must be the same.
     is_removed = not group.before and not group.has_others
     added = group.written.keys() - proposed.keys() if not is_removed else set()
     stay = tuple(_stays_finding(group, p) for p in sorted(added & present.keys()))
@@ -76,8 +76,8 @@ def _gone_findings(group: MovedGroup, source_log_start: Offsets) -> Iterator[Fin
             yield _lost_finding(group.group, partition, before.offset)
         elif present.offset < source_log_start.get(partition, 0):
             remedy = (
-                "The source has deleted records that the group has not read. On the target they are still there: let "
-                "it read them, then fail back (mode fail_back)."
+                "The source has deleted records that the group has not read. The target still has them: let the group "
+                "read them there, then use mode fail_back."
             )
             yield _deleted_finding(group.group, partition, present.offset, source_log_start[partition], remedy)
 
@@ -87,10 +87,10 @@ def _lost_finding(group: str, partition: TopicPartition, offset: int) -> Finding
         Code.GROUP_OFFSETS_LOST,
         f"{group_subject(group)}, {partition}",
         "no committed offset on the source",
-        f"{offset:,}, which it had there at the cutover",
-        "It has expired, or the topic was deleted; the group would begin where its auto.offset.reset says. Set it with "
-        "`kafka-consumer-groups --reset-offsets` (offsets-before-source.csv of the cutover has it), or use mode "
-        "fail_back.",
+        f"{offset:,}, its offset there at the cutover",
+        "The offset has expired, or the topic was deleted; the group would start by its auto.offset.reset. Set the "
+        "offset with `kafka-consumer-groups --reset-offsets` (offsets-before-source.csv of the cutover has it), or use "
+        "mode fail_back.",
     )
 
 
@@ -99,9 +99,8 @@ def _stays_finding(group: MovedGroup, partition: TopicPartition) -> Finding:
         Code.OFFSET_STAYS,
         f"{group_subject(group.group)}, {partition}",
         f"target offset {group.present[partition].offset:,}, and none before the cutover",
-        "no offset, as before; Kafka's client takes single offsets of a group away only by deleting the group, which "
-        "had others before",
-        "Delete it with `kafka-consumer-groups --delete-offsets` on the target if the group must not go on from there.",
+        "no offset, as before; the run can only delete all offsets of a group together, and this group had others",
+        "If the group must not resume from it, delete it on the target with `kafka-consumer-groups --delete-offsets`.",
     )
 
 
@@ -114,8 +113,8 @@ def _read_on_findings(group: MovedGroup) -> Iterator[Finding]:
                 f"{group_subject(group.group)}, {partition}",
                 f"target offset {present.offset:,}",
                 f"{written:,}, as the cutover wrote it",
-                "The group has read on the target since. On the source it reads that again; mode fail_back takes it "
-                "along.",
+                "The group has read on the target since, and will read those records again on the source. Mode "
+                "fail_back avoids that.",
             )
 
 
@@ -123,8 +122,8 @@ def _read_on_findings(group: MovedGroup) -> Iterator[Finding]:
 class Returning:
     """Everything that was read and computed about the groups' commits on the target.
 
-    `moved` are the groups that cutovers moved. The proofs are the digests of the record at each counted source offset,
-    and at the committed target offset; `None` stands for the end of the copy.
+    `moved` are the groups that cutovers moved. The proofs are the digests of the records at each counted source offset
+    and at the committed target offset; `None` means the end of the copy.
     """
 
     topics: Mapping[str, CopiedTopic]
@@ -141,14 +140,14 @@ class Returning:
                 yield topic, committed
 
     def is_proved(self, topic: CopiedTopic, here: Position, there: Position) -> bool:
-        """Whether a group goes on with the same record; where all is read there is none to compare."""
+        """Whether a group resumes with the same record; if all is read there is none to compare."""
         number = here.partition.partition
         if here.offset >= topic.topic.mirror_positions[number]:
             return True
         return self.source_proofs[here] == self.target_proofs[there]
 
     def returned(self, group: CommittedGroup, topic: CopiedTopic, committed: PartitionOffsets) -> ReturnedTopic | None:
-        """Return where the group goes on in a topic; `None` where nothing tells it."""
+        """Return where the group resumes in a topic; `None` if it cannot be determined."""
         before = self.on_source(group, topic)
         asked = topic.vector(committed), topic.read(committed, before)
         found = self.translations.get(topic.topic.topic, {}).get(asked)
@@ -161,20 +160,20 @@ class Returning:
         else:
             return None
         keeps = topic.topic.how.keeps_partitions
-        # What a group has read on the source it has read, wherever it stands on the target.
+        # Never go back before the group's own offset on the source, whatever its target offset is.
         offsets = {p: max(offset, before.get(p, 0)) for p, offset in at.items() if p in committed or not keeps}
         ahead = sum(max(topic.topic.mirror_positions[p] - offset, 0) for p, offset in offsets.items())
-        # Counted offsets are all of unread records, and none is read again.
-        told = found if proof is Proof.COPIES else None
+        # With counted offsets every remaining record is unread, and none is read again.
+        by_copies = found if proof is Proof.COPIES else None
         return ReturnedTopic(
             topic=topic.topic.topic,
             target_commits=by_partition(topic.topic.topic, committed),
             source_before=by_partition(topic.topic.topic, before),
             source_offsets=by_partition(topic.topic.topic, offsets),
-            unread=told.unread if told else ahead,
-            delivered_again=told.delivered_again if told else 0,
+            unread=by_copies.unread if by_copies else ahead,
+            delivered_again=by_copies.delivered_again if by_copies else 0,
             proof=proof,
-            is_minimal=told is None or told.is_minimal,
+            is_minimal=by_copies is None or by_copies.is_minimal,
         )
 
     @staticmethod
@@ -192,7 +191,7 @@ class _GroupBack:
     returning: Returning
 
     def plan(self) -> GroupReturn:
-        """Plan to put the group on the source to where it stands on the target."""
+        """Plan to set the group on the source to the translation of its target offsets."""
         topics = [(topic, at, self.returning.returned(self.group, topic, at)) for topic, at in self._commits]
         is_unmoved = self.group.source_commits and self.group.group not in self.returning.moved
         refusals = (
@@ -215,7 +214,7 @@ class _GroupBack:
         return (self.group.target, "target"), (self.group.source, "source")
 
     def _proposed(self, found: ReturnedTopic) -> dict[TopicPartition, CommittedOffset]:
-        """Return what is to be written: a text that the consumer left goes along where it is the same everywhere."""
+        """Return the commits to write; their metadata is kept if it is the same in all partitions."""
         texts = {c.metadata for p, c in self.group.target_commits.items() if p.topic == found.topic}
         metadata = texts.pop() if len(texts) == 1 else ""
         return {p: CommittedOffset(offset, metadata) for p, offset in found.source_offsets.items()}
@@ -236,8 +235,8 @@ class _GroupBack:
             start = topic.topic.source_log_start.get(partition.partition, 0)
             if offset < min(start, topic.topic.mirror_positions[partition.partition]):
                 remedy = (
-                    "The source has deleted records that the group has not read. They are on the target only: let it "
-                    "read them there first, then trigger a new rollback."
+                    "The source has deleted records that the group has not read. Only the target has them: let the "
+                    "group read them there first, then trigger a new rollback."
                 )
                 yield _deleted_finding(self.group.group, partition, offset, start, remedy)
 
@@ -250,7 +249,7 @@ class _GroupBack:
 
 
 def failed_back(groups: Iterable[CommittedGroup], returning: Returning) -> tuple[GroupReturn, ...]:
-    """Plan to put every group on the source to where it stands on the target, sorted by name."""
+    """Plan to set every group on the source to the translation of its target offsets, sorted by name."""
     return tuple(_GroupBack(group, returning).plan() for group in sorted(groups, key=lambda group: group.group))
 
 
@@ -258,10 +257,10 @@ def _not_moved_finding(group: CommittedGroup) -> Finding:
     return Finding(
         Code.GROUP_NOT_MOVED,
         group_subject(group.group),
-        "offsets on both sides, and no cutover has moved it",
+        "offsets on both clusters, and no cutover has moved it",
         "a group that a cutover moved, or that has no offsets on the source",
-        "On the source it goes on where it stands there. What it has read on the target nobody put it up to, so nobody "
-        "can tell what it has not read. Move it by hand if it is to follow.",
+        "It keeps its offsets on the source. Which records it has not read is unknown, because no cutover set its "
+        "target offsets. Move it by hand if it must continue from its target offsets.",
     )
 
 
@@ -270,28 +269,28 @@ def _no_commit_finding(group: CommittedGroup) -> Finding:
         return Finding(
             Code.GROUP_OFFSETS_LOST,
             group_subject(group.group),
-            "no committed offset on either side on any topic that was cut over",
-            "one at least on one of them",
-            "They have expired. offsets-before-source.csv of the cutover holds what it had on the source: set it there "
-            "by hand.",
+            "no committed offset on either cluster on any topic that was cut over",
+            "at least one committed offset",
+            "They have expired. Set them on the source by hand: offsets-before-source.csv of the cutover has the "
+            "group's source offsets.",
         )
     return Finding(
         Code.OFFSET_NEVER_COMMITTED,
         group_subject(group.group),
         "no committed offset on the target on any topic that was cut over",
         "at least one to translate",
-        "Nothing has to be moved: on the source it goes on where it stopped before the cutover.",
+        "Nothing has to be moved. On the source it resumes where it stopped before the cutover.",
     )
 
 
 def _unknown_finding(group: CommittedGroup, topic: CopiedTopic, committed: PartitionOffsets) -> Finding:
     if not topic.is_held(topic.read(committed, Returning.on_source(group, topic))):
         found = "the source has deleted records that the group may not have read"
-        remedy = "They are on the target only. Let the group read them there first, then trigger a new rollback."
+        remedy = "Only the target has them. Let the group read them there first, then trigger a new rollback."
     else:
         found = "committed offsets that translate_back did not see"
-        remedy = "The group has read on since. Stop its consumers, then clear translate_back with downstream."
-    expected = "every unread record on the source, and a proved place before it"
+        remedy = "The group has read more records since. Stop its consumers, then clear translate_back with downstream."
+    expected = "every unread record on the source, and a proved offset before them"
     return Finding(
         Code.OFFSET_UNPROVED, f"{group_subject(group.group)}, topic {topic.topic.topic}", found, expected, remedy
     )
@@ -302,7 +301,7 @@ def _deleted_finding(group: str, partition: TopicPartition, offset: int, log_sta
         Code.OFFSET_UNPROVED,
         f"{group_subject(group)}, {partition}",
         f"the source's log starts at {log_start:,}",
-        f"at most {offset:,}, where the group would go on",
+        f"at most {offset:,}, where the group would resume",
         remedy,
     )
 
@@ -313,24 +312,24 @@ def _unproved_finding(
     return Finding(
         Code.OFFSET_UNPROVED,
         f"{group_subject(group.group)}, {partition}",
-        f"another record at source offset {source_offset:,} than at target offset {target_offset:,}",
+        f"different records at source offset {source_offset:,} and target offset {target_offset:,}",
         "the same record on both sides",
-        "Records were deleted or compacted on one side since they were copied. Let the group read to the end of the "
-        "copy on the target first, or move it by hand.",
+        "Records were deleted or compacted on one side since the copy. Let the group read to the end of the copy on "
+        "the target first, or move it by hand.",
     )
 
 
 def target_only_findings(target_only: Iterable[TargetOnly], accepted: Collection[str]) -> tuple[Finding, ...]:
-    """Refuse to leave records behind that only the target has, but those of topics that a person named."""
+    """Refuse to leave records only on the target, except for topics that an operator named."""
     return tuple(
         Finding(
             Code.TARGET_ONLY_RECORDS,
             f"topic {each.topic}",
             f"{each.count} records on the target that the source does not have, from "
             f"{', '.join(f'{p.partition}: {offset:,}' for p, offset in sorted(each.first.items()))} on",
-            "no records on the target behind the copy, or the topic named in leave_records_of",
-            "Consumers on the source would never see them there. Copy them back if they are wanted "
-            "(reverse-migration.yaml beside this run's evidence does); then, or to let go of them, name the topic in "
+            "no records on the target after the end of the copy, or the topic named in leave_records_of",
+            "Consumers on the source would never read them. If you need them, copy them back with "
+            "reverse-migration.yaml from this run's evidence. Then, or to give them up, name the topic in "
             "leave_records_of.",
         )
         for each in target_only
@@ -341,16 +340,16 @@ def target_only_findings(target_only: Iterable[TargetOnly], accepted: Collection
 def changed_source_findings(
     ledger: Ledger, topics: Iterable[str], source: Mapping[str, TopicDescription], source_ends: Offsets
 ) -> tuple[Finding, ...]:
-    """Name every topic whose source is not what was copied: nobody can go back to it."""
+    """Name every topic whose source is no longer the one that was copied: no rollback to it is possible."""
     found = ((topic, next(_source_changes(ledger, topic, source, source_ends), None)) for topic in topics)
     return tuple(
         Finding(
             Code.SOURCE_TOPIC_RECREATED if topic in source else Code.SOURCE_TOPIC_MISSING,
             f"topic {topic}",
             change,
-            "the topic on the source as it was copied",
-            "The old cluster is not what it was, so nobody can go back to it. Stay on the target, or move what is left "
-            "by hand.",
+            "the topic on the source that was copied",
+            "The topic on the source has changed, so a rollback is not possible. Stay on the target, or move the "
+            "groups by hand.",
         )
         for topic, change in found
         if change
@@ -366,7 +365,7 @@ def _source_changes(
     elif stop is not None:
         known = stop.remembered.source_topic_ids.get(topic)
         if source[topic].is_another_than(known):
-            yield f"topic id {source[topic].topic_id}, and {known} when it was copied"
+            yield f"topic id {source[topic].topic_id}, but {known} when it was copied"
         for partition, position in sorted(stop.mirror_positions.items()):
             if partition.topic == topic and source_ends.get(partition, 0) < position:
-                yield f"{partition} ends at {source_ends.get(partition, 0):,}, and was copied up to {position:,}"
+                yield f"{partition} ends at {source_ends.get(partition, 0):,}, but was copied up to {position:,}"

@@ -1,4 +1,4 @@
-"""Text for Markdown: tables, and names that are whatever somebody chose."""
+"""Text for Markdown: tables, and escaping of arbitrary names."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import unicodedata
 from collections.abc import Iterable
 
 _PLAIN = re.compile(r"[A-Za-z0-9@:/.][A-Za-z0-9@:/._-]*")
-# Whatever begins markup or a link inside a line; underscores within a word do not.
+# Characters that start markup or a link inside a line; underscores within a word do not.
 _MARKUP = re.compile(r"[\\`*\[\]<>|~&@$]|:(?=//)|(?<=www)\.|(?<![A-Za-z0-9_])_+|_+(?![A-Za-z0-9_])", re.IGNORECASE)
-# A backtick, and the number of a partition, which is no link.
+# A backtick, and a partition number, which is not a link.
 _KEPT = re.compile(r"(`|\[[0-9]+\](?![(\[:]))")
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 
@@ -21,18 +21,17 @@ def table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def shown(name: str) -> str:
-    """Return any name so that Markdown shows it as it is: a plain one as code, every other one escaped.
+    """Return any name so that Markdown shows it unchanged: a plain name as code, any other name escaped.
 
-    Names of groups and clients are whatever somebody chose.
+    Users may choose any name for groups and clients.
     """
     return f"`{name}`" if _PLAIN.fullmatch(name) else escaped(name) or "(empty)"
 
 
 def escaped(text: str, *, is_file: bool = False) -> str:
-    """Return any text on one line and without markup; invisible characters are written as `\\n` or `\\u202e`.
+    """Return any text on one line without markup; invisible characters are written as `\\n` or `\\u202e`.
 
-    :param is_file: whether people read it as it is, too: then partition numbers stay, and backticks, which only make
-        code of what is between them
+    :param is_file: whether people also read the unrendered file; then partition numbers and backticks are kept
     """
     visible = "".join(c if unicodedata.category(c) not in _INVISIBLE else ascii(c)[1:-1] for c in text)
     if not is_file:
@@ -42,5 +41,5 @@ def escaped(text: str, *, is_file: bool = False) -> str:
 
 
 def _reference(match: re.Match[str]) -> str:
-    # Character references are never markup, also within a table.
+    # Character references are never markup, even inside a table.
     return "".join(f"&#{ord(character)};" for character in match[0])

@@ -1,4 +1,4 @@
-"""Names of others in a line of text."""
+"""Names of groups in a line of text."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ def plain_name(group: str) -> str:
 
 
 def group_subject(group: str) -> str:
-    """Return how findings name a group."""
+    """Return the subject of a finding about a group."""
     return f"group {plain_name(group)}"

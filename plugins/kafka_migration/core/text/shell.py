@@ -1,4 +1,4 @@
-"""Words of commands that people copy from findings and reports into a shell."""
+"""Quoting for commands in findings and reports that people copy into a shell."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import shlex
 
 
 def shell_word(text: str) -> str:
-    """Return a text as one word of a command, whatever is in it; bash, zsh and ksh read it back as it was.
+    """Return any text quoted as one word of a command for bash, zsh and ksh.
 
-    What is invisible, or could end the line, is written out in ASCII.
+    Invisible characters and line ends are written as ASCII escapes.
     """
     if text.isprintable():
         return shlex.quote(text)

@@ -1,13 +1,13 @@
-"""Texts of others as a terminal, a log or a line of JSON can show them."""
+"""Escaping of foreign texts for terminals, logs and lines of JSON."""
 
 from __future__ import annotations
 
 
 def shown(text: str) -> str:
-    """Return the text on one line, with everything escaped that a terminal would obey instead of show.
+    """Return the text on one line, with terminal control characters escaped.
 
-    Names, reasons and run ids come from whoever can write to the evidence root. The escapes are JSON's, so that a line
-    of JSON stays the same document.
+    Any user with write access to the evidence root may choose names, reasons and run ids. The escapes are JSON's, so
+    that a line of JSON remains the same document.
     """
     return "".join(letter if letter.isprintable() else _escaped(letter) for letter in text)
 

@@ -1,12 +1,12 @@
 """Exact translation of committed offsets for same-partition copies.
 
-Generation g of MirrorMaker copied source [P, P') of a partition to target [E, E'), record by record and in order, as
-its window was judged. A committed offset c in it becomes E + rank(c), where the rank counts the records that
-MirrorMaker's isolation level shows in [P, c). Where both spans are equally long there are no holes and the rank is
-c − P; else records are counted, from the nearer end of the window.
+Generation g of MirrorMaker copied source [P, P') of a partition to target [E, E'), record by record and in order; the
+judgement of its window proves this. A committed offset c in it becomes E + rank(c). The rank is the number of records
+in [P, c) that are visible at MirrorMaker's isolation level. If both ranges are equally long there are no holes and the
+rank is c − P. Otherwise records are counted, from the nearer end of the window.
 
-The steps between which the clusters are read: `counts_needed`, `translate`, `source_probes`, `target_probes`; their
-outcome becomes the groups' plans in `core.group_rules`.
+The clusters are read between these steps: `counts_needed`, `translate`, `source_probes`, `target_probes`. Their
+results become the groups' plans in `core.groups.rules`.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.windows import delta_windows
 
-# More are not counted where fewer tell the same, but for rare records that were sent again beside equal ones.
+# Limit for counting from the start of a window with resent records; beyond it the nearer end is used.
 MAX_COUNTED = 2_000_000
 NOTHING_KNOWN: Offsets = MappingProxyType({})
 
 
 class Position(NamedTuple):
-    """An offset of a partition, as one or several groups committed it."""
+    """An offset of a partition that one or more groups committed."""
 
     partition: TopicPartition
     offset: int
@@ -44,14 +44,14 @@ class OffsetRange(NamedTuple):
 
 
 Prints = Mapping[Position, RecordPrint | None]
-"""The first visible record at or after a position; `None` where the end was met first."""
+"""The first visible record at or after a position; `None` at the end of the partition."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionCopy:
-    """How a partition was copied: its windows, oldest first (at least one), and what its source holds now.
+    """How a partition was copied: its windows, oldest first (at least one), and the current log start and end.
 
-    `with_tails` are the numbers of those windows whose target may end with records that the next one sends again.
+    `with_tails` are the numbers of the windows whose target range may end with records that the next one sends again.
     """
 
     windows: tuple[Window, ...]
@@ -62,12 +62,12 @@ class PartitionCopy:
 
     @property
     def mirror_position(self) -> int:
-        """The source offset that the copy reaches."""
+        """The source offset at which the copy ends."""
         return self.windows[-1].source_end
 
     @property
     def target_end(self) -> int:
-        """The target end at the stop; what lies behind it is no part of the copy."""
+        """The target end at the stop; later records are not part of the copy."""
         return self.windows[-1].target_end
 
     def window_of(self, offset: int) -> Window:
@@ -79,9 +79,9 @@ class PartitionCopy:
         return begun[-1] if begun else 0
 
     def sent_again_from(self, offset: int) -> int:
-        """Return how many records that follow the copy of an offset are sent again behind it, after an ungraceful end.
+        """Return how many records after an offset were sent again after an ungraceful end.
 
-        Where the source's offsets have holes there are no more than that.
+        If the source's offsets have holes this is an upper bound.
         """
         windows = self.windows[self._number_of(offset) :]
         return sum(max(0, earlier.source_end - later.source_start) for earlier, later in pairwise(windows))
@@ -91,9 +91,9 @@ class PartitionCopy:
 class Translation:
     """A committed offset and its translation.
 
-    `delivered_again` counts the records at and after `target_offset` that are read, or there a second time. The proof
-    compares the first record from `source_probe` on with that from `target_probe` on; they differ from the offsets
-    themselves where the source has deleted the records that the group has not read.
+    `delivered_again` counts the records at and after `target_offset` that the group has read or that exist twice. The
+    proof compares the first record at or after `source_probe` with the one at or after `target_probe`. The probes
+    differ from the offsets if the source has deleted records that the group has not read.
     """
 
     source_offset: int
@@ -112,7 +112,7 @@ def copies_of(
 ) -> dict[TopicPartition, PartitionCopy]:
     """Return the copy of every partition of `source_end_offsets`, from the stopped generations of the ledger.
 
-    A partition that no generation knows is one that nothing was copied of: an empty window at its log start.
+    Nothing was copied of a partition without a generation: it gets an empty window at its log start.
     """
     windows: dict[TopicPartition, list[Window]] = {}
     with_tails: dict[TopicPartition, set[int]] = {}
@@ -142,7 +142,7 @@ def _nothing_copied(partition: TopicPartition, source_log_start: Offsets, target
 def counts_needed(
     copies: Mapping[TopicPartition, PartitionCopy], positions: Iterable[Position]
 ) -> tuple[OffsetRange, ...]:
-    """Return the ranges whose visible records must be counted: they do not overlap, so nothing is read twice."""
+    """Return the ranges whose visible records must be counted; they do not overlap, so no record is read twice."""
     wanted: dict[TopicPartition, set[OffsetRange]] = {}
     for partition, offset in positions:
         copy = copies.get(partition)
@@ -167,7 +167,7 @@ def translate(
     positions: Iterable[Position],
     counts: Mapping[OffsetRange, int],
 ) -> dict[Position, Translation]:
-    """Translate every position that the copy reaches; `counts` answers `counts_needed` for the same positions."""
+    """Translate every position within the copy; `counts` has the results of `counts_needed` for these positions."""
     pieces: dict[TopicPartition, list[tuple[OffsetRange, int]]] = {}
     for piece, count in counts.items():
         pieces.setdefault(piece.partition, []).append((piece, count))
@@ -183,7 +183,7 @@ def _translated(copy: PartitionCopy, position: Position, pieces: list[tuple[Offs
     held = _first_held(copy, window, at)
     copied_to = _copied_to(window, held, _uncounted(copy, position.partition, position.offset), pieces)
     # The source has deleted [at, held). Without holes each offset was one record; with holes at most one.
-    # What the target has deleted too is read nowhere any more; an offset before its log start is none.
+    # Records that the target has deleted too cannot be read any more, so do not go before its log start.
     held_on_target = min(copy.target_log_start, copied_to)
     target = max(window.target_start, copied_to - (held - at), held_on_target)
     again = copy.sent_again_from(at) + (0 if window.has_no_holes else copied_to - target)
@@ -191,7 +191,7 @@ def _translated(copy: PartitionCopy, position: Position, pieces: list[tuple[Offs
 
 
 def _place(copy: PartitionCopy, offset: int) -> tuple[Window, int]:
-    """Return the window that an offset falls into, and the offset within its bounds."""
+    """Return the window of an offset, and the offset limited to its bounds."""
     window = copy.window_of(offset)
     return window, min(max(offset, window.source_start), window.source_end)
 
@@ -202,18 +202,18 @@ def _first_held(copy: PartitionCopy, window: Window, at: int) -> int:
 
 
 def _uncounted(copy: PartitionCopy, partition: TopicPartition, offset: int) -> OffsetRange | None:
-    """Return the range to count for a committed offset, from the nearer end of its window; `None` for none.
+    """Return the range to count for a committed offset, from the nearer end of its window; `None` if none is needed.
 
-    Where the target may end with records that were sent again, its end is no place to count from.
+    If the target range may end with resent records, counting from its end would be wrong.
     """
     window, at = _place(copy, offset)
     held = _first_held(copy, window, at)
     if window.has_no_holes or held in {window.source_start, window.source_end}:
         return None
     is_begin_held = window.source_start >= copy.source_log_start
-    before, behind = held - window.source_start, window.source_end - held
+    before, after = held - window.source_start, window.source_end - held
     has_tail = copy.windows.index(window) in copy.with_tails and before <= MAX_COUNTED
-    if is_begin_held and (before < behind or has_tail):
+    if is_begin_held and (before < after or has_tail):
         return OffsetRange(partition, window.source_start, held)
     return OffsetRange(partition, held, window.source_end)
 
@@ -226,7 +226,7 @@ def _copied_to(window: Window, held: int, uncounted: OffsetRange | None, pieces:
         return window.target_start if held == window.source_start else window.target_end
     counted = [(r, n) for r, n in pieces if uncounted.start <= r.start and r.end <= uncounted.end]
     if sum(r.end - r.start for r, _ in counted) != uncounted.end - uncounted.start:
-        raise ValueError(f"the counts leave out a part of {uncounted}")
+        raise ValueError(f"the counts do not cover {uncounted}")
     records = sum(n for _, n in counted)
     return window.target_start + records if uncounted.end == held else window.target_end - records
 
@@ -234,7 +234,7 @@ def _copied_to(window: Window, held: int, uncounted: OffsetRange | None, pieces:
 def source_probes(
     copies: Mapping[TopicPartition, PartitionCopy], translations: Mapping[Position, Translation]
 ) -> frozenset[Position]:
-    """Return where to look for the next record on the source; where all is read there is nothing to look for."""
+    """Return where to read the next record on the source; nothing for positions at the end of the copy."""
     return frozenset(
         Position(p, t.source_probe) for (p, _), t in translations.items() if t.source_probe < copies[p].mirror_position
     )
@@ -245,10 +245,10 @@ def target_probes(
     translations: Mapping[Position, Translation],
     source_prints: Prints,
 ) -> dict[Position, Position]:
-    """Return per committed position where its next record must be on the target; nothing where all is read.
+    """Return per committed position where its next record must be on the target; nothing if all is read.
 
-    Where the window has no holes the place follows from the record's own offset, so records that were compacted
-    away on the source since they were copied do no harm.
+    In a window without holes this follows from the record's own offset, so records that were compacted on the source
+    after the copy make no difference.
     """
     return {
         position: Position(position.partition, _target_probe(copies[position.partition], t, position, source_prints))
@@ -268,5 +268,5 @@ def _target_probe(copy: PartitionCopy, translation: Translation, position: Posit
 
 
 def within(found: RecordPrint | None, end: int) -> RecordPrint | None:
-    """Return the record if it lies before an end; what lies behind the copy is no part of it."""
+    """Return the record if it is before the end of the copy."""
     return found if found is not None and found.offset < end else None

@@ -1,9 +1,9 @@
-"""Topics whose copy chose partitions anew, or put offsets between records: what is translated of groups, from where.
+"""Topics whose copy does not keep partitions, or has offsets between records: the request to translate offsets.
 
-A group's committed offsets on such a topic are one vector (`core.vector_translation`). The ledger knows from where on
-the target nothing that the vector has not read lies before: the ends at the start of the last generation that began, in
-every source partition, at or before it. From there the Spark job looks for the copies. Where the source has deleted
-unread records there is nothing to look for, and that place itself is where the group goes on.
+A group's committed offsets on such a topic are one vector (`core.translation.contract`). The ledger gives target
+offsets before which no copy of an unread record lies: the target ends at the start of the last generation that started,
+in every source partition, at or before the vector. From there the Spark job looks for the copies. If the source has
+deleted unread records the job cannot find them, and the group resumes at these target offsets.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from kafka_migration.core.translation.contract import (
 
 
 class Began(NamedTuple):
-    """What was true of a topic right before a generation: source offsets to copy next, and the target's ends."""
+    """The state of a topic right before a generation: source offsets to copy next, and the target's ends."""
 
     mirror_positions: PartitionOffsets
     target_ends: PartitionOffsets
@@ -42,18 +42,18 @@ class HowCopied:
 
     @property
     def by_key(self) -> bool:
-        """Whether the copy has the order of each key; compaction leaves holes that only the keys explain."""
+        """Whether records are matched by key: the copy keeps the order only per key, or compaction left holes."""
         return not self.keeps_partitions or self.is_compacted
 
 
 @dataclass(frozen=True, slots=True)
 class RepartitionedTopic:
-    """One topic as the ledger and the source tell it; offsets are by partition of their side.
+    """One topic by the ledger and the source; offsets are by partition of their side.
 
     :param began: the stopped generations, oldest first
-    :param mirror_positions: the source offsets that the copy reaches
-    :param target_ends: the target's ends at the stop; what lies behind is no part of the copy
-    :param uncommitted: what holds where a group never committed on a partition that has records
+    :param mirror_positions: the source offsets at which the copy ends
+    :param target_ends: the target's ends at the stop; later records are not part of the copy
+    :param uncommitted: the rule for a partition with records on which a group never committed
     """
 
     topic: str
@@ -65,16 +65,16 @@ class RepartitionedTopic:
     uncommitted: Uncommitted = "refuse"
 
     def lacking(self, committed: PartitionOffsets) -> tuple[int, ...]:
-        """Return the partitions on which a group should have committed and did not: those that hold records.
+        """Return the partitions with records on which a group has no commit.
 
-        Where partitions are kept none is lacking: what the group has not committed stays unset on the target.
+        If partitions are kept none is lacking: partitions without a commit stay unset on the target.
         """
         if self.how.keeps_partitions or self.uncommitted != "refuse":
             return ()
         return tuple(p for p in sorted(self.mirror_positions) if p not in committed and self._holds_records(p))
 
     def vector(self, committed: PartitionOffsets) -> Vector:
-        """Return a group's vector, none of it beyond what was copied; nothing may be `lacking`."""
+        """Return a group's vector, limited to the end of the copy; no partition may be `lacking`."""
         return vector_of(
             {p: min(committed.get(p, self._without_commit(p)), end) for p, end in self.mirror_positions.items()}
         )
@@ -89,11 +89,11 @@ class RepartitionedTopic:
         return min(self.source_log_start.get(partition, 0), self.mirror_positions[partition])
 
     def is_held(self, vector: Vector) -> bool:
-        """Whether the source still has everything that the vector has not read."""
+        """Whether the source still has every record that the vector has not read."""
         return all(offset >= self._first(partition) for partition, offset in vector)
 
     def to_translate(self, vectors: Iterable[Vector]) -> TopicToTranslate | None:
-        """Return what the Spark job is asked about these vectors; `None` where it need not be asked."""
+        """Return the Spark job's request for these vectors; `None` if it is not needed."""
         asked = tuple(sorted({vector for vector in vectors if self.is_held(vector)}))
         if not asked:
             return None
@@ -110,18 +110,18 @@ class RepartitionedTopic:
         )
 
     def nothing_before(self, vector: Vector) -> PartitionOffsets:
-        """Return target offsets before which nothing lies that the vector has not read.
+        """Return target offsets before which no copy of an unread record lies.
 
-        What the first generation did not find on the source any more was never copied, so it is the earliest place.
+        The start of the first generation is the earliest: records that it did not find on the source were not copied.
         """
         reached = [b for b in self.began if all(b.mirror_positions.get(p, 0) <= offset for p, offset in vector)]
         start = (reached[-1:] or self.began[:1] or [Began({}, {})])[0]
         return {p: min(start.target_ends.get(p, 0), end) for p, end in self.target_ends.items()}
 
     def by_ledger(self, vector: Vector) -> VectorTranslation:
-        """Return where a vector goes on of whose unread records the source has deleted some: lossless, not minimal.
+        """Return where a vector resumes if the source has deleted unread records: without loss, but not minimal.
 
-        How many records are unread cannot be known, so all that is delivered counts as delivered again.
+        The number of unread records is unknown, so all delivered records count as delivered again.
         """
         target = self.nothing_before(vector)
         delivered = sum(end - target[p] for p, end in self.target_ends.items())
@@ -134,9 +134,9 @@ def repartitioned_topics(
     source_log_start: Offsets,
     uncommitted: Uncommitted,
 ) -> dict[str, RepartitionedTopic]:
-    """Return these topics as the ledger and the source tell them.
+    """Return these topics by the ledger and the source.
 
-    Of a partition that no generation knows nothing was copied: the copy reaches its log start.
+    Nothing was copied of a partition without a generation: its copy ends at the log start.
     """
     return {topic: _topic(ledger, topic, how, source_log_start, uncommitted) for topic, how in hows.items()}
 
@@ -160,7 +160,7 @@ def _topic(
 
 
 def _of_topic(topic: str, *offsets: Offsets) -> dict[int, int]:
-    """Return the offsets of a topic by partition; later ones take the place of earlier ones."""
+    """Return the offsets of a topic by partition; later ones replace earlier ones."""
     return {p.partition: offset for each in offsets for p, offset in each.items() if p.topic == topic}
 
 

@@ -1,11 +1,11 @@
-"""Translating committed offsets where the copy chose partitions anew: the documents exchanged with the Spark job.
+"""Translating committed offsets if the copy does not keep partitions: the documents exchanged with the Spark job.
 
-What a group committed on all source partitions of a topic together is a *vector*. It is translated as a whole to one
-offset per target partition, because every target partition may hold records of any source partition. On the way back
-(`is_back`) the vectors are of the target's partitions, and translated to the source's.
+The commits of a group on all source partitions of a topic together are a *vector*. It is translated as a whole to one
+offset per target partition, because every target partition may hold records of any source partition. In a rollback
+(`is_back`) the vectors are offsets of the target's partitions and are translated to the source's partitions.
 
 The JSON is the whole contract between this package and `spark_jobs/translate_offsets.py`, which cannot import it.
-Offsets are *next to read*. Partitions are keys of JSON objects, hence texts there.
+Offsets are *next to read*. Partitions are keys of JSON objects and therefore strings there.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ def vector_of(offsets: PartitionOffsets) -> Vector:
 class TopicToTranslate:
     """One topic with the vectors that groups committed on it.
 
-    :param by_key: whether the copy has the order of each key; else it has that of the partition
+    :param by_key: whether records are matched in the order of each key; otherwise in the order of the partition
     :param is_compacted: whether the target deletes records that have a newer one of their key
     :param has_timestamps: whether the target's records have the timestamps of the source
     :param source: offsets [from, to) to read per source partition, from the first committed one on
-    :param target: the same of the target's partitions, from where nothing unread lies before
-    :param read: on the way back, for each vector the source offsets before which the group has read everything
+    :param target: the same for the target's partitions; before it there is no copy of an unread record
+    :param read: in a rollback, for each vector the source offsets before which the group has read everything
     """
 
     topic: str
@@ -75,10 +75,10 @@ class TopicToTranslate:
 
 @dataclass(frozen=True, slots=True)
 class TranslationRequest:
-    """What the job is asked to translate.
+    """The request to translate offsets.
 
-    `commits` are those that the vectors were made of, `source_log_start` what the source held then; the job does not
-    read them. Its result bears the request's `id`. `max_bytes_per_s` is as in a validation request.
+    `commits` are those from which the vectors were made, `source_log_start` the source's log starts at that time; the
+    job does not read them. Its result has the request's `id`. `max_bytes_per_s` is as in a validation request.
     """
 
     id: str
@@ -94,7 +94,7 @@ class TranslationRequest:
 
     @property
     def client_id(self) -> str:
-        """What the job's consumers are called on both clusters."""
+        """The client id of the job's consumers on both clusters."""
         return client_id_of("offsets", self.migration, is_limited=self.max_bytes_per_s is not None)
 
     def to_document(self) -> dict[str, Any]:
@@ -116,13 +116,13 @@ class TranslationRequest:
 
 @dataclass(frozen=True, slots=True)
 class VectorTranslation:
-    """Where a vector goes on.
+    """Where a vector resumes.
 
     :param goes_on_at: the offset by partition of the other side
-    :param unread: how many records the source holds that were not read
-    :param delivered: how many there are from there to the end of the copy; the unread ones are among them
-    :param missing: by source partition the last unread record that has no copy; with any, a group must not be moved
-    :param is_minimal: whether no other offsets would do with fewer records read again
+    :param unread: the number of unread records on the source
+    :param delivered: the number of records from there to the end of the copy, including the unread ones
+    :param missing: by source partition the last unread record without a copy; with any, the group must not be moved
+    :param is_minimal: whether no other offsets would deliver fewer records again
     """
 
     goes_on_at: PartitionOffsets
@@ -133,7 +133,7 @@ class VectorTranslation:
 
     @property
     def delivered_again(self) -> int:
-        """Records that are read again: read on the source, or there more than once."""
+        """Records that are delivered again: read on the source, or present more than once."""
         return self.delivered - self.unread
 
     @classmethod
@@ -149,11 +149,11 @@ class VectorTranslation:
 
 
 TopicTranslations = Mapping[str, Mapping[Vector, VectorTranslation]]
-"""What became of the vectors, by topic."""
+"""The translations of the vectors, by topic."""
 
 
 TranslationsBack = Mapping[str, Mapping[tuple[Vector, Vector], VectorTranslation]]
-"""What became of the vectors on the way back, by topic, each with what was read before."""
+"""The translations of the vectors in a rollback, by topic, each with the offsets read before."""
 
 
 def translations_back_from_document(document: Mapping[str, Any]) -> TranslationsBack:
@@ -186,7 +186,7 @@ def translations_from_document(document: Mapping[str, Any]) -> TopicTranslations
 
 
 def ends_asked(request: Mapping[str, Any]) -> dict[str, tuple[PartitionOffsets, PartitionOffsets]]:
-    """Return to where a request reads each topic on the source and on the target."""
+    """Return the ends up to which a request reads each topic on the source and on the target."""
     return {topic["topic"]: (_ends(topic["source"]), _ends(topic["target"])) for topic in request["topics"]}
 
 

@@ -1,9 +1,9 @@
-"""Topics looked at from the copy: where a reader of the target goes on on the source.
+"""Rollback of a topic: where a group that read on the target resumes on the source.
 
-It has read what it had committed on the source, and what it was given on the target. So a record is unread as long as
-a copy of it lies ahead on the target, and it was not read on the source. Where every offset of the target's partition
-is a copied record, the place follows from the ledger (`counted`). Else a Spark job finds it, among the records that
-the group is not known to have read.
+The group has read the records before its commits on the source and before its commits on the target. So a record is
+unread if it was not read on the source and a copy of it lies at or after the group's target offset. If every offset of
+the target partition is a copied record, the source offset follows from the ledger (`counted`). Otherwise a Spark job
+finds it among the records that the group is not known to have read.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from kafka_migration.core.translation.contract import PartitionOffsets, TopicToT
 
 @dataclass(frozen=True, slots=True)
 class CopiedTopic:
-    """One topic as the ledger and both clusters tell it; offsets are by partition of their side.
+    """One topic by the ledger and both clusters; offsets are by partition of their side.
 
-    :param copies: how each partition was copied, by its number; only where partitions are kept
+    :param copies: how each partition was copied, by its number; only if partitions are kept
     """
 
     topic: RepartitionedTopic
@@ -28,14 +28,14 @@ class CopiedTopic:
     copies: Mapping[int, PartitionCopy]
 
     def is_all_read(self, committed: PartitionOffsets) -> bool:
-        """Whether a group has read the whole copy; where partitions are kept, of those that it has committed on."""
+        """Whether a group has read the whole copy; if partitions are kept, of the partitions with commits."""
         return all(at >= self.topic.target_ends[p] for p, at in vector_of(self._stand(committed)))
 
     def counted(self, committed: PartitionOffsets) -> dict[int, int] | None:
-        """Return the source offsets of the records at the committed ones; `None` where counting does not tell them.
+        """Return the source offsets of the records at the committed offsets; `None` if counting is not possible.
 
-        It does where partitions are kept, no offset up to there, on either side, was anything but a record when it was
-        copied, and nothing is deleted since.
+        It requires that partitions are kept, that every offset up to there was a record on both sides when it was
+        copied, and that nothing was deleted since.
         """
         found = {p: self._counted(p, at) for p, at in committed.items() if p in self.topic.target_ends}
         places = {p: at for p, at in found.items() if at is not None}
@@ -53,14 +53,14 @@ class CopiedTopic:
         return last.source_start + min(max(committed - last.target_start, 0), last.target_end - last.target_start)
 
     def vector(self, committed: PartitionOffsets) -> Vector:
-        """Return where a group stands in the copy."""
+        """Return a group's target offsets, limited to the end of the copy."""
         ends = self.topic.target_ends
         return vector_of({p: min(at, ends[p]) for p, at in self._stand(committed).items()})
 
     def _stand(self, committed: PartitionOffsets) -> dict[int, int]:
         """Return an offset for every target partition.
 
-        One without a commit says nothing of the others where partitions are kept; else nothing of it was read.
+        A partition without a commit is ignored if partitions are kept; otherwise nothing of it was read.
         """
         ends, first = self.topic.target_ends, self.topic.began[0].target_ends if self.topic.began else {}
         unset = ends if self.topic.how.keeps_partitions else {p: first.get(p, 0) for p in ends}
@@ -69,12 +69,12 @@ class CopiedTopic:
     def read(self, committed: PartitionOffsets, on_source: PartitionOffsets) -> Vector:
         """Return the source offsets before which a group has read everything, on either side.
 
-        What it had committed on the source. For a group that began on the target by itself what the generations copied
-        that it has read whole: it has read each record's own copy. One that was moved may have been put to a later
-        record that is equal.
+        These are its commits on the source. Without any, the group started on the target: then these are the positions
+        of the generations whose copies it has read completely. For a moved group that would be wrong, because it may
+        have been moved to a later, equal record.
 
-        :param committed: where it stands on the target
-        :param on_source: what it has committed on the source
+        :param committed: its commits on the target
+        :param on_source: its commits on the source
         """
         stand = self._stand(committed)
         began = [b for b in self.topic.began if all(b.target_ends.get(p, 0) <= at for p, at in stand.items())]
@@ -82,14 +82,14 @@ class CopiedTopic:
         return vector_of({p: min(read.get(p, 0), end) for p, end in self.topic.mirror_positions.items()})
 
     def is_held(self, read: Vector) -> bool:
-        """Whether the source still has everything that a group may not have read."""
+        """Whether the source still has every record that a group may not have read."""
         held, ends = self.topic.source_log_start, self.topic.mirror_positions
         return all(at >= min(held.get(p, 0), ends[p]) for p, at in read)
 
     def to_translate(self, groups: Iterable[tuple[PartitionOffsets, PartitionOffsets]]) -> TopicToTranslate | None:
-        """Return what the Spark job is asked about groups with these commits; `None` where it need not be asked.
+        """Return the Spark job's request for groups with these commits; `None` if it is not needed.
 
-        :param groups: what each has committed on the target, and on the source
+        :param groups: the commits of each group on the target and on the source
         """
         stands = [(each, self.read(each, there)) for each, there in groups if self.counted(each) is None]
         asked = sorted({(self.vector(e), read) for e, read in stands if not self.is_all_read(e) and self.is_held(read)})

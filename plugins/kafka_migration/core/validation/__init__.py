@@ -1,1 +1,1 @@
-"""What the Spark job is asked, what it answers, and the verdicts that follow."""
+"""The requests to the Spark job, its results, and the verdicts."""

@@ -1,4 +1,4 @@
-"""What the Spark job compared, as the ledger keeps it."""
+"""The comparisons of the Spark job, as recorded in the ledger."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from kafka_migration.core.validation.contract import PartitionResult, TopicResul
 def comparisons_of(
     result: ValidationResult, verdicts: Mapping[str, Sequence[Verdict]], *, whole: bool
 ) -> dict[str, tuple[Comparison, ...]]:
-    """Return the comparisons of a result per topic, of those topics to whose comparisons verdicts are given.
+    """Return the comparisons of a result, for each topic in `verdicts`.
 
-    Windows in which there was nothing to read say nothing and are left out; but not of a whole reading, in which they
-    take the place of what was there before.
+    Empty windows are left out. A whole validation keeps them, because they replace earlier comparisons.
     """
     windows: dict[str, list[PartitionResult]] = {}
     for found in result.partitions:

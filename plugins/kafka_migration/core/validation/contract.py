@@ -1,4 +1,4 @@
-"""The validation: the documents exchanged with the Spark job.
+"""The documents exchanged with the Spark job of a validation.
 
 The JSON is the whole contract between this package and `spark_jobs/validate_topics.py`, which cannot import
 it. Offsets are *next to read*, so a window `[start, end)` without records has `start == end`.
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 SCHEMA = 2
 REQUEST_KIND = "validation-request"
 RESULT_KIND = "validation-result"
-# Names and versions of the digests, of which a request names one; spark_jobs/kafka_digest defines them. By position,
-# each partition is compared with the one of its number; by key, a topic as a whole, wherever its keys are.
+# Names and versions of the digests; a request names one, and spark_jobs/kafka_digest defines them. By position, each
+# partition is compared with the partition of the same number; by key, a topic is compared as a whole.
 POSITION_DIGEST = "partition-position-xxhash64/2"
 KEY_DIGEST = "key-order-fmix64/2"
 DIGESTS = (POSITION_DIGEST, KEY_DIGEST)
@@ -29,28 +29,28 @@ BLOCK_RECORDS = 65_536
 
 
 def client_id_of(job: str, migration: str, *, is_limited: bool) -> str:
-    """Return what the consumers of a Spark job are called; no migration's name holds a dot.
+    """Return the client id of a Spark job's consumers; names of migrations have no dot.
 
-    A limited job sets a quota on its client id. A job that is killed leaves it there, so it is on an id of its own,
-    where it slows down nobody but the next limited job, which replaces it.
+    A limited job sets a quota on its client id, and a killed job leaves the quota there. So limited jobs have a
+    separate id: the quota only affects the next limited job, which replaces it.
     """
     return f"kafka-migration-{job}-{migration}{'.limited' if is_limited else ''}"
 
 
 def is_by_key(digest: str | None) -> bool:
-    """Whether a comparison with this digest was by key; also with one of an earlier version, which ledgers hold."""
+    """Whether a comparison with this digest was by key, also for digests of earlier versions in ledgers."""
     return digest is not None and digest.startswith("key-order-")
 
 
 @dataclass(frozen=True, slots=True)
 class ValidationRequest:
-    """What the job is asked to compare. Several windows of one partition are allowed.
+    """The request of a validation. Several windows of one partition are allowed.
 
     `generations` are those that the windows cover, for the judgement; the job does not read them. `killed_generations`
-    are those of them that ended ungracefully, and may have copied more than their windows say. `untimed_topics` are
-    those whose timestamps the target makes anew, so that they are not compared; `compacted_topics` those of which
-    either side may delete records that have a newer one. `is_uncommitted_copy`: MirrorMaker copied aborted transactions
-    too. `max_bytes_per_s` is the most that each broker of either side is to send, `None` for as fast as it goes.
+    are those of them that ended ungracefully and may have copied more than their windows. `untimed_topics` are topics
+    to which the target assigns new timestamps, so timestamps are not compared. `compacted_topics` are topics of which
+    a side may delete records that have a newer one. With `is_uncommitted_copy` MirrorMaker also copied aborted
+    transactions. `max_bytes_per_s` limits what each broker of either side sends, `None` for no limit.
     """
 
     migration: str
@@ -68,7 +68,7 @@ class ValidationRequest:
 
     @property
     def client_id(self) -> str:
-        """What the job's consumers are called on both clusters."""
+        """The client id of the job's consumers on both clusters."""
         return client_id_of("validation", self.migration, is_limited=self.max_bytes_per_s is not None)
 
     def to_document(self) -> dict[str, Any]:
@@ -112,7 +112,7 @@ class ValidationRequest:
 
 @dataclass(frozen=True, slots=True)
 class SideCount:
-    """What was read of a window on one side; the offsets are those of real records, `None` without any."""
+    """The records read from a window on one side; the offsets are those of real records, `None` without any."""
 
     records: int
     key_value_bytes: int
@@ -122,14 +122,14 @@ class SideCount:
 
 @dataclass(frozen=True, slots=True)
 class PartitionResult:
-    """What the comparison of one window found.
+    """The result of comparing one window.
 
-    Compared by key, `equal` speaks of all that its topic was compared with, and there are no blocks and no digests.
-    Digests are hexadecimal and of what was read.
-    `source_unreadable` and `target_unreadable` say in words which part of the window could not be read.
-    `differences` are those within keys; there may be none where only records of different keys changed places.
-    `rest_in_order` tells whether the records that compaction does not explain are in the same order on both sides, all
-    keys together; `None` where compaction does not explain everything, or where that was not compared.
+    In a comparison by key, `equal` is about the whole topic, and there are no blocks and no digests.
+    Digests are hexadecimal and cover the records that were read.
+    `source_unreadable` and `target_unreadable` say which part of the window could not be read.
+    `differences` are those within keys; there may be none if only records of different keys changed places.
+    `rest_in_order` says whether the records that compaction does not explain are in the same order on both sides, over
+    all keys; `None` if compaction does not explain everything, or if this was not compared.
     """
 
     window: Window
@@ -153,7 +153,7 @@ class PartitionResult:
         return tuple(f"{side}: {text}" for side, text in sides if text is not None)
 
     def to_document(self) -> dict[str, Any]:
-        """Return the window's fields and what was found."""
+        """Return the window's fields and the result."""
         difference = self.first_difference
         return {
             **self.window.to_document(),
@@ -194,9 +194,9 @@ class PartitionResult:
 
 @dataclass(frozen=True, slots=True)
 class TopicResult:
-    """What the comparison by key of all windows of a topic and generation found; digests are hexadecimal.
+    """The result of comparing all windows of a topic and generation by key; digests are hexadecimal.
 
-    `differences` is `None` where there are none, and where nothing could be compared.
+    `differences` is `None` if there are none or if nothing could be compared.
     """
 
     generation: int
@@ -211,7 +211,7 @@ class TopicResult:
     differences: Differences | None = None
 
     def to_document(self) -> dict[str, Any]:
-        """Return what was found as plain JSON values."""
+        """Return the result as plain JSON values."""
         return {**asdict(self), "differences": self.differences and self.differences.to_document()}
 
     @classmethod
@@ -223,9 +223,9 @@ class TopicResult:
 
 @dataclass(frozen=True, slots=True)
 class ValidationResult:
-    """What the job found, one entry per window of the request; times are ISO 8601 in UTC.
+    """The result of a validation, one entry per window of the request; times are ISO 8601 in UTC.
 
-    `topics` has an entry per topic and generation where the comparison was by key.
+    `topics` has an entry per topic and generation that was compared by key.
     """
 
     spark_version: str
@@ -284,7 +284,7 @@ def _require(document: Mapping[str, Any], kind: str) -> None:
 def empty_result(request: ValidationRequest, at: str) -> ValidationResult:
     """Return the result of a request without anything to read; `at` is ISO 8601 in UTC.
 
-    Raises `ValueError` when a window does hold offsets: what was not read is not equal.
+    Raises `ValueError` if a window has offsets: records that were not read do not count as equal.
     """
     if not all(window.is_empty for window in request.windows):
         raise ValueError("a window of the request is not empty")
@@ -294,6 +294,6 @@ def empty_result(request: ValidationRequest, at: str) -> ValidationResult:
 
 
 def unanswered_windows(request: ValidationRequest, result: ValidationResult) -> tuple[Window, ...]:
-    """Return the windows that were asked for and have no entry in the result; silence is no verdict."""
+    """Return the windows of the request without an entry in the result; these have no verdict."""
     answered = {partition.window for partition in result.partitions}
     return tuple(window for window in request.windows if window not in answered)

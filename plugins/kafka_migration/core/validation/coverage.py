@@ -1,6 +1,6 @@
-"""Coverage: which offsets of a copy are proved, by which judgement, and what is wrong or open; values and words.
+"""Coverage: which offsets of a copy are proved, by which judgement, and which are wrong or pending.
 
-How the ledger makes them is in `core.coverage_rules`.
+The rules are in `core.validation.coverage_rules`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SIDES: tuple[Side, Side] = ("source", "target")
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Offsets `[start, end)` of a partition on one side, and the comparison that decides on them."""
+    """Offsets `[start, end)` of a partition on one side, and the comparison that gives their verdict."""
 
     start: int
     end: int
@@ -35,11 +35,11 @@ class Stretch:
 
     @property
     def verdict(self) -> Verdict:
-        """What the comparison came to."""
+        """The verdict of the comparison."""
         return self.comparison.verdict
 
     def cut(self, start: int, end: int) -> Stretch:
-        """Return the part of it that lies in `[start, end)`; start and end are equal where there is none."""
+        """Return the part of it that lies in `[start, end)`; start and end are equal if it is empty."""
         start = max(start, self.start)
         return replace(self, start=start, end=max(start, min(end, self.end)))
 
@@ -57,7 +57,7 @@ class FlawKind(StrEnum):
 
     @property
     def verdict(self) -> Verdict:
-        """What it makes of the topic."""
+        """The verdict that it gives the topic."""
         return Verdict.FAIL if self in _KNOWN_TO_BE_WRONG else Verdict.NOT_VERIFIABLE
 
 
@@ -92,14 +92,14 @@ class Flaw:
 
 @dataclass(frozen=True, slots=True)
 class PartitionCoverage:
-    """What was judged of a partition on either side, ascending, and its flaws."""
+    """The judged stretches of a partition on either side, ascending, and its flaws."""
 
     source: tuple[Stretch, ...]
     target: tuple[Stretch, ...]
     flaws: tuple[Flaw, ...]
 
     def stretches(self, side: Side) -> tuple[Stretch, ...]:
-        """Return what was judged of one side."""
+        """Return the judged stretches of one side."""
         return self.source if side == "source" else self.target
 
     def proved(self, side: Side) -> list[Span]:
@@ -107,7 +107,7 @@ class PartitionCoverage:
         return joined(s.span for s in self.stretches(side) if s.verdict.is_good)
 
     def to_document(self) -> dict[str, Any]:
-        """Return per side what was judged, as plain JSON values: start, end, verdict, and the run that judged it."""
+        """Return the judged stretches per side as plain JSON values: start, end, verdict, and the judging run."""
         return {
             side: [[s.start, s.end, str(s.verdict), s.judgement.run] for s in self.stretches(side)] for side in SIDES
         }
@@ -115,10 +115,10 @@ class PartitionCoverage:
 
 @dataclass(frozen=True)
 class TopicCoverage:
-    """What the ledger proves of a topic.
+    """What the ledger proves about a topic.
 
-    `pending` are generations that copied it and that nobody has judged. `doubts` are judgements that were not good, and
-    of which the ledger does not tell what they read. `last` is the newest judgement.
+    `pending` are generations that copied it and have no judgement. `doubts` are judgements that were not good and whose
+    compared offsets are not in the ledger. `last` is the newest judgement.
     """
 
     topic: str
@@ -134,9 +134,9 @@ class TopicCoverage:
 
     @cached_property
     def verdict(self) -> Verdict | None:
-        """The worst of all that was judged, and of what lies between; `None` before anything was.
+        """The worst verdict of all judgements and flaws; `None` without a judgement.
 
-        What is pending has no part in it.
+        Pending generations are not included.
         """
         verdicts = {flaw.kind.verdict for flaw in self.flaws}
         verdicts |= {s.verdict for p in self.partitions.values() for side in SIDES for s in p.stretches(side)}
@@ -152,24 +152,24 @@ class TopicCoverage:
 
     @property
     def standing(self) -> str:
-        """The verdict in a word: `pending` where nothing is wrong and not everything was judged."""
+        """The verdict in a word; `pending` if nothing is wrong and not everything was judged."""
         if self.verdict is not None and (not self.pending or not self.verdict.is_good):
             return str(self.verdict)
         return "pending" if self.pending else "nothing copied"
 
     @property
     def source_offsets(self) -> int:
-        """How many source offsets are proved; transaction markers and holes count, and nothing counts twice."""
+        """The number of proved source offsets, including transaction markers and holes; none counts twice."""
         return sum(end - start for p in self.partitions.values() for start, end in p.proved("source"))
 
     @property
     def target_records(self) -> int | None:
-        """How many records of the target are proved; `None` where parts of a comparison cannot be counted."""
+        """The number of proved target records; `None` if parts of a comparison cannot be counted."""
         counts = [_count(comparison, offsets) for comparison, offsets in self._proved_on_target()]
         return None if None in counts else sum(count for count in counts if count is not None)
 
     def _proved_on_target(self) -> Iterable[tuple[Comparison, int]]:
-        """Return the good comparisons, each with the number of target offsets on which it decides."""
+        """Return the good comparisons, each with the number of target offsets whose verdict it gives."""
         found: dict[int, tuple[Comparison, int]] = {}
         for stretch in (s for p in self.partitions.values() for s in p.target if s.verdict.is_good):
             known = found.get(id(stretch.comparison), (stretch.comparison, 0))
@@ -177,7 +177,7 @@ class TopicCoverage:
         return found.values()
 
     def summary(self, shown: int = 20) -> dict[str, Any]:
-        """Return it without its partitions, as plain JSON values, with so many of the reasons."""
+        """Return it without its partitions, as plain JSON values, with the first `shown` reasons."""
         reasons = list(self.reasons())
         return {
             "verdict": None if self.verdict is None else str(self.verdict),
@@ -201,17 +201,17 @@ class TopicCoverage:
         }
 
     def reasons(self) -> Iterator[str]:
-        """Say in words what is not proved."""
+        """Describe what is not proved."""
         if self.pending:
             yield f"generation {', '.join(map(str, self.pending))}: not judged yet"
         for judgement in self.doubts:
             verdict = judgement.topics[self.topic]
-            yield f"{verdict}, judged at {judgement.at} by {judgement.run}; the next whole reading decides"
+            yield f"{verdict}, judged at {judgement.at} by {judgement.run}; the next run in mode validate decides"
         yield from map(str, self.flaws)
 
 
 def _count(comparison: Comparison, offsets: int) -> int | None:
-    """Return how many records lie in so many of a comparison's target offsets."""
+    """Return the number of records in this many of a comparison's target offsets; `None` if unknown."""
     spanned = sum(w.target_end - w.target_start for w in comparison.windows)
     if offsets == spanned:
         return comparison.target_records

@@ -1,13 +1,13 @@
-"""What the ledger proves of each topic: the pure rules over generations and judgements.
+"""What the ledger proves about each topic: the pure rules over generations and judgements.
 
-- Each offset of either side has the verdict of the newest comparison that read it. So a FAIL stands until all that it
-  read, on both sides, has been read again.
-- NOT_VERIFIABLE never takes the place of FAIL, and of a good verdict only where something other than an unreadable
-  source is the reason: that the source has deleted records since takes nothing back.
-- A whole reading takes the place of all that was said of its partitions before, unless it is NOT_VERIFIABLE. It also
-  settles what is wrong between the windows of the generations that it read, if it is good.
-- A judgement of before the ledger kept comparisons speaks of the windows of its generations. A bad whole reading among
-  them stands until the next one, because nobody knows any more up to which target end it read.
+- Each offset of either side has the verdict of the newest comparison that read it. So a FAIL remains until everything
+  that it read, on both sides, has been read again.
+- NOT_VERIFIABLE never replaces FAIL. It replaces a good verdict only if the reason is not an unreadable source: records
+  that the source has deleted since do not invalidate earlier verdicts.
+- A whole validation replaces all earlier verdicts of its partitions, unless it is NOT_VERIFIABLE. If it is good, it
+  also settles flaws between the windows of the generations that it read.
+- A judgement from before the ledger recorded comparisons covers the windows of its generations. A bad whole validation
+  among them remains until the next one, because the target end up to which it read is unknown.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from kafka_migration.core.validation.windows import copied_windows, joined_windo
 class _Copied:
     """What one generation copied of a partition.
 
-    `position` is the certified source position, `None` where the source has no such partition; behind it, up to the
-    window's end, lies what the next generation sends again.
+    `position` is the certified source position, `None` if the source has no such partition. The records from there to
+    the window's end are those that the next generation sends again.
     """
 
     window: Window
@@ -50,7 +50,7 @@ class _Copied:
 
 
 def topic_verdict(ledger: Ledger, topic: str) -> Verdict | None:
-    """Return the verdict on all that was judged of a topic; `None` before any.
+    """Return the verdict on everything that was judged of a topic; `None` without a judgement.
 
     For more than one topic call `coverage_of` once.
     """
@@ -59,7 +59,7 @@ def topic_verdict(ledger: Ledger, topic: str) -> Verdict | None:
 
 
 def coverage_of(ledger: Ledger) -> dict[str, TopicCoverage]:
-    """Return, by topic and sorted, what is proved of each topic that was copied or judged."""
+    """Return the coverage of every topic that was copied or judged, sorted by topic."""
     generations, judgements = ledger.generations, ledger.judgements
     by_key = {topic for j in judgements if is_by_key(j.digest) for topic in j.topics}
     copied: dict[str, list[_Copied]] = {}
@@ -79,7 +79,7 @@ def coverage_of(ledger: Ledger) -> dict[str, TopicCoverage]:
 
 
 def _topics_of(generation: Generation) -> frozenset[str]:
-    """Return the topics of a generation; of an open one those that it was started for."""
+    """Return the topics of a generation; for an open one, those that it was started for."""
     return generation.topics if generation.stop else frozenset(p.topic for p in generation.start.mirror_positions)
 
 
@@ -117,9 +117,9 @@ def _number(copied: _Copied) -> int:
 
 @dataclass
 class _Ground:
-    """What is known of the offsets of a topic, while its judgements are taken in, oldest first.
+    """The verdicts on the offsets of a topic, while its judgements are added, oldest first.
 
-    `settled` is per partition the newest generation of a good whole reading.
+    `settled` is per partition the newest generation of a good whole validation.
     """
 
     topic: str
@@ -130,11 +130,11 @@ class _Ground:
 
     @property
     def numbers(self) -> list[int]:
-        """The partitions of which anything was copied or read."""
+        """The partitions that were copied or read."""
         return sorted({w.partition for w in self.windows} | {number for _, number in self.known})
 
     def take(self, judgement: Judgement) -> None:
-        """Take a judgement in."""
+        """Add a judgement."""
         comparisons = _comparisons(judgement, self.topic, self.windows)
         verdict = judgement.topics[self.topic]
         if judgement.whole and verdict is not Verdict.NOT_VERIFIABLE:
@@ -156,16 +156,16 @@ class _Ground:
 
 
 def _is_placed(judgement: Judgement, comparisons: Iterable[Comparison]) -> bool:
-    """Whether the ledger tells what was read of what is bad."""
+    """Whether the ledger has the compared offsets of the bad comparisons."""
     bad = [c for c in comparisons if not c.verdict.is_good]
     is_known = judgement.comparisons is not None or not judgement.whole
     return is_known and any(not window.is_empty for comparison in bad for window in comparison.windows)
 
 
 def _comparisons(judgement: Judgement, topic: str, windows: Iterable[Window]) -> tuple[Comparison, ...]:
-    """Return the comparisons of a topic; of a judgement without any, one of the windows of its generations.
+    """Return the comparisons of a topic; for a judgement without any, one over the windows of its generations.
 
-    A whole reading is about all that was copied up to the newest of them.
+    A whole validation covers everything that was copied up to the newest of them.
     """
     if judgement.comparisons is not None:
         return judgement.comparisons.get(topic, ())
@@ -184,7 +184,7 @@ def _span(window: Window, side: Side) -> Span:
 
 
 def _laid(known: Sequence[Stretch], new: Stretch) -> list[Stretch]:
-    """Lay a stretch over what is known; where they meet, the one stays that decides."""
+    """Lay a stretch over the known ones; where they overlap, the deciding one is kept."""
     if new.start >= new.end:
         return list(known)
     if not known or known[-1].end <= new.start:
@@ -222,13 +222,13 @@ def _lost(piece: _Copied) -> Iterator[Flaw]:
 
 
 def _not_settled(copied: Sequence[_Copied], settled: int) -> Sequence[_Copied]:
-    """Return the last piece of a good whole reading, up to this generation, and those after it."""
+    """Return the last piece that a good whole validation covers, up to this generation, and those after it."""
     before = sum(piece.window.generation <= settled for piece in copied)
     return copied[max(0, before - 1) :]
 
 
 def _seams(copied: Sequence[_Copied]) -> Iterator[Flaw]:
-    """Return what is wrong where a generation begins elsewhere than those before it ended, oldest first."""
+    """Return the flaws where a generation does not start at the end of the previous ones, oldest first."""
     yield from _source_seams([piece for piece in copied if piece.position is not None])
     for earlier, later in pairwise(piece.window for piece in copied):
         if earlier.target_end != later.target_start:
@@ -244,7 +244,7 @@ def _source_seams(copied: Iterable[_Copied]) -> Iterator[Flaw]:
             detail = f"copied neither by generation {earlier.window.generation} nor by {later.window.generation}"
             yield Flaw(FlawKind.NOT_COPIED, "source", number, reached, start, detail)
         elif start < end:
-            detail = f"copied by generation {later.window.generation}, and by one before it"
+            detail = f"copied by generation {later.window.generation} and by an earlier one"
             yield Flaw(FlawKind.OVERLAP, "source", number, start, end, detail)
 
 
@@ -266,6 +266,6 @@ def _bad(number: int, side: Side, known: Iterable[Stretch]) -> Iterator[Flaw]:
 
 
 def _not_judged(number: int, side: Side, known: Iterable[Stretch], windows: Iterable[Window]) -> Iterator[Flaw]:
-    """Return what judged generations copied and no comparison read."""
+    """Return the offsets that judged generations copied and no comparison read."""
     for start, end in without([_span(window, side) for window in windows], [stretch.span for stretch in known]):
-        yield Flaw(FlawKind.NOT_JUDGED, side, number, start, end, "copied, and read by no validation")
+        yield Flaw(FlawKind.NOT_JUDGED, side, number, start, end, "copied, but not read by any validation")

@@ -1,4 +1,4 @@
-"""Words that findings on differences share, whichever comparison found them."""
+"""Texts that the findings of all comparisons share."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from kafka_migration.core.text.shell import shell_word
 from kafka_migration.core.validation.differences import Differences
 
 UNREADABLE_REMEDY = (
-    "What can no longer be read cannot be proved. Raise the retention above the time between two runs, "
-    "end an open transaction, and validate again; records already deleted stay unproved."
+    "Records that cannot be read cannot be proved. Raise the retention above the time between two runs, end "
+    "open transactions, and validate again. Records that are already deleted remain unproved."
 )
 
 UNPROVED_REMEDY = (
-    "One side has nothing left of some keys, and its cleaner may have removed them together with the tombstone that "
-    "deleted them. Validate before delete.retention.ms is over, and without keys in several source partitions."
+    "One side has no record left of some keys: its log cleaner may have removed them together with their tombstone. "
+    "Validate before delete.retention.ms has passed, and keep each key in one source partition."
 )
 
-# What to say beside a good verdict on a copy that differs.
+# The remedy for a good verdict on a copy that differs.
 EXPLANATIONS = {
-    Code.KEYS_IN_SEVERAL_PARTITIONS: "The source holds keys in several partitions, between which Kafka has no order. "
-    "Within each of them the order was compared, and kept.",
-    Code.RECORDS_COMPACTED: "Either side deletes records that have a newer one of their key, whenever it compacts. "
-    "Nothing is to be done.",
-    Code.ORDER_NOT_COMPARED: "Each key was compared, and its order kept. In what order records of different keys are "
-    "could not be compared, because compaction had removed too many, or went on meanwhile. Validate again.",
+    Code.KEYS_IN_SEVERAL_PARTITIONS: "The source holds some keys in several partitions, and Kafka has no order between "
+    "partitions. The order within each partition was compared and is the same.",
+    Code.RECORDS_COMPACTED: "Each side compacts at its own time, and deletes records that have a newer one of their "
+    "key. No action is needed.",
+    Code.ORDER_NOT_COMPARED: "The order of each key was compared and is the same. The order of records with different "
+    "keys could not be compared, because compaction removed too many records or ran in the meantime. Validate again.",
     Code.RECORDS_REPLAYED: "Consumers of the target read them twice.",
-    Code.ABORTED_RECORDS_COPIED: "Consumers of the target read them, which those of the source that read committed "
-    "records do not. With mirror.isolation_level read_committed MirrorMaker leaves them out.",
+    Code.ABORTED_RECORDS_COPIED: "Consumers of the target read them, but read_committed consumers of the source do "
+    "not. With mirror.isolation_level read_committed MirrorMaker does not copy them.",
 }
 
 
-# A longer line of a task log ends outside a browser window of 1440 pixels.
+# A longer line does not fit the task log in a browser window of 1440 pixels.
 _LINE_WIDTH = 96
 
 
@@ -55,7 +55,7 @@ def _wrapped(title: str, text: str) -> list[str]:
 
 
 def topic_words(topic: str, target_topic: str) -> str:
-    """Return how a topic is spoken of: by the source's name, with the target's if that is another."""
+    """Return the topic's name for a text: the source's name, with the target's if it differs."""
     return f"topic {topic}" if target_topic == topic else f"topic {topic} (target topic {target_topic})"
 
 

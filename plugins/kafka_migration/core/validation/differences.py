@@ -34,8 +34,8 @@ _UNKNOWN = frozenset({DifferenceKind.EXPIRED, DifferenceKind.UNPROVED})
 class FirstDifference:
     """The first place where source and target differ.
 
-    `source_offset` and `target_offset` name the records that stand at that place; `None` means that this
-    side has no further record there. `fields` are those that differ in an altered record.
+    `source_offset` and `target_offset` are the records at that place; `None` means that this side has no further
+    record. `fields` are those that differ in an altered record.
     """
 
     kind: DifferenceKind
@@ -46,7 +46,7 @@ class FirstDifference:
 
     @property
     def is_target_tail(self) -> bool:
-        """Whether the target equals the source and then goes on: its tail is all of the difference."""
+        """Whether the target only has more records at its end, and equals the source before them."""
         return self.source_offset is None and self.kind in {DifferenceKind.EXTRA, DifferenceKind.DUPLICATE}
 
     def to_document(self) -> dict[str, Any]:
@@ -67,7 +67,7 @@ class FirstDifference:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One difference, with the partition and offset of its record on either side; `None` where a side has none.
+    """One difference, with the partition and offset of its record on either side; `None` if a side has none.
 
     `fields` are those of an altered record that differ: key, value, headers, timestamp.
     """
@@ -91,14 +91,14 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """How many differences of each kind a comparison found, and the first of them; the file of the run has all."""
+    """The number of differences of each kind, and the first of them; the run's Parquet file has all."""
 
     counts: Mapping[DifferenceKind, int]
     first: tuple[Difference, ...]
 
     @property
     def damage(self) -> frozenset[DifferenceKind]:
-        """The kinds that occur; a key in several source partitions is none."""
+        """The kinds that occur; a key in several source partitions is no damage."""
         return frozenset(kind for kind, count in self.counts.items() if count) - {DifferenceKind.INTERLEAVED}
 
     @property
@@ -108,12 +108,12 @@ class Differences:
 
     @property
     def is_unproved(self) -> bool:
-        """Whether something is neither damage nor explained: what would explain it can no longer be read."""
+        """Whether a difference may have an explanation that can no longer be read."""
         return DifferenceKind.UNPROVED in self.damage
 
     @property
     def known(self) -> Differences:
-        """The differences but those that stand for what can no longer be read."""
+        """The differences without those about records that can no longer be read."""
         counts = {kind: count for kind, count in self.counts.items() if kind not in _UNKNOWN}
         return Differences(counts, tuple(difference for difference in self.first if difference.kind not in _UNKNOWN))
 
@@ -134,7 +134,7 @@ class Differences:
 
 
 def merged(parts: Iterable[Differences], shown: int = 20) -> Differences:
-    """Return the differences of several comparisons as those of one, with so many of them shown."""
+    """Merge the differences of several comparisons, and keep the first `shown`."""
     counts: Counter[DifferenceKind] = Counter()
     first: list[Difference] = []
     for part in parts:

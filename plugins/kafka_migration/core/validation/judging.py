@@ -1,4 +1,4 @@
-"""What the result of a validation means: a verdict and a finding per window, rolled up per topic."""
+"""The verdicts of a validation: a verdict and a finding per window, summarized per topic."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def judge_partition(
 ) -> tuple[Verdict, Finding | None]:
     """Judge one window of a copy that keeps partitions.
 
-    A difference between records that were read is `FAIL`, whatever else could not be read; where only one
-    side goes on because the other could not be read further, nothing is known. What is explained key by key is a
-    warning. After an ungraceful end the target may hold records past the stored position that the next generation
-    sends again; such a tail alone is `NOT_VERIFIABLE`, because it can only be attributed once that generation is known.
+    A difference between records that were read is `FAIL`, even if other records could not be read. If one side only
+    has more records because the other could not be read further, the window is `NOT_VERIFIABLE`. Differences that are
+    explained key by key are a warning. After an ungraceful end the target may hold records past the stored position
+    that the next generation sends again. Such a tail alone is `NOT_VERIFIABLE` until that generation is known.
     """
     difference, last = result.first_difference, result.window.generation
     if result.equal and not result.unreadable:
@@ -68,12 +68,12 @@ def judge_partition(
 def _explained(
     result: PartitionResult, found: Differences | None, tolerance: Tolerance, *, replayed: bool
 ) -> tuple[Verdict, Code] | None:
-    """Return a good verdict and its code if all that was found key by key is explained, and the order between keys."""
+    """Return a good verdict and its code if all differences within keys and the order between keys are explained."""
     difference = result.first_difference
     if result.rest_in_order:
         return Verdict.PASS, Code.RECORDS_COMPACTED
     if difference is not None and difference.kind is DifferenceKind.REORDERED:
-        # Between keys the order is not kept, which labels within keys do not tell.
+        # The order between keys differs; differences within keys do not show this.
         return None
     good = tolerated(tolerance, found, replayed=replayed)
     if good == (Verdict.PASS, Code.RECORDS_COMPACTED):
@@ -82,13 +82,13 @@ def _explained(
 
 
 def _is_tail(result: PartitionResult, found: Differences | None) -> bool:
-    """Whether there are only records more on the target, beside what a log cleaner has taken."""
+    """Whether the target only has additional records, apart from records that a log cleaner removed."""
     taken = {DifferenceKind.COMPACTED, DifferenceKind.UNPROVED}
     return is_tail(found) and result.differences is not None and bool(taken & result.differences.damage)
 
 
 def _is_rest_equal(result: PartitionResult, found: Differences | None) -> bool:
-    """Whether nothing but what could not be read differs."""
+    """Whether only unreadable records differ."""
     if result.first_difference is not None:
         return _is_where_reading_ended(result, result.first_difference)
     return not found or not found.damage
@@ -138,17 +138,17 @@ def _tail_finding(result: PartitionResult) -> Finding:
     return Finding(
         Code.RECORDS_NOT_VERIFIABLE,
         _subject(result.window),
-        f"{_counts(result)}; the target equals the source and then goes on at target offset "
-        f"{difference.target_offset} ({difference.kind})",
+        f"{_counts(result)}; the target equals the source and then has more records from target "
+        f"offset {difference.target_offset} on ({difference.kind})",
         f"the same records in {_ranges(result.window)}",
-        "This generation of MirrorMaker ended ungracefully, so these may be records that it copied without "
-        f"storing its position. Look at them: {_kcat_commands(result.window, difference)}",
+        "This MirrorMaker process ended ungracefully, so these may be records that it copied without storing its "
+        f"position. Check them: {_kcat_commands(result.window, difference)}",
     )
 
 
 def _difference_finding(result: PartitionResult) -> Finding:
     difference = result.first_difference or FirstDifference(
-        DifferenceKind.UNCLASSIFIED, None, None, (), "The digests differ; the place was not looked for."
+        DifferenceKind.UNCLASSIFIED, None, None, (), "The digests differ; the place was not determined."
     )
     in_fields = f" in {', '.join(difference.fields)}" if difference.fields else ""
     return Finding(
@@ -158,7 +158,7 @@ def _difference_finding(result: PartitionResult) -> Finding:
         f"{_place('source', difference.source_offset)}, {_place('target', difference.target_offset)}: "
         f"{difference.detail}",
         f"the same records in the same order in {_ranges(result.window)}",
-        f"Look at both sides: {_kcat_commands(result.window, difference)}",
+        f"Compare both sides: {_kcat_commands(result.window, difference)}",
     )
 
 
@@ -251,9 +251,9 @@ def judge_topics(
 def with_untimed(
     topics: Iterable[TopicVerdict], request: ValidationRequest, declared: Mapping[str, bool]
 ) -> tuple[TopicVerdict, ...]:
-    """Return the verdicts with a warning on each topic of which timestamps were not compared.
+    """Return the verdicts with a warning for each topic whose timestamps were not compared.
 
-    It is at best `WARN`, unless the migration file says that its timestamps do not matter.
+    Its verdict is at best `WARN`, unless the migration file declares that its timestamps do not matter.
 
     :param declared: by topic, whether its timestamps are compared, as the file says
     """
@@ -269,12 +269,12 @@ def _untimed(topic: TopicVerdict, *, is_declared: bool) -> TopicVerdict:
     finding = Finding(
         Code.TIMESTAMPS_NOT_COMPARED,
         f"topic {topic.topic}",
-        "validation.timestamps in the migration file says so"
+        "timestamps excluded by validation.timestamps in the migration file"
         if is_declared
         else "message.timestamp.type=LogAppendTime on the target",
-        "CreateTime, where timestamps are to be proved too",
+        "CreateTime, if timestamps must be proved too",
         "Keys, values, headers and order were compared. Consumers of the target see the time of the copy. If that does "
-        f"not matter, say so in the migration file: validation.timestamps: {{{topic.topic}: false}}.",
+        f"not matter, declare it in the migration file: validation.timestamps: {{{topic.topic}: false}}.",
     )
     least = Verdict.PASS if is_declared else Verdict.WARN
     return replace(
@@ -291,7 +291,7 @@ Judged = Sequence[tuple[Verdict, Finding | None]]
 def _judged_by_position(
     results: Iterable[PartitionResult], events: GenerationEvents, tolerance: Tolerance
 ) -> Iterator[tuple[Verdict, Finding | None]]:
-    """Judge windows by partition and in their order; each is of the generations after those of the one before."""
+    """Judge windows per partition in order; each covers the generations after those of the previous one."""
     before: dict[int, int] = {}
     for result in sorted(results, key=lambda result: (result.window.partition, result.window.source_start)):
         window = result.window
@@ -308,7 +308,7 @@ def _judged_by_key(
     events: GenerationEvents,
     tolerance: Tolerance,
 ) -> Iterator[tuple[Verdict, Finding | None]]:
-    """Judge comparisons in their order; each is of the generations after those of the one before."""
+    """Judge comparisons in order; each covers the generations after those of the previous one."""
     before = 0
     for topic in topics:
         windows = [r for r in results if r.window.generation == topic.generation]

@@ -1,4 +1,4 @@
-"""What a comparison by key means: a verdict and a finding per topic."""
+"""The verdict on a comparison by key: a verdict and a finding per topic."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from kafka_migration.core.validation.differences import Difference, DifferenceKi
 from kafka_migration.core.validation.tolerance import tolerated
 
 _TAIL = frozenset({DifferenceKind.EXTRA, DifferenceKind.DUPLICATE, DifferenceKind.STALE})
-# What happens to a key whose partition changes while it is copied.
+# The differences of a key whose partition changes during the copy.
 _OTHER_PARTITION = frozenset({DifferenceKind.MOVED, DifferenceKind.REORDERED})
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationEvents:
-    """What the ledger knows of the generations that a comparison covers.
+    """The ledger's events of the generations that a comparison covers.
 
     :param killed: those that ended ungracefully
     :param grown: those during which the target got partitions
@@ -39,7 +39,7 @@ class GenerationEvents:
     grown: Collection[int] = ()
 
     def limited_to(self, generations: range) -> GenerationEvents:
-        """Return what is known of these generations."""
+        """Return the events of these generations."""
         return GenerationEvents(
             {g for g in self.killed if g in generations}, {g for g in self.grown if g in generations}
         )
@@ -59,9 +59,9 @@ def judge_topic_by_key(
     events: GenerationEvents = UNEVENTFUL,
     tolerance: Tolerance = NO_TOLERANCE,
 ) -> tuple[Verdict, Finding | None]:
-    """Judge what one topic copied.
+    """Judge the copy of one topic.
 
-    What cannot be read is not verifiable; a difference in the rest is one all the same.
+    Unreadable records are not verifiable; a difference in the other records still counts.
     """
     unreadable = [f"partition {w.window.partition}, {text}" for w in windows for text in w.unreadable]
     if result.equal and not unreadable:
@@ -77,7 +77,7 @@ def judge_topic_by_key(
 
 
 def is_tail(found: Differences | None) -> bool:
-    """Whether there are only records more on the target, as a generation that was killed may have left them."""
+    """Whether the target only has additional records, as a killed generation may leave them."""
     return found is not None and bool(found.unexplained) and found.unexplained <= _TAIL
 
 
@@ -86,9 +86,9 @@ def _judged(
 ) -> tuple[Verdict, Code, str]:
     """Judge differences.
 
-    After a generation that was killed the next one sends records again: where one followed, duplicates are a warning.
-    Records more on the target that a *last* generation may have left, past its position, are not verifiable; neither is
-    the order of keys while the target got partitions. Everything else that is not explained is `FAIL`.
+    After a killed generation the next one sends records again: if one followed, duplicates are a warning. Additional
+    records on the target that a killed *last* generation may have left are not verifiable. Neither is the order of keys
+    if the target got partitions during the copy. Everything else that is not explained is `FAIL`.
     """
     good = tolerated(tolerance, found, replayed=events.was_replayed(result.generation))
     if good is not None:
@@ -98,16 +98,16 @@ def _judged(
         return Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE, _KILLED
     if damage and damage <= _OTHER_PARTITION and events.grown:
         return Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE, _GROWN
-    return Verdict.FAIL, Code.COPY_DIFFERS, f"Look at both sides: {_first_commands(result)}"
+    return Verdict.FAIL, Code.COPY_DIFFERS, f"Compare both sides: {_first_commands(result)}"
 
 
 _KILLED = (
-    "This generation of MirrorMaker ended ungracefully, so these may be records that it copied without storing its "
-    "position. Once a later run has ended in order, mode `validate` tells."
+    "This MirrorMaker process ended ungracefully, so these may be records that it copied without storing its "
+    "position. After a later run has ended in order, mode `validate` decides."
 )
 _GROWN = (
-    "The target got partitions while MirrorMaker ran, so keys changed their partition: every record is there, but the "
-    "order of such keys cannot be told."
+    "The target got partitions while MirrorMaker ran, so keys changed their partition. Every record is there, but the "
+    "order of such keys is unknown."
 )
 
 
@@ -134,7 +134,7 @@ def _finding(result: TopicResult, code: Code, remedy: str) -> Finding:
 def describe_differences(differences: Differences | None) -> str:
     """Return how many differences of each kind there are and where the first is, as a phrase."""
     if differences is None or not differences.first:
-        return "the digests differed at first; read again, the records are equal"
+        return "the digests differed at first, but the records were equal when read again"
     first = differences.first[0]
     fields = f" in {', '.join(first.fields)}" if first.fields else ""
     return f"{describe_counts(differences)}; the first: {first.kind}{fields} at {' and '.join(_places(first))}"

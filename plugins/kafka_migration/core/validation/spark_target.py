@@ -1,4 +1,4 @@
-"""What keeps Kafka's logins between Spark's own processes, and which Kafka client Spark must have."""
+"""The protection of Kafka logins between Spark's processes, and the Kafka client that Spark must use."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 
 SETTING_PREFIX = "spark."
-# Of Apache Kafka's clients, the first with the fixes of CVE-2025-27817 and CVE-2025-27818.
+# The first version of Apache Kafka's clients with the fixes of CVE-2025-27817 and CVE-2025-27818.
 SAFE_KAFKA = (3, 9, 1)
 _LOCAL = re.compile(r"local(\[\s*(\d+|\*)\s*(,\s*\d+\s*)?\])?")
 _KUBERNETES = "k8s://"
 _YARN = "yarn"
 _AUTHENTICATE, _SECRET = "spark.authenticate", "spark.authenticate.secret"
 _ENCRYPTIONS = ("spark.network.crypto.enabled", "spark.ssl.rpc.enabled")
-# What Spark writes to disks can only be read with a key that ends with the application.
+# Encrypts Spark's files on disk with a key that exists only while the application runs.
 _ON_DISK = {"spark.io.encryption.enabled": "true"}
-# Spark listens on ports in local mode too, and draws the secret itself there.
+# Spark also listens on ports in local mode, and generates the secret itself there.
 _IN_ONE_PROCESS = {_AUTHENTICATE: "true", _ENCRYPTIONS[0]: "true"}
 
 
 @dataclass(frozen=True, slots=True)
 class SparkTarget:
-    """Where a Spark connection submits to.
+    """The Spark master of a connection.
 
-    `settings` are Spark's settings that hold there as far as Airflow's worker can tell: those of `spark-defaults.conf`,
-    then those of the connection. `own` are the connection's alone. `defaults` is the text of `spark-defaults.conf`.
+    `settings` are Spark's effective settings as far as Airflow's worker knows them: those of `spark-defaults.conf`,
+    then those of the connection. `own` are only the connection's settings. `defaults` is the text of
+    `spark-defaults.conf`.
     """
 
     connection: str
@@ -44,28 +45,28 @@ class SparkTarget:
 
     @property
     def makes_secrets(self) -> bool:
-        """Whether Spark draws a secret of its own for each application, once it is to authenticate."""
+        """Whether Spark generates a secret for each application if authentication is on."""
         return self.is_local or self.master == _YARN or self.master.startswith(_KUBERNETES)
 
     @property
     def settings(self) -> dict[str, str]:
-        """Spark's settings that hold there."""
+        """Spark's effective settings."""
         return {**parsed_properties(self.defaults), **self.own}
 
     def is_on(self, name: str) -> bool:
-        """Tell whether a setting that is true or false is true."""
+        """Whether a boolean setting is true."""
         return self.settings.get(name, "").strip().lower() == "true"
 
 
 def protecting_settings(target: SparkTarget) -> dict[str, str]:
-    """Return the settings that each application gets; none of them is secret."""
+    """Return the settings for each application; none of them is secret."""
     return {**_ON_DISK, **(_IN_ONE_PROCESS if target.is_local else {})}
 
 
 def unprotected_findings(target: SparkTarget, *, declared: bool) -> tuple[Finding, ...]:
-    """Return why a stranger could ask Spark for Kafka's logins; nothing if that cannot be.
+    """Return why other clients could read Kafka's logins from Spark; empty if they cannot.
 
-    :param declared: the migration file accepts it
+    :param declared: whether the migration file accepts it
     """
     lacking = [] if target.is_local else list(_lacking(target))
     if not lacking:
@@ -75,8 +76,8 @@ def unprotected_findings(target: SparkTarget, *, declared: bool) -> tuple[Findin
             Code.SPARK_NOT_PROTECTED,
             f"connection {target.connection} (validation.spark_connection), master {target.master}",
             f"no {', no '.join(lacking)}",
-            "a cluster whose processes authenticate each other and encrypt what they send",
-            "Whoever reaches Spark's ports can read the logins of both clusters. "
+            "a Spark cluster with authentication and encryption between its processes",
+            "Any client that reaches Spark's ports can read the logins of both clusters. "
             + ("The migration file accepts it (validation.spark_unprotected)." if declared else _remedy(target)),
         ),
     )
@@ -85,8 +86,8 @@ def unprotected_findings(target: SparkTarget, *, declared: bool) -> tuple[Findin
 def _remedy(target: SparkTarget) -> str:
     names = (_AUTHENTICATE, _ENCRYPTIONS[0], *(() if target.makes_secrets else (_SECRET,)))
     return (
-        f"Set {', '.join(names)} for the cluster, and the same in the connection's extra or in spark-defaults.conf. "
-        "If nobody else can reach the ports, declare it in the migration file: validation.spark_unprotected: true."
+        f"Set {', '.join(names)} on the cluster, and the same in the connection's extra or in spark-defaults.conf. "
+        "If no other client can reach the ports, declare it in the migration file: validation.spark_unprotected: true."
     )
 
 
@@ -100,28 +101,28 @@ def _lacking(target: SparkTarget) -> Iterable[str]:
 
 
 def failure_finding(said: str, exit_code: str) -> Finding:
-    """Return why a job gave no result, from the last line of it: `CODE: what happened`."""
+    """Return why a job gave no result, from its last line: `CODE: what happened`."""
     named, _, text = said.partition(": ")
     code = Code(named) if named in _FAILURES and text else Code.SPARK_FAILED
     return Finding(
         code,
         "the Spark job",
-        (text if code == named else said) or f"exit code {exit_code} of spark-submit, and no reason of the job's",
-        "a whole result document",
+        (text if code == named else said) or f"exit code {exit_code} of spark-submit without a reason from the job",
+        "a complete result document",
         "Nothing was judged. " + _FAILURES[code],
     )
 
 
 _FAILURES = {
-    Code.CLUSTER_UNREACHABLE: "See that the brokers run and that Spark reaches their advertised addresses, then clear "
-    "the task with downstream.",
-    Code.RECORDS_DELETED_MEANWHILE: "Clear the task with downstream: it then knows which records are left.",
-    Code.SPARK_FAILED: "The lines of the task's log above name the cause; then clear the task with downstream.",
+    Code.CLUSTER_UNREACHABLE: "Check that the brokers run and that Spark reaches their advertised listeners. Then "
+    "clear the task with downstream.",
+    Code.RECORDS_DELETED_MEANWHILE: "Clear the task with downstream. The next attempt takes the deletion into account.",
+    Code.SPARK_FAILED: "The task log above names the cause. Fix it, then clear the task with downstream.",
 }
 
 
 def own_settings(extra: Mapping[str, object]) -> dict[str, str]:
-    """Return Spark's settings in a connection's extra: everything whose name begins as theirs do."""
+    """Return Spark's settings in a connection's extra, by their prefix."""
     named = {name: value for name, value in extra.items() if name.startswith(SETTING_PREFIX)}
     return {name: _text(value) for name, value in named.items() if value is not None}
 
@@ -142,7 +143,7 @@ def parsed_properties(text: str) -> dict[str, str]:
 def properties_text(defaults: str, own: Mapping[str, str]) -> str:
     """Return a Java properties file with these settings after, and therefore over, the defaults."""
     lines = (f"{_escaped(name)}={_escaped(value)}" for name, value in sorted(own.items()))
-    # The empty line ends a default that a backslash would continue.
+    # The empty line ends a default that a trailing backslash would continue.
     return "\n".join([defaults, "", *lines, ""])
 
 
@@ -158,12 +159,12 @@ def _escaped(text: str) -> str:
 
 
 def has_login(options: Mapping[str, str]) -> bool:
-    """Tell whether the options of Spark's Kafka reader have a login: SASL, or a key of the client."""
+    """Whether the options of Spark's Kafka reader contain a login: SASL, or a client key."""
     return not {"kafka.sasl.jaas.config", "kafka.ssl.keystore.key"}.isdisjoint(options)
 
 
 def kafka_client_findings(versions: Mapping[str, str]) -> tuple[Finding, ...]:
-    """Return what is wrong with the Kafka clients of `spark_jars`, by jar, for a validation that uses a login."""
+    """Return the finding about unsafe Kafka clients in `spark_jars`, for a validation that uses a login."""
     wanted = ".".join(map(str, SAFE_KAFKA))
     found = ", ".join(f"{jar} of version {version}" for jar, version in versions.items() if not _is_safe(version))
     if versions and not found:
@@ -174,7 +175,7 @@ def kafka_client_findings(versions: Mapping[str, str]) -> tuple[Finding, ...]:
             "[kafka_migration] spark_jars",
             found or "no jar of kafka-clients whose version can be read",
             f"kafka-clients {wanted} or newer, because the connections have logins (CVE-2025-27817, CVE-2025-27818)",
-            f"Put kafka-clients-{wanted}.jar in the place of the older one and name it in spark_jars.",
+            f"Replace the older jar by kafka-clients-{wanted}.jar and name it in spark_jars.",
         ),
     )
 

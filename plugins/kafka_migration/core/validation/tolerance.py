@@ -1,4 +1,4 @@
-"""Which differences between source and target a run may go on with."""
+"""Which differences between source and target a run may tolerate."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def delta_windows(generations: Iterable[Generation]) -> tuple[Window, ...]:
 def delta_key_windows(generations: Iterable[Generation]) -> tuple[Window, ...]:
     """Return the windows of these generations for a comparison by key; consecutive ones of a topic become one.
 
-    Also after an ungraceful end: what the next generation sent again is then found beside the first copy.
+    Also after an ungraceful end: the records that the next generation sent again are then found with the first copy.
     """
     topics: dict[str, list[list[Window]]] = {}
     for generation in generations:
@@ -52,7 +52,7 @@ def delta_key_windows(generations: Iterable[Generation]) -> tuple[Window, ...]:
 def _continues(earlier: Iterable[Window], later: Iterable[Window]) -> bool:
     """Whether the later windows begin where the earlier ones end.
 
-    A target partition that was added between them ends the comparison: keys may be in another one from then on.
+    A target partition that was added between them ends the comparison: keys may be in another partition from then on.
     """
     known = {w.partition: w for w in earlier}
     return known.keys() <= {w.partition for w in later} and all(
@@ -61,7 +61,7 @@ def _continues(earlier: Iterable[Window], later: Iterable[Window]) -> bool:
 
 
 def _follows(earlier: Window, later: Window) -> bool:
-    """Whether one window begins where another ends; a partition that the source got since begins anywhere."""
+    """Whether one window begins where another ends; a partition that the source got since may begin anywhere."""
     source_follows = later.source_start == earlier.source_end or not _has_source(earlier)
     return source_follows and later.target_start == earlier.target_end
 
@@ -76,7 +76,7 @@ def _extended(earlier: Iterable[Window], later: Iterable[Window]) -> list[Window
 
 
 def joined_windows(windows: Iterable[Window]) -> dict[TopicPartition, Window]:
-    """Return one window per partition over all of these, which are in the order of their generations."""
+    """Return one window per partition over all of these windows, given in the order of their generations."""
     whole: dict[TopicPartition, Window] = {}
     for window in windows:
         partition = TopicPartition(window.topic, window.partition)
@@ -85,7 +85,7 @@ def joined_windows(windows: Iterable[Window]) -> dict[TopicPartition, Window]:
 
 
 def _from_start_of(earlier: Window, later: Window) -> Window:
-    """Return the later window from the beginning of the earlier one on."""
+    """Return the later window, extended to the start of the earlier one."""
     source_start = earlier.source_start if _has_source(earlier) else later.source_start
     return replace(later, source_start=source_start, target_start=earlier.target_start)
 
@@ -93,10 +93,10 @@ def _from_start_of(earlier: Window, later: Window) -> Window:
 def whole_windows(
     ledger: Ledger, topics: Iterable[str], target_end_offsets: Offsets, *, by_key: bool = False
 ) -> tuple[Window, ...]:
-    """Return one window per partition over all that was ever copied, up to the target's present end.
+    """Return one window per partition over everything that was ever copied, up to the target's current end.
 
-    The present end, because a whole re-reading must also see what is there and should not be. After the cutover
-    the target has producers of its own: what they append belongs to no copy, so the recorded end is the end.
+    The current end is used because a whole validation must also find records that should not be there. After the
+    cutover the target has its own producers, whose records are not part of the copy: then the recorded end is used.
     """
     wanted = set(topics)
     first = joined_windows(w for generation in ledger.generations for w in copied_windows(generation, by_key=by_key))
@@ -112,7 +112,7 @@ def whole_windows(
 
 
 def _of_whole_topics(windows: Mapping[TopicPartition, Window], ends: Offsets) -> dict[TopicPartition, Window]:
-    """Return windows that make one comparison per topic, with the target's partitions that no generation knows."""
+    """Return windows for one comparison per topic, including target partitions that no generation knows."""
     newest: dict[str, Window] = {}
     for window in windows.values():
         newest[window.topic] = max(window, newest.get(window.topic, window), key=lambda w: w.generation)
@@ -126,10 +126,10 @@ def _of_whole_topics(windows: Mapping[TopicPartition, Window], ends: Offsets) ->
 
 
 def copied_windows(generation: Generation, *, by_key: bool = False) -> Iterable[Window]:
-    """Return what a generation copied, per partition; by key also of partitions that only the target has.
+    """Return what a generation copied, per partition; by key also for partitions that only the target has.
 
-    One that was killed has copied further than its position tells, in the order of the source: what the next one sends
-    again belongs to the windows of both, and the reading of both proves it. By key that cannot be told from offsets.
+    A killed generation has copied past its position, in the order of the source. Records that the next one sends again
+    belong to the windows of both, and comparing both proves them. By key, offsets do not show this.
     """
     start, stop = generation.start, generation.stop
     if stop is None:
@@ -138,7 +138,7 @@ def copied_windows(generation: Generation, *, by_key: bool = False) -> Iterable[
     topics = {p.topic for p in stop.mirror_positions}
     only_on_target = {p for p in stop.target_end_offsets if p.topic in topics} if by_key else set()
     for partition in sorted(stop.mirror_positions.keys() | only_on_target):
-        # A partition that the start did not know was added while MirrorMaker ran: it begins at offset 0.
+        # A partition that is unknown at the start was added while MirrorMaker ran: it begins at offset 0.
         yield Window(
             generation=generation.number,
             topic=partition.topic,

@@ -1,4 +1,4 @@
-"""Connected topics: what joins them, the parts that result, and the groups without which a part falls apart."""
+"""Connected topics: what joins them, the resulting parts, and the groups without which a part would split."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-# So many groups at most are named together: who has to ignore more has another question.
+# The hint names at most this many groups together.
 MAX_IGNORED = 3
-# Bounds the search to a few seconds; where there is more to look at, the groups that read the most topics are tried.
+# Limits the search to a few seconds; beyond it, only the groups that read the most topics are tried.
 MAX_STEPS = 2_000_000
 
 JoinKind = Literal["group", "transactional id"]
@@ -25,7 +25,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Groups without which a wave falls apart, into so many parts, the largest with so many topics."""
+    """Groups without which a wave splits, the number of parts, and the number of topics of the largest part."""
 
     groups: tuple[str, ...]
     parts: int
@@ -33,7 +33,7 @@ class Split:
 
 
 def components(topics: Collection[str], joins: Iterable[Join]) -> list[frozenset[str]]:
-    """Return the topics in parts, sorted: in one part are those that joins lead to from each other."""
+    """Return the connected components of the topics, sorted: joined topics are in one part."""
     parent = {topic: topic for topic in topics}
 
     def root(topic: str) -> str:
@@ -52,7 +52,7 @@ def components(topics: Collection[str], joins: Iterable[Join]) -> list[frozenset
 
 
 def split_of(topics: Collection[str], joins: Sequence[Join]) -> Split | None:
-    """Return the group without which the largest part is smallest; where no single one is enough, a few together."""
+    """Return the group without which the largest part is smallest; if no single group is enough, a few together."""
     ignored: list[Join] = []
     while len(ignored) < MAX_IGNORED:
         rest = [join for join in joins if join not in ignored]
@@ -83,7 +83,7 @@ def _badness(split: Split) -> tuple[int, int, tuple[str, ...]]:
 
 
 def _needed(topics: Collection[str], joins: Sequence[Join], names: list[str]) -> Split:
-    """Return the split without those of the groups that it does not need."""
+    """Return the split without the groups that it does not need."""
 
     def parts_without(ignored: Collection[str]) -> list[frozenset[str]]:
         return components(topics, (join for join in joins if join.kind != "group" or join.name not in ignored))

@@ -10,20 +10,20 @@ from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.core.waves.plan import Wave
 from kafka_migration.core.waves.wording import reasons, remarks, size_of
 
-# What a migration file takes in `cutover.groups`: so many patterns of so many letters.
+# The limits of `cutover.groups` in a migration file: patterns, and characters of a pattern.
 MAX_PATTERNS = 1000
 MAX_PATTERN = 500
 # Matches no name: a wave without known groups moves none.
 NO_GROUP = "(?!)"
-# As many replicas as a migration file asks for by itself, where the target has the brokers.
+# The default replication factor of a migration file, if the target has that many brokers.
 USUAL_REPLICAS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What a proposed file names: Airflow connections, the folder of Kafka on the MirrorMaker host (may be left out).
+    """The names in a proposed file: Airflow connections, and the folder of Kafka on the MirrorMaker host (optional).
 
-    `target_brokers` is how many brokers the target has.
+    `target_brokers` is the number of brokers of the target.
     """
 
     source: str
@@ -37,13 +37,13 @@ class Names:
 
 
 def wave_file(name: str, wave: Wave, names: Names, remarks_on_all: Iterable[str] = ()) -> str:
-    """Return the text of the migration file of a wave; `remarks_on_all` are true of every wave."""
+    """Return the text of the migration file of a wave; `remarks_on_all` apply to every wave."""
     head = [_comment(line) for line in _head(name, wave, names, remarks_on_all)]
     return "\n".join([*head, *_file(name, wave, names), ""])
 
 
 def group_patterns(groups: Collection[str]) -> list[str]:
-    """Return regular expressions that match these groups and no other: one each, unless they are too many."""
+    """Return regular expressions that match exactly these groups: one per group, unless there are too many."""
     escaped = [re.escape(group) or "(?:)" for group in sorted(groups)]
     if len(escaped) <= MAX_PATTERNS:
         return escaped or [NO_GROUP]
@@ -62,12 +62,12 @@ def _head(name: str, wave: Wave, names: Names, remarks_on_all: Iterable[str]) ->
     yield from (f"  {line}" for line in reasons(wave))
     noted = [*remarks(wave), *remarks_on_all]
     if noted:
-        yield "To know:"
+        yield "Notes:"
         yield from (f"  {line}" for line in noted)
     yield "To decide:"
     yield f"  target.replication_factor: the target has {names.target_brokers} broker(s)"
     if not names.kafka_home:
-        yield "  mirror.kafka_home: the folder of Kafka's libraries on the MirrorMaker host, without $KAFKA_HOME there"
+        yield "  mirror.kafka_home: the folder of Kafka on the MirrorMaker host, if $KAFKA_HOME is not set there"
     yield "  everything else has a default: docs/migration-file.md"
 
 
@@ -105,13 +105,13 @@ def _file(name: str, wave: Wave, names: Names) -> Iterator[str]:
 
 
 def insecure_lines(insecure: Collection[Insecurity]) -> Iterator[str]:
-    """Yield what a section of a cluster says of the protections that its connection gives up."""
+    """Yield the line of a cluster's section with the protections that its connection gives up."""
     if insecure:
         yield f"  insecure: [{', '.join(insecure)}]"
 
 
 def _quoted(text: str) -> str:
-    """Return a text as YAML, in quotes: plain, it might be a number or a word that means something."""
+    """Return a quoted YAML string: unquoted, it might be a number or a YAML keyword."""
     return f'"{"".join(map(_letter, text))}"'
 
 
@@ -120,5 +120,5 @@ def _letter(letter: str) -> str:
         return f"\\{letter}"
     if letter.isprintable():
         return letter
-    # A JSON text would write a letter beyond U+FFFF as two, which YAML does not put together again.
+    # JSON writes a character beyond U+FFFF as a surrogate pair, which YAML does not combine.
     return f"\\u{ord(letter):04x}" if ord(letter) <= 0xFFFF else f"\\U{ord(letter):08x}"

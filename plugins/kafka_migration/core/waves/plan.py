@@ -1,7 +1,7 @@
 """Waves: topics that must move together, because a group reads several of them or a transaction writes several.
 
-Topics are joined by what was seen, also where one of them is not to be moved now. What could not be read is said
-(`WavePlan.not_known`): a wave may then be too small, and is never too large.
+Topics are joined by what was observed, even if one of them is not to be moved now. `WavePlan.not_known` lists what
+could not be read: because of it a wave may be too small, but never too large.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from kafka_migration.core.waves.topics import never_moved, streams_topics
 
 T = TypeVar("T")
 
-# Throw-away groups of the console consumer, MirrorMaker 1's, and those of a platform's own services.
+# Temporary groups of the console consumer, MirrorMaker 1's groups, and groups of a platform's services.
 USUALLY_IGNORED = ("console-consumer-.*", f"{re.escape(MIRROR_GROUP_PREFIX)}.*", "__.*")
-# Smaller waves are looked through at a glance.
+# Smaller waves need no hint how to split them.
 HINT_FROM_TOPICS = 10
 MAX_NAMED = 10
-# So many topics may stand in a migration file.
+# The limit of topics in a migration file.
 MAX_TOPICS = 5000
-# Topics' names are no longer; those of groups may have 32,767 letters.
+# The longest topic name; group names may have 32,767 characters.
 MAX_SHOWN = 249
 
 
 @dataclass(frozen=True, slots=True)
 class GroupReads:
-    """A consumer group, and the topics on which it has committed offsets, or that its members are assigned to.
+    """A consumer group, and the topics on which it has commits or to which its members are assigned.
 
-    `is_active` is `None` where nobody can tell; `not_known` says why `topics` may lack some.
+    `is_active` is `None` if unknown; `not_known` says why `topics` may be incomplete.
     """
 
     group: str
@@ -55,13 +55,14 @@ class GroupReads:
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """What was read of both clusters.
+    """The state of both clusters.
 
-    :param partitions: of every topic of the source
-    :param records: how many offsets the source holds of a topic, at most as many records; missing: not known
-    :param transactions: the topics that each transactional id wrote to, as far as the log still tells
-    :param transactions_not_known: why there may be more; empty where the whole log was read
-    :param on_target: the same as `records`, of the source's topics that the target has; `None`: not known
+    :param partitions: the number of partitions of every topic of the source
+    :param records: the number of offsets that the source holds of a topic, an upper bound of its records; missing if
+        unknown
+    :param transactions: the topics that each transactional id wrote to, as far as the log still shows
+    :param transactions_not_known: why there may be more; empty if the whole log was read
+    :param on_target: the same as `records`, for the source's topics that exist on the target; `None` if unknown
     """
 
     partitions: Mapping[str, int]
@@ -74,10 +75,10 @@ class Clusters:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a person asks for: patterns on the whole name of topics (none: all) and of groups that join nothing.
+    """The user's request: patterns for whole names of topics (none: all), and of groups to ignore.
 
-    `elsewhere` are topics that other migration files have, each with where. Waves that need not be one are put together
-    until they have `min_topics`.
+    `elsewhere` are topics of other migration files, each with its file. Independent waves are merged until they have
+    `min_topics`.
     """
 
     topics: tuple[str, ...] = ()
@@ -90,16 +91,16 @@ class Wish:
 class Wave:
     """Topics that move together.
 
-    :param parts: how many parts of it nothing joins to each other
-    :param is_read: whether any group is known to read them; only the last wave (or waves) has topics that none does
-    :param records: `None` where it is not known of one of the topics
-    :param groups: the groups that read any of them, but for the ignored ones
-    :param ignored: those
-    :param joins: what holds them together
+    :param parts: the number of independent parts
+    :param is_read: whether any group is known to read them; only the last wave (or waves) has topics without readers
+    :param records: `None` if unknown for one of the topics
+    :param groups: the groups that read any of them, except the ignored ones
+    :param ignored: the ignored groups that read any of them
+    :param joins: what joins them
     :param transactional_ids: all that wrote to any of them
-    :param committing: those of them that also committed offsets of a group; of which one, the log does not tell
-    :param elsewhere: topics that belong to these and are not proposed, each with the reason
-    :param streams: which of the topics Kafka Streams has made
+    :param committing: those of them that also committed offsets of a group; the log does not show of which group
+    :param elsewhere: topics that belong together with these and are not proposed, each with the reason
+    :param streams: the topics that Kafka Streams created
     """
 
     topics: tuple[str, ...]
@@ -124,7 +125,7 @@ class Wave:
 
 @dataclass(frozen=True, slots=True)
 class WavePlan:
-    """All waves, the smallest first; and everything that is in none of them, with the reason."""
+    """All waves, the smallest first; and everything that is in no wave, with the reason."""
 
     waves: tuple[Wave, ...]
     left_out: Mapping[str, str]
@@ -135,9 +136,9 @@ class WavePlan:
 
 
 def plan_waves(clusters: Clusters, wish: Wish) -> WavePlan:
-    """Return the waves of all topics that are to be moved: each topic in one, each group and transactional id as well.
+    """Return the waves of all topics to be moved; each topic, group and transactional id is in exactly one wave.
 
-    Groups that are ignored may be in several.
+    Ignored groups may be in several.
     """
     left_out = {topic: reason for topic in sorted(clusters.partitions) if (reason := never_moved(topic))}
     topics = [topic for topic in sorted(clusters.partitions) if topic not in left_out]
@@ -164,8 +165,8 @@ def _elsewhere(topic: str, clusters: Clusters, wish: Wish) -> str:
         return wish.elsewhere[topic]
     there = clusters.on_target.get(topic, 0)
     if there is None:
-        return "on the target already; whether it is empty there is not known"
-    return f"on the target already, with records up to {there:,}" if there else ""
+        return "already on the target; it is unknown whether it is empty"
+    return f"already on the target, with records up to offset {there:,}" if there else ""
 
 
 def _is_ignored(group: str, wish: Wish) -> bool:
@@ -177,7 +178,7 @@ def _sorted(groups: Iterable[GroupReads]) -> list[GroupReads]:
 
 
 def _with_streams(topics: Iterable[str], groups: Collection[GroupReads]) -> Iterator[GroupReads]:
-    """Yield the groups, each with the topics that Kafka Streams made for it."""
+    """Yield the groups, each with the topics that Kafka Streams created for it."""
     made = streams_topics(topics, [each.group for each in groups])
     for each in groups:
         all_topics = each.topics | frozenset(made.get(each.group, ()))
@@ -192,7 +193,7 @@ def _not_known(clusters: Clusters, groups: Iterable[GroupReads], topics: Iterabl
         yield f"what transactional ids write to ({TRANSACTION_STATE}): {clusters.transactions_not_known}"
     silent = sorted(name for name, written in clusters.transactions.items() if not written)
     if silent:
-        yield f"what these transactional ids write to, of which the log no longer tells it: {some(silent)}"
+        yield f"what these transactional ids write to, because the log no longer shows it: {some(silent)}"
     uncounted = [topic for topic in topics if topic not in clusters.records]
     if uncounted:
         yield f"how many records these topics have: {some(uncounted)}"
@@ -210,7 +211,7 @@ def _short(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Topics of one wave, with whatever reads, writes or joins them."""
+    """Topics of one wave, with the groups and transactional ids that read, write or join them."""
 
     topics: frozenset[str]
     groups: tuple[GroupReads, ...]
@@ -229,7 +230,7 @@ class _Planner:
     min_topics: int
 
     def waves(self) -> Iterator[Wave]:
-        """Yield the waves that groups read, then one of all that none is known to read."""
+        """Yield the waves with readers, then the waves of all topics without known readers."""
         joins = tuple(self._joins())
         read_topics = frozenset(chain.from_iterable(each.topics for each in self.groups))
         found = [part for part in components(self.topics, joins) if part - self.elsewhere.keys()]
@@ -241,14 +242,14 @@ class _Planner:
             yield self._wave(part, len(together[number]), is_read=number < len(waves_read))
 
     def _size(self, part: frozenset[str]) -> tuple[bool, int, int, tuple[str, ...]]:
-        """Return what parts are sorted by: records, where they are known, then partitions, then names."""
+        """Return the sort key of a part: records, if known, then partitions, then names."""
         topics = sorted(part - self.elsewhere.keys())
         records = [self.clusters.records.get(topic) for topic in topics]
         partitions = sum(self.clusters.partitions[topic] for topic in topics)
         return None in records, sum(filter(None, records)), partitions, tuple(topics)
 
     def _put_together(self, parts: Iterable[frozenset[str]]) -> list[list[frozenset[str]]]:
-        """Return the parts, as many together as it takes to have enough topics; what is left over joins the last."""
+        """Merge parts until each result has enough topics; the remainder joins the last one."""
         together: list[list[frozenset[str]]] = []
         for part in parts:
             if together and self._proposed(together[-1]) < self.min_topics:
@@ -261,7 +262,7 @@ class _Planner:
         return together
 
     def _packed(self, parts: Iterable[frozenset[str]]) -> list[list[frozenset[str]]]:
-        """Return the parts in few waves, none with more topics than a file takes, unless it is of one part."""
+        """Pack the parts into few waves, none with more topics than a file allows, unless it is a single part."""
         packed: list[list[frozenset[str]]] = []
         size = 0
         for part in parts:
@@ -323,7 +324,7 @@ class _Planner:
 def _of_parts(
     place: Mapping[str, int], items: Iterable[T], topics_of: Callable[[T], Collection[str]]
 ) -> defaultdict[int, tuple[T, ...]]:
-    """Return the items that have to do with each part, by the part's number and in their order."""
+    """Return the items that concern each part, by the part's number and in their order."""
     found: defaultdict[int, list[T]] = defaultdict(list)
     for item in items:
         for number in {place[topic] for topic in topics_of(item) if topic in place}:

@@ -1,33 +1,36 @@
-"""Topics that no wave has, because they are Kafka's or a tool's; and those that Kafka Streams makes for a group."""
+"""Topics that are in no wave, because they belong to Kafka or a tool; and topics that Kafka Streams creates."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-# Kafka Streams puts the application's id, which is its group, before the names of the topics that it makes.
+# Kafka Streams prefixes the topics that it creates with the application id, which is its group.
 _STREAMS_SUFFIXES = ("-changelog", "-repartition")
 _LEFT_OUT: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), reason)
     for pattern, reason in (
         (r"__.*", "Kafka's own"),
-        (r"\..*|.*[.-]internal", "internal; MirrorMaker 2 names its own so, and never copies them"),
-        (r".*heartbeats", "MirrorMaker 2 takes it for its own heartbeats"),
-        (r".*\.replica", "MirrorMaker 2 leaves such a name out"),
+        (r"\..*|.*[.-]internal", "internal; MirrorMaker 2 uses such names for its own topics and never copies them"),
+        (r".*heartbeats", "MirrorMaker 2 treats it as its own heartbeats topic"),
+        (r".*\.replica", "MirrorMaker 2 skips topics with such a name"),
         (r"_schemas", "the Schema Registry's; it moves with the registry, not with a consumer"),
         (r"_confluent.*", "Confluent Platform's own"),
-        (r"(.*[._-])?connect[._-](configs?|offsets?|status(es)?)", "a Connect cluster's own; connectors are made anew"),
+        (
+            r"(.*[._-])?connect[._-](configs?|offsets?|status(es)?)",
+            "a Connect cluster's own; connectors must be created again",
+        ),
     )
 )
 
 
 def never_moved(topic: str) -> str:
-    """Return why no wave has this topic; empty for any other."""
+    """Return why this topic is in no wave; empty for any other."""
     return next((reason for pattern, reason in _LEFT_OUT if pattern.fullmatch(topic)), "")
 
 
 def streams_topics(topics: Iterable[str], groups: Collection[str]) -> Mapping[str, tuple[str, ...]]:
-    """Return the topics that Kafka Streams made for an application, by its group: the longest that fits the name."""
+    """Return the topics that Kafka Streams created, by the group with the longest matching name."""
     known = frozenset(groups)
     found: dict[str, list[str]] = {}
     for topic in sorted(topics):

@@ -1,4 +1,4 @@
-"""Reading what must be known before the source is switched off (`core.decommission`)."""
+"""Reads the facts that decide whether the source may be switched off (`core.rollback.decommission`)."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def read_old_cluster(
     target: KafkaCluster,
     evidence_of: Callable[[str], RunEvidence],
 ) -> OldCluster:
-    """Ask both clusters and the evidence of the cutovers; `target` knows the topics by their names on the source.
+    """Read both clusters and the evidence of the cutovers; `target` uses the topics' names on the source.
 
-    Raises `TransientError` where a cluster does not answer at all.
+    Raises `TransientError` if a cluster does not answer.
     """
     topics = tuple(sorted({*topics, *ledger.copied_topics}))
     described = source.describe_topics(topics)
@@ -55,7 +55,7 @@ def read_old_cluster(
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What cutovers did with a group: where they put it, and what it had on both sides before the first of them."""
+    """A group's offsets that cutovers wrote, and its committed offsets on both clusters before the first cutover."""
 
     written: Offsets
     target_before: Commits
@@ -63,9 +63,9 @@ class Move:
 
 
 def moves_of(ledger: Ledger, evidence_of: Callable[[str], RunEvidence]) -> dict[str, Move]:
-    """Return what the evidence of the cutovers says of each group that they moved.
+    """Return the moves of each group from the evidence of the cutovers.
 
-    Raises `Refused` (`EVIDENCE_MISSING`) where a cutover's evidence is gone.
+    Raises `Refused` (`EVIDENCE_MISSING`) if a cutover's evidence is missing.
     """
     moves: dict[str, Move] = {}
     for cutover in ledger.cutovers:
@@ -84,7 +84,7 @@ def moves_of(ledger: Ledger, evidence_of: Callable[[str], RunEvidence]) -> dict[
 
 
 def _source_groups(source: KafkaCluster, partitions: Collection[TopicPartition]) -> Iterable[SourceGroup]:
-    """Yield the groups with commits on these partitions, or members that read them, or of which nobody can tell."""
+    """Yield the groups that have committed offsets or members on these partitions, or whose offsets are unknown."""
     names = [each.group for each in source.list_groups() if each.is_movable]
     names = [name for name in names if not name.startswith(MIRROR_GROUP_PREFIX)]
     described = source.describe_groups(names)

@@ -1,4 +1,4 @@
-"""Reading what the waves are made of (`core.waves`): topics, groups and the log of transactions."""
+"""Reads the input of the waves (`core.waves`): topics, groups and the transaction log."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from kafka_migration.core.kafka.transaction_log import COMMITTED_OFFSETS, TRANSA
 from kafka_migration.core.waves.plan import Clusters, GroupReads
 from kafka_migration.core.waves.topics import never_moved
 
-_NO_INTERNAL_TOPIC = "the login sees no internal topic, so that nobody can tell whether there is this one"
+_NO_INTERNAL_TOPIC = "the login cannot see internal topics, so it is unknown whether this one exists"
 
 
 def read_clusters(source: KafkaCluster, target: KafkaCluster, time_limit_s: float) -> Clusters:
-    """Ask both clusters; nothing is changed. What is denied about one group, or of the transactions, is not known.
+    """Read both clusters without changing anything. Denied data about a group or the transactions is unknown.
 
-    Raises `Refused` or `TransientError` where a cluster does not tell its topics or groups at all.
+    Raises `Refused` or `TransientError` if a cluster does not list its topics or groups.
     """
     partitions = source.partition_counts()
     topics = [topic for topic in sorted(partitions) if not never_moved(topic)]
@@ -37,10 +37,10 @@ def read_clusters(source: KafkaCluster, target: KafkaCluster, time_limit_s: floa
 
 
 def _records(cluster: KafkaCluster, counts: Mapping[str, int]) -> dict[str, int]:
-    """Return the number of offsets between start and end, per topic of which all partitions are known."""
+    """Return the number of offsets between start and end per topic, if all its partitions are known."""
     partitions = {topic: [TopicPartition(topic, number) for number in range(n)] for topic, n in counts.items()}
     everything = [partition for each in partitions.values() for partition in each]
-    # Starts before ends: what retention deletes meanwhile must not make a number negative.
+    # Read the starts before the ends: a deletion in between must not make a number negative.
     starts = cluster.log_start_offsets(everything)
     ends = cluster.log_end_offsets(everything, "read_uncommitted")
     known = starts.keys() & ends.keys()
@@ -60,10 +60,10 @@ def _groups(source: KafkaCluster) -> Iterable[GroupReads]:
         if each.is_movable:
             yield _group(each, described[each.group], committed[each.group])
         elif each.kind == "connect":
-            # Workers among themselves; what sink connectors read, they read in groups of consumers.
+            # A group of Connect workers; sink connectors read in separate consumer groups.
             yield GroupReads(each.group, each.kind, is_active=None)
         else:
-            reason = f"it is of kind {each.kind}, whose offsets are not asked for"
+            reason = f"it is of kind {each.kind}, whose offsets are not read"
             yield GroupReads(each.group, each.kind, is_active=None, not_known=reason)
 
 
@@ -81,7 +81,7 @@ def _group(listed: GroupListing, described: GroupDescription | str, committed: f
 
 
 def _described(source: KafkaCluster, groups: Collection[str]) -> Mapping[str, GroupDescription | str]:
-    """Return the description of each group, or why there is none: one that is denied denies the whole call."""
+    """Return the description of each group, or why there is none. One denied group fails the whole call."""
     try:
         return dict(source.describe_groups(groups))
     except (Refused, TransientError):
@@ -103,10 +103,10 @@ def _committed_topics(source: KafkaCluster, group: str) -> frozenset[str] | str:
 
 
 def _read_transactions(source: KafkaCluster, listed: Collection[str], time_limit_s: float) -> TransactionLog:
-    """Read the log of transactions as far as it goes; what was read before an error counts.
+    """Read the transaction log; records read before an error count.
 
-    A source that does not list it is not asked about it by name: brokers (seen with 2.4) create an internal topic that
-    they are asked about. There is none, then, if the login sees the other internal topic.
+    If the source does not list the topic, it is not requested by name, because brokers (seen with 2.4) create a
+    requested internal topic. If the login sees the other internal topic, then this one does not exist.
     """
     log = TransactionLog()
     if TRANSACTION_STATE not in listed:
