@@ -1,8 +1,8 @@
-# Every target that runs something first runs the bootstrap, which is done in a moment when nothing is to do.
+# Every target that runs something runs the bootstrap first, which takes a moment if everything is up to date.
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-# Shims of version managers may exist and still not run: a Python counts if it runs and says a supported version.
+# A shim of a version manager may exist and still not run. A Python is used if it runs and has a supported version.
 IS_SUPPORTED := import sys; sys.exit(sys.version_info[:2] not in ((3, 11), (3, 12), (3, 13)))
 ifeq ($(origin PYTHON),undefined)
 PYTHON := $(shell for python in python3.13 python3.12 python3.11 python3; do \
@@ -24,7 +24,7 @@ demo-full: bootstrap ## The demo, then a nightly sync fired by its schedule and 
 	@$(RUN) -m sandbox.demo --full
 
 .PHONY: up
-up: bootstrap ## Start the clusters, the MirrorMaker host and Airflow in the background, the source filled; or dead parts
+up: bootstrap ## Start the clusters with a filled source, the MirrorMaker host and Airflow; or restart dead parts
 	@$(RUN) -m sandbox up
 	@$(RUN) -m sandbox.data
 	@$(RUN) -m sandbox steps
@@ -37,7 +37,7 @@ down: ## Stop everything that `make up` started
 PYTEST := $(RUN) -m pytest --durations=20 --durations-min=2
 
 .PHONY: test
-test: bootstrap ## All tests but the long campaigns, three parts of them at once
+test: bootstrap ## All tests except the long campaigns, in three parallel parts
 	@$(MAKE) -j3 --output-sync=target test-runs test-parts test-fast
 
 .PHONY: test-fast
@@ -45,11 +45,11 @@ test-fast: bootstrap ## All tests that need no clusters
 	@$(PYTEST) --ignore=tests/live -m "not live" -n 2 --dist loadfile
 
 .PHONY: test-runs
-test-runs: bootstrap ## Only the live tests of whole runs, on a live Airflow, with a Spark driver that stays
+test-runs: bootstrap ## Only the live tests of whole runs, on a real Airflow, with one Spark driver for all of them
 	@WARM_SPARK=1 $(PYTEST) tests/live -m "runs and not campaign"
 
 .PHONY: test-parts
-test-parts: bootstrap ## Only the live tests that need clusters or a MirrorMaker host, and no Airflow
+test-parts: bootstrap ## Only the live tests that need clusters or a MirrorMaker host, but no Airflow
 	@$(PYTEST) tests/live tests/contract -m "live and not runs and not campaign" -n 3 --dist loadfile
 
 .PHONY: test-live
@@ -61,7 +61,7 @@ test-live-all: bootstrap ## The same with the long campaigns
 	@$(RUN) -m pytest -m "live or campaign"
 
 .PHONY: compose-test
-compose-test: bootstrap ## Build docker-compose.yaml's images, bring it up, run a migration in it, bring it down
+compose-test: bootstrap ## Build the images of docker-compose.yaml, start it, run a migration in it, stop it
 	@$(RUN) -m sandbox.compose
 
 .PHONY: lint
@@ -89,11 +89,11 @@ $(DOCS)/.complete: requirements-docs.txt | bootstrap
 bench: bootstrap ## Run the benchmarks and write docs/operate/benchmarks.md
 	@$(RUN) -m bench; result=$$?; $(RUN) docs/generate.py && exit $$result
 
-# Lock files name no index and no path: they hold for whoever installs from them.
+# Lock files name no index and no path, so they can be used on any machine.
 COMPILE := .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url
 
 .PHONY: lock
-lock: bootstrap ## Resolve pyproject.toml into requirements.lock, and into those of the images, again
+lock: bootstrap ## Update requirements.lock and the lock files of the images from pyproject.toml
 	@$(COMPILE) --extra dev --extra postgres pyproject.toml -o requirements.lock
 	@$(COMPILE) requirements-build.in -o requirements-build.txt
 	@$(COMPILE) requirements-docs.in -o requirements-docs.txt
@@ -101,11 +101,11 @@ lock: bootstrap ## Resolve pyproject.toml into requirements.lock, and into those
 	@$(COMPILE) -c requirements.lock docker/requirements-spark.in -o docker/requirements-spark.lock
 
 .PHONY: lock-jars
-lock-jars: bootstrap ## Resolve sandbox/jars.json into sandbox/jars.lock.json, the SHA-512 of every jar, again
+lock-jars: bootstrap ## Update sandbox/jars.lock.json, the SHA-512 of every jar, from sandbox/jars.json
 	@$(RUN) -m sandbox.jars
 
 .PHONY: clean
-clean: ## Stop the sandbox and remove everything that was built or downloaded
+clean: ## Stop the sandbox and remove all built and downloaded files
 	@if [ -x $(RUN) ] && [ -d .sandbox ]; then $(RUN) -m sandbox down; fi
 	@rm -rf .sandbox .cache .venv .pytest_cache .mypy_cache .ruff_cache build dist *.egg-info spark-warehouse
 

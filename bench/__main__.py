@@ -1,6 +1,6 @@
 """`python -m bench [part …] [--records N]`: ratios within one run, kept in `bench/results.json`.
 
-Exit code 1 when a figure is worse than it must be.
+Exit code 1 if a figure exceeds its upper bound.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ PARTS = ("validation", "orchestration", "snapshot", "triggerer", "mirroring", "g
 
 
 def main() -> int:
-    """Run the parts asked for, write and print their figures."""
+    """Run the requested parts; write and print their figures."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("parts", nargs="*", choices=PARTS, help="all of them, if none is given")
-    parser.add_argument("--records", type=int, default=5_000_000, help="records of a side (validation)")
+    parser.add_argument("parts", nargs="*", choices=PARTS, help="the parts to run (default: all)")
+    parser.add_argument("--records", type=int, default=5_000_000, help="records per side (validation)")
     options = parser.parse_args()
     missed = 0
     for part in options.parts or PARTS:
@@ -33,7 +33,7 @@ def main() -> int:
 
 
 def _rows(part: str, records: int) -> Iterable[Row]:
-    # Each part loads what only it needs.
+    # Each part imports only what it needs.
     module = importlib.import_module(f"bench.{part}")
     found: Iterable[Row] = module.rows(records) if part == "validation" else module.rows()
     return found

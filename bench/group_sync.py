@@ -1,8 +1,8 @@
-"""`python -m bench.group_sync`: what groups read again after MirrorMaker 2's own group sync, and after this package's.
+"""`python -m bench.group_sync`: records that groups read again after MirrorMaker 2's group sync, and after this one's.
 
-A real MirrorMaker 2 with `sync.group.offsets.enabled` copies three partitions while a producer writes, is killed midway
-and started again, so that records are on the target twice. Groups stop at random places; its sync gets all the time
-that it needs. Beside it stands the least that can be delivered again, which is what this package plans.
+A real MirrorMaker 2 with `sync.group.offsets.enabled` copies three partitions while a producer writes. It is killed
+midway and restarted, so that the target has duplicate records. Groups stop at random offsets, and MirrorMaker's sync
+gets all the time that it needs. The table also shows the minimum of records delivered again, which this package plans.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _copied(folder: Path, source: str, target: str, environment: Mapping[str, st
     for batch in range(BATCHES):
         _produce(source, batch)
         for name, stand in stands.items():
-            # Each reads on in each partition by as much as it likes.
+            # Each group continues in each partition by a random number of records.
             stand |= {p: rng.randint(at, _in_batches(batch)) for p, at in stand.items() if rng.random() < 0.2}
             _commit(source, name, stand)
         if batch == BATCHES // 2:
@@ -80,7 +80,7 @@ def _copied(folder: Path, source: str, target: str, environment: Mapping[str, st
             mirror = RealMirror(folder / "second", launch, environment)
         time.sleep(1)
     _wait_for(target, RECORDS, mirror)
-    # Its sync has no end that could be waited for: it gets many times its interval.
+    # The sync does not report completion, so it gets many times its interval.
     time.sleep(SETTLING_S)
     mirror.stop()
     return stands
@@ -109,7 +109,7 @@ def _is_of_groups(line: str) -> bool:
 
 
 def _in_batches(batch: int) -> int:
-    """Return how many records each partition has after a batch."""
+    """Return the number of records of each partition after a batch."""
     return RECORDS // BATCHES // PARTITIONS * (batch + 1)
 
 
@@ -133,7 +133,7 @@ def _wait_for(bootstrap: str, records: int, mirror: object) -> None:
     deadline = time.monotonic() + 300
     while sum(len(log) for log in _read(bootstrap).values()) < records:
         assert mirror.is_alive, mirror.log()[-2000:]  # type: ignore[attr-defined]
-        assert time.monotonic() < deadline, "the copy is not made"
+        assert time.monotonic() < deadline, "the copy is incomplete"
         time.sleep(0.5)
 
 
@@ -162,7 +162,7 @@ def _print(source: str, target: str, stops: Mapping[str, Mapping[int, int]]) -> 
 
 
 def _last_copy(log: list[bytes], copy: list[bytes], at: int) -> int:
-    """Return the place of the last copy of the record at an offset; its end where all is read."""
+    """Return the place of the last copy of the record at an offset; the end if everything is read."""
     if at == len(log):
         return len(copy)
     return len(copy) - 1 - copy[::-1].index(log[at])

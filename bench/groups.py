@@ -1,8 +1,8 @@
-"""What planning and writing the offsets of many consumer groups costs: it must grow by groups, not by partitions.
+"""The cost of planning and writing the offsets of many consumer groups: it must grow with groups, not with partitions.
 
-A topic of ten partitions is on both clusters as a copy leaves it, and groups stand anywhere in it. Both arms plan and
-write as `plan_offsets` and `sync_offsets` do, over real clusters: a hundred groups while there are no others, then a
-thousand. The same hundred on a topic of one partition tell how many calls a group costs there.
+A topic with ten partitions has been copied, and the groups have committed random offsets in it. Both arms plan and
+write like `plan_offsets` and `sync_offsets` on real clusters: first a hundred groups, then a thousand. The same hundred
+groups on a topic with one partition show the number of calls per group.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ cutover:
 
 
 class Counting:
-    """A cluster that counts what it is asked."""
+    """A cluster that counts its requests."""
 
     def __init__(self, cluster: Any) -> None:
         self._cluster = cluster
@@ -75,7 +75,7 @@ def rows() -> list[Row]:
 
 
 def _moved(folder: Path, sides: tuple[str, str], topic: str, partitions: int, numbers: range) -> tuple[int, float]:
-    """Move groups of a topic; return how many calls and seconds that took."""
+    """Move groups of a topic; return the number of calls and the seconds."""
     from kafka_migration.adapters.kafka import ConfluentCluster
     from kafka_migration.adapters.many import of_each
     from kafka_migration.core.groups.writing import CUTOVER
@@ -129,7 +129,7 @@ def _commit(source: Any, topic: str, partitions: int, names: list[str]) -> None:
 
 
 def _run(folder: Path, topic: str, partitions: int, clusters: list[Counting], names: list[str]) -> Any:
-    """Return a cutover's run whose ledger knows of one generation that copied everything."""
+    """Return a cutover run whose ledger has one generation that copied everything."""
     from kafka_migration.adapters.ledger_store import LedgerStore
     from kafka_migration.core.kafka.offsets import TopicPartition
     from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
@@ -140,7 +140,7 @@ def _run(folder: Path, topic: str, partitions: int, clusters: list[Counting], na
 
     identity, at = RunIdentity("kafka_migration__groups", "bench", 1), "2030-01-01T00:00:00+00:00"
     run = MigrationRun("groups", identity, {}, replace(deployment(), evidence_root=folder))
-    # No Airflow runs that could keep the head of the ledger.
+    # No Airflow is running that could keep the head of the ledger.
     run.ledger = LedgerStore(folder, "groups")
     run.evidence.freeze_migration(_FILE.format(topic=topic))
     begin = {TopicPartition(topic, p): 0 for p in range(partitions)}

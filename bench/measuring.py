@@ -1,4 +1,4 @@
-"""Measuring arms side by side: elapsed time and processor time of this process and all below it."""
+"""Measures arms side by side: elapsed time and processor time of this process and its descendants."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pathlib import Path
 from bench.results import Row
 
 RUNS = 5
-# So many cores used by others while something runs, and its elapsed time tells little.
+# If other processes use this many cores during a run, its elapsed time is not meaningful.
 _BUSY_CORES = 0.25
 _TICKS_S = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Seconds of one run, elapsed and of the processor, and whether others kept the machine busy meanwhile."""
+    """Elapsed and processor seconds of one run, and whether other processes kept the machine busy."""
 
     wall_s: float
     cpu_s: float
@@ -27,7 +27,7 @@ class Cost:
 
 
 def cost_of(act: Callable[[], object]) -> Cost:
-    """Run something and return what it cost."""
+    """Run something and return its cost."""
     machine, cpu, wall = _machine_seconds(), cpu_seconds(), time.perf_counter()
     act()
     wall, cpu, machine = time.perf_counter() - wall, cpu_seconds() - cpu, _machine_seconds() - machine
@@ -35,7 +35,7 @@ def cost_of(act: Callable[[], object]) -> Cost:
 
 
 def interleaved(arms: Mapping[str, Callable[[], object]], runs: int = RUNS) -> dict[str, Cost]:
-    """Return the median cost of each arm, run in turn after one run that is dropped, so that drift hits all alike."""
+    """Return the median cost of each arm. The arms run in turn, so that drift affects all; the first run is dropped."""
     costs: dict[str, list[Cost]] = {name: [] for name in arms}
     for run in range(runs + 1):
         for name, arm in arms.items():
@@ -53,7 +53,7 @@ def median_of(costs: Iterable[Cost]) -> Cost:
 
 
 def ratio(name: str, one: Cost, other: Cost, must: float | None, aim: float | None) -> Row:
-    """Return the figure of one cost divided by another, judged by processor time where the machine was busy."""
+    """Return the ratio of two costs, by processor time if the machine was busy."""
     wall, cpu = one.wall_s / other.wall_s, one.cpu_s / other.cpu_s
     return Row(name, cpu if one.busy or other.busy else wall, must, aim, wall, cpu)
 
@@ -80,7 +80,7 @@ def family(pid: int) -> list[int]:
 
 
 def worker_peak_bytes() -> int:
-    """Return the largest memory that a Python worker of Spark below this process ever had resident."""
+    """Return the peak resident memory of any Spark Python worker below this process."""
     return max(_peak_bytes(pid) for pid in family(os.getpid()) if _is_worker(pid))
 
 

@@ -1,8 +1,8 @@
-"""MirrorMaker 2 with this package's profile against MirrorMaker 2 with its defaults, from its start to the last record.
+"""MirrorMaker 2 with this package's profile and with its defaults, compared from its start to the last record.
 
-Both copy topics of the same twelve partitions, in turn: the profile with its identity names, the defaults with their
-prefix. What is compared is the whole time, the start of the process included. Each copy has names of its own for its
-topic, its clusters and thereby its internal topics, so that nothing of another is found or deleted.
+Both copy equal topics with twelve partitions, in turn: the profile with identity names, the defaults with their prefix.
+The total time is compared, including the start of the process. Each copy has its own names for its topic, its clusters
+and its internal topics, so that no copy finds or deletes data of another.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ mirror:
 validation:
   spark_connection: bench_spark
 """
-# What a first try with MirrorMaker 2 looks like; replication factors are those that one broker can give.
+# A simple default configuration of MirrorMaker 2, with replication factors for one broker.
 _DEFAULTS = """\
 clusters = {name}-old, {name}-new
 {name}-old.bootstrap.servers = {source}
@@ -84,7 +84,7 @@ def rows() -> list[Row]:
 
 
 def _copy(work: Path, name: str, is_profile: bool, sides: tuple[str, str], environment: Mapping[str, str]) -> float:
-    """Fill a topic of this name and let one of both copy it; return the seconds that this takes."""
+    """Fill a topic of this name and copy it with one of the two; return the seconds."""
     clusters = [ConfluentCluster("bench", {"bootstrap.servers": at}) for at in sides]
     _fill(sides[0], clusters[0], name)
     launch = _profile(name, sides, clusters)

@@ -1,8 +1,8 @@
-"""What orchestration costs beside the work of MirrorMaker and Spark.
+"""The cost of orchestration in addition to the work of MirrorMaker and Spark.
 
-Overhead is a run's wall time without what lies between the begin of `start_mirror` and the end of `stop_mirror`, and
-without `validate_topics`. It is compared between 10 and 1,000 topics, and with a DAG of as many empty tasks, one after
-the other, in the same Airflow.
+Overhead is a run's wall time, excluding the time from the start of `start_mirror` to the end of `stop_mirror` and
+excluding `validate_topics`. It is compared between 10 and 1,000 topics, and with a DAG of the same number of empty
+sequential tasks in the same Airflow.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FEW, MANY = 10, 1000
 RECORDS_PER_TOPIC = 10
 RUNS = 3
 RUN_TIMEOUT_S = 1800.0
-# The tasks of a sync that Airflow really starts; what moves consumer groups is skipped after `drain_groups`.
+# The tasks of a sync that Airflow starts; tasks that move consumer groups are skipped after `drain_groups`.
 SEQUENTIAL_TASKS = 11
 EMPTY_DAG = "empty_tasks"
 _EMPTY_DAG_FILE = f'''"""As many empty tasks, one after the other, as a sync has."""
@@ -89,7 +89,7 @@ def rows() -> list[Row]:
 
 
 def overhead_s(run: Timeline) -> float:
-    """Return what is neither MirrorMaker's nor Spark's."""
+    """Return the run's time without MirrorMaker's and Spark's."""
     mirror_s = (run.tasks["stop_mirror"].end - run.tasks["start_mirror"].start).total_seconds()
     return run.wall_s - mirror_s - run.tasks["validate_topics"].seconds
 

@@ -1,4 +1,4 @@
-"""The page `docs/operate/benchmarks.md`: the figures of `bench/results.json`, and what machine they are from."""
+"""The page `docs/operate/benchmarks.md`: the figures of `bench/results.json` and their machine."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from kafka_migration.core.text.markdown import table
 MACHINE = Path(__file__).with_name("machine.json")
 HEADS = ("What", "Ratio", "elapsed", "processor", "must", "aim", "")
 INTRODUCTION = """\
-Ratios of one thing to another, measured in one run on one machine, side by side and in turn, so that they mean
-something on other machines too. Both are the median of at least five runs; the first run of each is dropped. Both
-clusters, Spark and what is compared share the machine's cores. Judged is the ratio of elapsed times, or of processor
-times (of all processes below the benchmark: Spark, its Python workers, the brokers) where others used the machine
-meanwhile. `make bench` measures again and writes this page; it takes hours on such a machine."""
+All figures are ratios, measured in one run on one machine, side by side and in turn, so that they are meaningful on
+other machines too. Both values are the median of at least five runs; the first run of each is dropped. Both clusters,
+Spark and the compared code share the machine's cores. The ratio of elapsed times is judged. If other processes used the
+machine during the run, the ratio of processor times is judged instead (of all processes below the benchmark: Spark, its
+Python workers, the brokers). `make bench` measures again and writes this page; it takes hours on such a machine."""
 LEGEND = (
-    "✓ as good as it must be, ✓✓ as good as we aim at, ✗ worse than it must be. A figure without bounds is only noted."
+    "✓ within the upper bound, ✓✓ within the target, ✗ above the upper bound. A figure without a bound is not judged."
 )
 
 
 def note_machine(records: int) -> None:
-    """Write down what machine and versions the figures are from, and how many records of a side."""
+    """Record the machine and versions of the figures, and the number of records per side."""
     java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True).stderr.splitlines()[0]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     facts = {

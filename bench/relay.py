@@ -1,4 +1,4 @@
-"""A TCP relay on loopback that delays what passes through it, in a thread of its own, and a cluster behind it."""
+"""A TCP relay on loopback that delays all traffic, in its own thread, and a cluster that is reached through it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHUNK_BYTES = 1 << 16
 class Relay:
     """Passes bytes between clients of `port` and a server on `to_port`, each way `one_way_s` seconds late.
 
-    Chunks are delayed side by side, not one after the other, as on a long line.
+    Chunks are delayed concurrently, as on a long network path.
     """
 
     def __init__(self, port: int, to_port: int, one_way_s: float) -> None:
@@ -65,7 +65,7 @@ class Relay:
 
 @dataclass(frozen=True)
 class RelayedCluster(KafkaCluster):
-    """A cluster whose broker listens a second time, and says of that listener that it is on `relay_port`."""
+    """A cluster whose broker has a second listener, which it advertises on `relay_port`."""
 
     relayed_port: int = 0
     relay_port: int = 0
@@ -85,7 +85,7 @@ class RelayedCluster(KafkaCluster):
 
 @contextmanager
 def relayed_cluster(root: Path) -> Iterator[RelayedCluster]:
-    """Start a cluster that can be reached directly and through a relay; the relay is the caller's."""
+    """Start a cluster that can be reached directly and through a relay, which the caller provides."""
     port, controller_port, relayed_port, relay_port = free_ports(4)
     cluster = RelayedCluster(
         "bench", root / "bench", port, controller_port, relayed_port=relayed_port, relay_port=relay_port

@@ -1,4 +1,4 @@
-"""A figure of the benchmarks: a ratio within one run, what it must be and what we aim at."""
+"""A benchmark figure: a ratio within one run, its upper bound and its target."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ RESULTS = Path(__file__).with_name("results.json")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One figure; `must` and `aim` are upper bounds, `None` where the figure is only noted.
+    """One figure; `must` and `aim` are upper bounds, `None` if the figure has no bound.
 
-    Where both were measured, `wall` and `cpu` are the ratios of elapsed time and of processor time; `ratio` is that of
-    them which is judged.
+    If both were measured, `wall` and `cpu` are the ratios of elapsed time and of processor time; `ratio` is the one
+    that is judged.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Row:
 
 
 def merge(rows: Iterable[Row]) -> None:
-    """Write the rows into `bench/results.json`; one of the same name is replaced, the others stay."""
+    """Write the rows into `bench/results.json`. A row of the same name is replaced; others are kept."""
     known = {row["name"]: row for row in json.loads(RESULTS.read_text())} if RESULTS.exists() else {}
     known |= {row.name: _document(row) for row in rows}
     RESULTS.write_text(json.dumps(list(known.values()), indent=1, ensure_ascii=False) + "\n")

@@ -1,7 +1,7 @@
-"""What one look at all positions and goals costs: batched, against one partition after the other.
+"""The cost of one read of all positions and goals: in batches, compared with one partition at a time.
 
-The source's broker is reached twice: directly, and through a relay that makes a round trip take 10 ms. Both arms ask
-for the same: log start and end of every partition; the batched one reads MirrorMaker's stored positions as well.
+The source's broker is reached directly and through a relay with a round trip of 10 ms. Both arms read the log start and
+end of every partition; the batched arm also reads MirrorMaker's stored positions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CALL_TIMEOUT_S = 300
 
 
 def rows() -> list[Row]:
-    """Make the topics once; time all arms on them."""
+    """Create the topics once and time all arms on them."""
     with (
         tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder,
         relayed_cluster(Path(folder)) as cluster,
@@ -78,7 +78,7 @@ def _fill(bootstrap: str) -> None:
 
 
 def _await_leaders(bootstrap: str) -> None:
-    """Return once every partition answers: metadata names leaders that do not know of it yet."""
+    """Return once every partition answers: metadata may name leaders that do not know their partition yet."""
     snapshot, deadline = _batched(bootstrap, MANY), time.monotonic() + CALL_TIMEOUT_S
     while True:
         try:
@@ -90,7 +90,7 @@ def _await_leaders(bootstrap: str) -> None:
 
 
 def _table(partitions: int) -> str:
-    """Return the offsets topic of a migration that has so many partitions."""
+    """Return the offsets topic of a migration with this many partitions."""
     return InternalTopics.of(f"bench-{partitions}", 0).offsets
 
 
@@ -103,7 +103,7 @@ def _partitions(count: int) -> list[TopicPartition]:
 
 
 def _batched(bootstrap: str, count: int) -> Callable[[], None]:
-    """Return the snapshot as a poll of the watch takes it, over a client that is kept."""
+    """Return the snapshot as a poll of the watch takes it, with a reused client."""
     cluster, partitions = ConfluentCluster("bench", {"bootstrap.servers": bootstrap}), _partitions(count)
     topics, table = _topics(count), _table(count)
 
@@ -116,7 +116,7 @@ def _batched(bootstrap: str, count: int) -> Callable[[], None]:
 
 
 def _one_by_one(bootstrap: str, count: int) -> None:
-    """Ask for start and end of one partition after the other, as most scripts do."""
+    """Read start and end of one partition at a time, as most scripts do."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "bench"})
     for topic, number in _partitions(count):
         low, high = consumer.get_watermark_offsets(ClientPartition(topic, number), timeout=30)

@@ -1,8 +1,8 @@
-"""One event loop with a hundred waiting migrations: for how long does anything block it?
+"""Measures how long one event loop with a hundred waiting migrations is blocked.
 
-Real are the triggers, the clusters and their clients, and the evidence. The MirrorMaker host is a stand-in in memory,
-because a hundred MirrorMakers do not fit on this machine; what it leaves out is waiting for SSH, in threads. So are
-Airflow's variables and XCom, because no Airflow runs.
+The triggers, the clusters and their clients, and the evidence are real. The MirrorMaker host is an in-memory fake,
+because a hundred MirrorMakers do not fit on one machine; only the waiting for SSH, in threads, is left out. Airflow's
+variables and XCom are fakes too, because no Airflow runs.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ validation:
 
 
 class LivingHost:
-    """A MirrorMaker host on which generation 1 lives; only what a watch asks."""
+    """A MirrorMaker host on which generation 1 is running; it only has the methods that a watch calls."""
 
     def __init__(self, migration: str, connection: str) -> None:
         self.migration = migration
@@ -72,11 +72,11 @@ class LivingHost:
         return HostReply(True, "", "", "renew", self.migration, 1, ProcessState.RUNNING, holder=holder)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: there is no connection."""
 
 
 def rows() -> list[Row]:
-    """Let the migrations wait for a while; return the longest block, in shares of what it must be."""
+    """Let the migrations wait for a while; return the longest block divided by its upper bound."""
     with (
         tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder,
         Sandbox(Path(folder) / "sandbox", airflow=False, java_options=()) as sandbox,
@@ -109,11 +109,11 @@ def _deployment(evidence_root: Path) -> Deployment:
 
 
 def _waiting(name: str) -> MirrorLagTrigger:
-    """Return the trigger of a run that waits for one record that nobody copies."""
+    """Return the trigger of a run that waits for a record that is never copied."""
     new = MigrationRun(
         name, RunIdentity(f"kafka_migration__{name}", "manual__1", 1), {"mode": "sync"}, context_module.deployment()
     )
-    # Only what is written where Airflow keeps its digest is believed.
+    # Only evidence whose digest Airflow keeps is accepted.
     run = run_from({**new.to_arguments(), "tasks": ["preflight"]})
     run.evidence.freeze_migration(_FILE.format(name=name))
     run.evidence.write(Kind.PREFLIGHT, {"occasion": Occasion().to_document()})
@@ -129,16 +129,16 @@ def _waiting(name: str) -> MirrorLagTrigger:
 
 
 async def _longest_block(triggers: list[MirrorLagTrigger]) -> float:
-    """Run all triggers; return by how much the loop was late at most, in seconds.
+    """Run all triggers; return the maximum delay of the loop in seconds.
 
-    A trigger that fails ends it with its error, one that has an event with an `AssertionError`.
+    A failing trigger raises its error; a trigger that sends an event raises an `AssertionError`.
     """
     waiting: list[asyncio.Future[TriggerEvent]] = []
     longest_s, end = 0.0, time.monotonic() + WATCHED_S
     try:
         while time.monotonic() < end and not any(task.done() for task in waiting):
             before = time.monotonic()
-            # One each turn, as Airflow's triggerer starts them.
+            # One per loop iteration, as Airflow's triggerer starts them.
             waiting += [asyncio.ensure_future(anext(aiter(t.run()))) for t in triggers[len(waiting) :][:1]]
             await asyncio.sleep(TICK_S)
             longest_s = max(longest_s, time.monotonic() - before - TICK_S)
@@ -147,5 +147,5 @@ async def _longest_block(triggers: list[MirrorLagTrigger]) -> float:
         for task in waiting:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
-    assert not events, f"{len(events)} triggers did not go on waiting: {events[0]}"
+    assert not events, f"{len(events)} triggers stopped waiting: {events[0]}"
     return longest_s

@@ -1,7 +1,8 @@
 """The Airflow DAGs of every migration file in `include/migrations`.
 
-Per file: `kafka_migration__<name>`, triggered by hand, and `kafka_nightly_sync__<name>`, run by its schedule and by
-backfills, which has the same tasks up to `judge`, and `kafka_rollback__<name>`, run by hand to take cutovers back.
+Each file has three DAGs: `kafka_migration__<name>`, triggered manually; `kafka_nightly_sync__<name>`, run by its
+schedule and by backfills, with the same tasks up to `judge`; `kafka_rollback__<name>`, triggered manually to roll
+cutovers back.
 
     preflight ─ reserve ─ plan ─ create_topics ─ start_mirror ─ watch_lag ─┐
                    │ setup                                                  │

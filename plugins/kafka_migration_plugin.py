@@ -11,7 +11,7 @@ from kafka_migration.orchestration.run_note import RunNoteListener
 
 
 class KafkaMigrationPlugin(AirflowPlugin):
-    """The link to a run's report, what it opens, and the run's note; operators are imported from the package."""
+    """Adds the *Report* link, the report page and the run's note. Operators are imported from the package."""
 
     name = "kafka_migration"
     operator_extra_links: ClassVar[list[Any]] = [ReportLink()]

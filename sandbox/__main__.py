@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"{type(error).__name__}: {error}", flush=True)
         return 1
     except KeyboardInterrupt:
-        print("Interrupted; nothing of the sandbox is running.", flush=True)
+        print("Interrupted. None of the sandbox's processes is running.", flush=True)
         return 130
 
 
@@ -45,12 +45,12 @@ def _parser() -> argparse.ArgumentParser:
     _add(
         commands,
         "up",
-        "start everything in the background, or dead parts again, and print where it answers",
+        "start everything in the background, or restart dead parts, and print the addresses",
         starts=True,
     )
     _add(commands, "down", "stop everything that was started")
-    _add(commands, "status", "say what is running, and which part is not well")
-    _add(commands, "steps", "say what to do next with a sandbox that runs")
+    _add(commands, "status", "print what is running and which part is not well")
+    _add(commands, "steps", "print the next steps for a running sandbox")
     _add(commands, "supervise", "own the parts in the foreground (used by up)", starts=True)
     return parser
 
@@ -65,7 +65,7 @@ def _add(
     command = commands.add_parser(name, help=text, description=text)
     command.add_argument("--root", type=Path, default=DEFAULT_ROOT, help="the sandbox's folder (%(default)s)")
     if starts:
-        command.add_argument("--airflow-port", type=int, help="a fixed port for Airflow; else a free one")
+        command.add_argument("--airflow-port", type=int, help="a fixed port for Airflow (default: a free port)")
         command.add_argument("--no-airflow", dest="airflow", action="store_false", help="clusters and host only")
 
 

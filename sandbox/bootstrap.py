@@ -1,9 +1,9 @@
 """Makes the checkout ready to run: `python3 -m sandbox.bootstrap`, called by every target of the Makefile.
 
-Checks the machine, builds `.venv` from `requirements.lock` and fetches the jars. What is done already is left
-alone, so a second run takes a moment and says nothing. Runs on the system's Python, standard library only.
+Checks the machine, builds `.venv` from `requirements.lock` and fetches the jars. Completed steps are skipped, so a
+second run takes a moment and prints nothing. Runs on the system's Python, standard library only.
 
-Exit codes: 0 ready, 1 failed (a download, say; running it again resumes), 3 refused: the machine lacks something.
+Exit codes: 0 ready, 1 failed (for example a download; run it again to resume), 3 refused: the machine lacks something.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sandbox import jars, prerequisites
 
 PROJECT = Path(__file__).resolve().parents[1]
 VENV = PROJECT / ".venv"
-# Written last and removed first: a virtual environment without it is not whole.
+# Written last and removed first: a virtual environment without it is incomplete.
 STAMP = VENV / ".complete"
 LOCKS = ("requirements-bootstrap.txt", "requirements.lock", "requirements-build.txt")
 INSTALL_TIMEOUT_S = 1800
@@ -50,7 +50,7 @@ def main() -> int:
 
 
 def stamp(project: Path, python_version: str) -> str:
-    """Return what the stamp of a whole environment says: a digest of the lock files and the Python version."""
+    """Return the stamp of a complete environment: a digest of the lock files, and the Python version."""
     digest = hashlib.sha256(python_version.encode())
     for name in LOCKS:
         digest.update((project / name).read_bytes())
@@ -58,9 +58,9 @@ def stamp(project: Path, python_version: str) -> str:
 
 
 def plan(found: str | None, wanted: str) -> str:
-    """Decide by the stamp found what to do with the environment: `keep`, `update` in place, or `rebuild`.
+    """Decide by the stamp what to do with the environment: `keep`, `update` in place, or `rebuild`.
 
-    Without a stamp an installation was interrupted: a package may be there in part, so nothing of it is trusted.
+    A missing stamp means that an installation was interrupted. A package may be incomplete, so nothing is reused.
     """
     if found == wanted:
         return "keep"
@@ -70,7 +70,7 @@ def plan(found: str | None, wanted: str) -> str:
 
 
 def _missing() -> str:
-    """Return the refusal, empty when the machine has everything or could be given it."""
+    """Return the refusal; empty if the machine has everything or it could be installed."""
     if prerequisites.may_install():
         prerequisites.recover(_say)
     missing = prerequisites.find_missing()
@@ -112,9 +112,9 @@ def _install() -> None:
     pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes")
     _run(*pip, "-r", str(PROJECT / LOCKS[0]))
     sync = (str(VENV / "bin" / "uv"), "pip", "sync", "--quiet", "--python", python, "--require-hashes")
-    # pyspark comes as source: what builds it runs here too.
+    # pyspark is a source distribution, so its build also runs here.
     build = ("--build-constraints", str(PROJECT / LOCKS[2]))
-    # Compiled here once; with PYTHONDONTWRITEBYTECODE every Airflow process would compile its imports again.
+    # Compile once here; with PYTHONDONTWRITEBYTECODE every Airflow process would compile its imports again.
     _run(*sync, *build, "--compile-bytecode", str(PROJECT / LOCKS[1]))
 
 
@@ -128,7 +128,7 @@ def _run(*command: str) -> None:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment in which uv uses the package index and the certificates that pip is set to."""
+    """Return the environment in which uv uses pip's package index and certificates."""
     environment = dict(os.environ)
     for pip_name, uv_name in (("PIP_INDEX_URL", "UV_DEFAULT_INDEX"), ("PIP_CERT", "SSL_CERT_FILE")):
         if pip_name in environment:
@@ -138,7 +138,7 @@ def _environment() -> dict[str, str]:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Let one bootstrap run at a time; a second one waits and then finds everything done."""
+    """Let only one bootstrap run at a time; a second one waits and then has nothing to do."""
     cache = PROJECT / ".cache"
     cache.mkdir(exist_ok=True)
     with (cache / "bootstrap.lock").open("w") as lock:

@@ -36,10 +36,10 @@ Next:
 
 
 def up(root: Path, flags: Sequence[str]) -> int:
-    """Start `supervise` with these flags in the background, return once it answers; 1 when it does not come up."""
+    """Start `supervise` with these flags in the background, return once it answers; 1 if it does not start."""
     folder = Folder(root.resolve())
     if folder.is_locked():
-        say(f"The sandbox is running already (in {folder.root}).")
+        say(f"The sandbox is already running (in {folder.root}).")
         _restart_dead_parts(folder)
         return status(root)
     log = folder.root / SUPERVISOR_LOG
@@ -54,14 +54,14 @@ def up(root: Path, flags: Sequence[str]) -> int:
     finally:
         interrupts.restore()
     if supervisor.poll() is not None:
-        say("The sandbox did not come up; nothing of it is running.")
+        say("The sandbox did not start. None of its processes is running.")
         return 1
     print_state(SandboxState.load(folder.state_file))
     return 0
 
 
 def down(root: Path) -> int:
-    """Stop the sandbox of this root, whatever is left of it; silent success when nothing runs."""
+    """Stop all processes of the sandbox in this root; succeeds if nothing runs."""
     folder = Folder(root.resolve())
     owner = folder.owner()
     if not owner:
@@ -76,7 +76,7 @@ def down(root: Path) -> int:
 
 
 def status(root: Path) -> int:
-    """Say what runs: 0 when every part does and answers, 1 when one does not, 3 when there is no sandbox."""
+    """Print the status: 0 if all parts run and answer, 1 if one does not, 3 if there is no sandbox."""
     folder = Folder(root.resolve())
     if not folder.is_locked():
         say("No sandbox is running.")
@@ -91,12 +91,12 @@ def status(root: Path) -> int:
     for name in state.pids:
         say(f"  {name:<14} {found.get(name, 'runs')}")
     if found:
-        say(f"NOT WELL: {', '.join(found)}. `make up` starts dead parts again; `make down` and `make up` begin afresh.")
+        say(f"NOT WELL: {', '.join(found)}. `make up` restarts dead parts; `make down` and `make up` start afresh.")
     return 1 if found else 0
 
 
 def steps(root: Path) -> int:
-    """Say what a person may do next with a sandbox that runs; 3 when there is none."""
+    """Print the next steps for a running sandbox; 3 if there is none."""
     folder = Folder(root.resolve())
     try:
         state = SandboxState.load(folder.state_file)
@@ -110,14 +110,14 @@ def steps(root: Path) -> int:
 
 
 def supervise(root: Path, airflow_port: int | None, *, airflow: bool) -> int:
-    """Own the parts until a signal arrives; what `up` runs in the background."""
+    """Own the parts until a signal arrives; `up` runs this in the background."""
     with Sandbox(root, airflow=airflow, airflow_port=airflow_port):
         while True:
             signal.pause()
 
 
 def print_state(state: SandboxState) -> None:
-    """Print what a person needs: address, login, folders."""
+    """Print addresses, logins and folders."""
     say(
         f"Airflow   {state.airflow_url or 'not started'}   user {state.airflow_user}, password {state.airflow_password}"
     )
@@ -129,12 +129,12 @@ def print_state(state: SandboxState) -> None:
 
 
 def _shown(path: Path) -> Path:
-    """Return a path as it is typed in the project's folder."""
+    """Return a path relative to the project's folder."""
     return path.relative_to(PROJECT) if path.is_relative_to(PROJECT) else path
 
 
 def _restart_dead_parts(folder: Folder) -> None:
-    """Ask the owner to start dead parts again until none is dead, as often as a part may take others with it."""
+    """Ask the owner to restart dead parts until none is dead; repeated, because a dead part may stop others."""
     for number in range(ROUNDS):
         owner = folder.owner()
         if not folder.state_file.exists() or not owner or not owner.supervisor:
@@ -144,14 +144,14 @@ def _restart_dead_parts(folder: Folder) -> None:
             _wait_until_well(folder)
         if not dead:
             return
-        say(f"Starting again: {', '.join(dead)}")
+        say(f"Restarting: {', '.join(dead)}")
         before = folder.state_file.stat().st_mtime_ns
         send(owner.supervisor, ASKING)
         _wait_for_new_state(folder, owner.supervisor, before)
 
 
 def _wait_until_well(folder: Folder) -> None:
-    """Return once every part answers, or not within the time: Airflow's own view of its parts comes late."""
+    """Return once every part answers or the time is over: Airflow reports the health of its parts with a delay."""
     deadline = time.monotonic() + SETTLING_S
     while folder.state_file.exists() and time.monotonic() < deadline:
         if not troubles(SandboxState.load(folder.state_file)):
@@ -163,7 +163,7 @@ def _wait_for_new_state(folder: Folder, supervisor: Process, before: int) -> Non
     deadline = time.monotonic() + UP_TIMEOUT_S
     while is_alive(supervisor) and folder.state_file.exists() and folder.state_file.stat().st_mtime_ns == before:
         if time.monotonic() > deadline:
-            raise SandboxError(f"no part was started again within {UP_TIMEOUT_S} s; see {folder.root / SUPERVISOR_LOG}")
+            raise SandboxError(f"no part was restarted within {UP_TIMEOUT_S} s; see {folder.root / SUPERVISOR_LOG}")
         time.sleep(POLL_S)
 
 

@@ -1,4 +1,4 @@
-"""The environment that every part gets: a short list of the caller's variables, nothing else leaks in."""
+"""The environment of every part: only a short list of the caller's variables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", 
 def base_environment(sandbox_id: str) -> dict[str, str]:
     """Return the common environment: PATH with this Python's folder first, the marker, no proxies.
 
-    The parts only talk to 127.0.0.1, which a proxy named in the caller's environment could not reach.
+    The parts only connect to 127.0.0.1, which a proxy from the caller's environment cannot reach.
     """
     kept = {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith("LC_")}
     return {**kept, "PATH": search_path(), "NO_PROXY": "*", "no_proxy": "*", MARKER: sandbox_id}
@@ -47,7 +47,7 @@ def program(name: str) -> str:
 
 
 def java(environment: Mapping[str, str]) -> str:
-    """Return the `java` program: the one of JAVA_HOME where that is set, else the one on the PATH."""
+    """Return the `java` program: from JAVA_HOME if it is set, else from the PATH."""
     home = environment.get("JAVA_HOME")
     own = Path(home) / "bin" / "java" if home else None
     return str(own) if own and own.is_file() else program("java")

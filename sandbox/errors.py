@@ -1,4 +1,4 @@
-"""What can go wrong while the sandbox starts, runs or stops; each text is meant for a person."""
+"""The errors of the sandbox; their texts are shown to users."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ class SandboxError(Exception):
 
 
 class PortTaken(SandboxError):
-    """A port that was asked for is in use by somebody else."""
+    """The requested port is in use by another process."""
 
 
 class AlreadyRunning(SandboxError):
@@ -16,11 +16,11 @@ class AlreadyRunning(SandboxError):
 
 
 class ForeignFolder(SandboxError):
-    """The root folder holds files that no sandbox made; it would have to be emptied."""
+    """The root folder holds files that no sandbox created; the sandbox would have to delete them."""
 
 
 class PartDied(SandboxError):
-    """A part ended although nobody stopped it; the text holds the end of its log."""
+    """A part ended unexpectedly; the text holds the end of its log."""
 
 
 class PartNotReady(SandboxError):

@@ -1,4 +1,4 @@
-"""The sandbox's root folder: one sandbox at a time, emptied at start but for its evidence, old processes ended."""
+"""The sandbox's root folder: one sandbox at a time. The start ends old processes and deletes all files but evidence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sandbox.errors import AlreadyRunning, ForeignFolder
 from sandbox.processes import Process, end_all, identify
 from sandbox.state import FILE_NAME, save_json
 
-# Everything the sandbox makes below its root, and hence everything that it may remove there.
+# Everything that the sandbox creates below its root, and therefore may delete there.
 CONTENT = (
     *("source", "target", "ssh", "mirror-host", "postgres", "airflow", "evidence", "logs"),
     *(shell.PROGRAMS, shell.FILE_NAME, FILE_NAME),
@@ -25,7 +25,7 @@ EARLIER_EVIDENCE = "earlier-evidence"
 
 @dataclass(frozen=True)
 class Owner:
-    """The sandbox that was started last in a folder, and the process that did it."""
+    """The last sandbox in a folder, and the process that started it."""
 
     sandbox_id: str
     supervisor: Process | None
@@ -41,27 +41,27 @@ class Folder:
         self._lock: int | None = None
 
     def acquire(self) -> None:
-        """Take the lock, which the kernel frees with this process.
+        """Take the lock, which the kernel releases when this process ends.
 
         Raises:
             AlreadyRunning: another process holds it.
-            ForeignFolder: the folder holds names that the sandbox would have to remove, but no sandbox made it.
+            ForeignFolder: the folder was not created by a sandbox and holds names that the sandbox would delete.
         """
         self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock_file = self.root / ".lock"
         foreign = [name for name in CONTENT if (self.root / name).exists()]
         if foreign and not lock_file.exists():
-            raise ForeignFolder(f"{self.root} is no sandbox but holds {', '.join(foreign)}; choose another root")
+            raise ForeignFolder(f"{self.root} is not a sandbox but contains {', '.join(foreign)}; choose another root")
         handle = os.open(lock_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(handle)
-            raise AlreadyRunning(f"a sandbox runs in {self.root} already") from None
+            raise AlreadyRunning(f"a sandbox is already running in {self.root}") from None
         self._lock = handle
 
     def release(self) -> None:
-        """Free the lock; harmless when it is not held."""
+        """Release the lock; harmless if it is not held."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -76,10 +76,10 @@ class Folder:
         return False
 
     def begin(self, sandbox_id: str) -> Path | None:
-        """End what a dead predecessor left running, empty the folder and record the new owner.
+        """End processes of a dead predecessor, empty the folder and record the new owner.
 
         Returns:
-            Where the predecessor's evidence is kept; `None` when it has none.
+            The folder with the predecessor's evidence; `None` if there is none.
         """
         self.end_leftovers()
         kept = self._keep_evidence()
@@ -100,7 +100,7 @@ class Folder:
         return survivors
 
     def withdraw(self) -> None:
-        """Remove what tells how to reach the sandbox."""
+        """Remove the files with the sandbox's addresses."""
         self.state_file.unlink(missing_ok=True)
         (self.root / shell.FILE_NAME).unlink(missing_ok=True)
 
@@ -113,11 +113,11 @@ class Folder:
         return evidence.rename(kept)
 
     def forget(self) -> None:
-        """Remove the owner record: nothing of it runs any more."""
+        """Remove the owner record, because none of its processes is running."""
         self._owner_file.unlink(missing_ok=True)
 
     def owner(self) -> Owner | None:
-        """Return who started the last sandbox here."""
+        """Return the owner of the last sandbox here."""
         try:
             document = json.loads(self._owner_file.read_text())
         except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What is wrong with the parts of a sandbox, asked from outside: dead ones, and ones that run but do not answer."""
+"""External health check of a sandbox's parts: dead parts, and parts that run but do not answer."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ TIMEOUT_S = 5
 
 
 def dead_parts(state: SandboxState) -> list[str]:
-    """Return the parts whose process is gone."""
+    """Return the parts whose process has ended."""
     return [name for name, pid in state.pids.items() if identify(pid) is None]
 
 
 def troubles(state: SandboxState) -> dict[str, str]:
-    """Return {part: what is wrong with it}; empty when all is well."""
+    """Return {part: problem}; empty if all parts are healthy."""
     dead = dead_parts(state)
     silent = [name for name in _silent(state) if name not in dead]
     return {
@@ -30,7 +30,7 @@ def troubles(state: SandboxState) -> dict[str, str]:
 
 
 def health(airflow_url: str) -> Mapping[str, Any]:
-    """Return {component: what the health page says of it}; empty where it does not answer."""
+    """Return {component: status on the health page}; empty if the page does not answer."""
     try:
         with urllib.request.urlopen(f"{airflow_url}/api/v2/monitor/health", timeout=TIMEOUT_S) as reply:
             found: dict[str, Any] = json.load(reply)

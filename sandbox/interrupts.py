@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP as exceptions, so that they stop the sandbox on the same path as Ctrl-C; SIGUSR1 as a question."""
+"""SIGTERM and SIGHUP as exceptions, so that they stop the sandbox like Ctrl-C; SIGUSR1 requests a restart of parts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _ALL = (signal.SIGINT, *_ENDING)
 
 
 class Interrupts:
-    """Signal handlers that are put in place and taken back; does nothing outside the main thread.
+    """Signal handlers that are installed and restored; does nothing outside the main thread.
 
-    `asked` is set when SIGUSR1 asks for dead parts to be started again.
+    `asked` is set when SIGUSR1 requests a restart of dead parts.
     """
 
     def __init__(self) -> None:
@@ -25,7 +25,7 @@ class Interrupts:
         self.asked = threading.Event()
 
     def install(self) -> None:
-        """Turn SIGTERM and SIGHUP into `SystemExit(128 + number)`; one that is ignored (nohup) stays so."""
+        """Turn SIGTERM and SIGHUP into `SystemExit(128 + number)`; an ignored signal (nohup) stays ignored."""
         if not _is_main_thread():
             return
         for number in _ENDING:
@@ -34,7 +34,7 @@ class Interrupts:
         self._before[ASKING] = signal.signal(ASKING, lambda *_: self.asked.set())
 
     def restore(self) -> None:
-        """Put back what was there before `install`."""
+        """Restore the handlers from before `install`."""
         if not _is_main_thread():
             return
         for number, handler in self._before.items():
@@ -43,7 +43,7 @@ class Interrupts:
 
     @contextmanager
     def ignored(self) -> Iterator[None]:
-        """Let nothing but kill -9 interrupt the block; the watchdog takes over after that."""
+        """Ignore all signals except kill -9 during the block; after kill -9 the watchdog takes over."""
         if not _is_main_thread():
             yield
             return

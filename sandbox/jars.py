@@ -1,9 +1,9 @@
 """The jars that the sandbox runs, fetched once into `.cache/jars/<set>/libs`.
 
-`jars.json` declares them. `jars.lock.json` holds every jar with its SHA-512, also those that others depend on:
-just these are fetched, and checked before each use. `make lock-jars` (`python -m sandbox.jars`) writes it.
+`jars.json` declares them. `jars.lock.json` holds every jar with its SHA-512, including dependencies. Exactly these are
+fetched, and checked before each use. `make lock-jars` (`python -m sandbox.jars`) writes it.
 
-Maven fetches them where it is on the PATH; otherwise the Ivy that ships inside pyspark does, more slowly.
+Maven fetches them if it is on the PATH; otherwise the Ivy in pyspark does, which is slower.
 Standard library only: the bootstrap runs this before the virtual environment is complete.
 """
 
@@ -30,12 +30,12 @@ FETCH_TIMEOUT_S = 1200
 
 
 class JarsError(Exception):
-    """The jars could not be fetched, or are not those locked; the text holds the tool's last lines, or the jar."""
+    """The jars could not be fetched or differ from the lock file; the text has the tool's last lines, or the jar."""
 
 
 @dataclass(frozen=True)
 class JarSet:
-    """A named list of Maven coordinates `group:artifact:version`, with or without what they depend on."""
+    """A named list of Maven coordinates `group:artifact:version`, with or without dependencies."""
 
     name: str
     artifacts: tuple[str, ...]
@@ -43,11 +43,11 @@ class JarSet:
 
     @property
     def libs(self) -> Path:
-        """The folder that holds the set's jars once it is whole."""
+        """The folder of the set's jars once it is complete."""
         return JARS_FOLDER / self.name / "libs"
 
     def locked(self) -> Mapping[str, str]:
-        """Return {coordinates: SHA-512} of every jar of the set, those that others depend on included.
+        """Return {coordinates: SHA-512} of every jar of the set, including dependencies.
 
         Raises:
             JarsError: the lock file was made from another list.
@@ -58,11 +58,11 @@ class JarSet:
         return found
 
     def is_whole(self) -> bool:
-        """True when just the locked jars are there, each with its SHA-512."""
+        """True if the folder holds exactly the locked jars, each with its SHA-512."""
         return not self.problem(self.libs)
 
     def problem(self, libs: Path) -> str:
-        """Return how a folder differs from the locked set, empty when it does not."""
+        """Return how a folder differs from the locked set; empty if it does not."""
         wanted = {_file_name(artifact): digest for artifact, digest in self.locked().items()}
         there = {jar.name for jar in libs.glob("*.jar")}
         for name in sorted(wanted.keys() | there):
@@ -97,10 +97,10 @@ def spark_jars() -> tuple[Path, ...]:
 
 
 def ensure(say: Callable[[str], None]) -> None:
-    """Fetch every declared set that is not there yet; silent when there is nothing to do.
+    """Fetch every missing set; prints nothing if there is nothing to do.
 
     Raises:
-        JarsError: neither Maven nor Ivy could fetch a set, or what came is not locked; nothing of it stays behind.
+        JarsError: neither Maven nor Ivy could fetch a set, or it differs from the lock file. No files of it are kept.
     """
     for jars in declared():
         if jars.is_whole():
@@ -115,7 +115,7 @@ def ensure(say: Callable[[str], None]) -> None:
 
 
 def fetch(jars: JarSet) -> None:
-    """Fetch one set into a temporary folder beside its place, check it, then rename it there."""
+    """Fetch one set into a temporary folder next to its path, check it, then rename the folder."""
     JARS_FOLDER.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f".{jars.name}-", dir=JARS_FOLDER))
     try:
@@ -137,7 +137,7 @@ def _move_into_place(fresh: Path, jars: JarSet) -> None:
         shutil.rmtree(place)
     try:
         fresh.rename(place)
-    except OSError:  # another process was faster: its set is as good as ours
+    except OSError:  # another process was faster; its set is equal
         if not jars.is_whole():
             raise
 
@@ -146,7 +146,7 @@ def lock() -> None:
     """Resolve the declared sets with Maven and write every jar with its SHA-512 into the lock file.
 
     Raises:
-        JarsError: Maven is not there, or failed.
+        JarsError: Maven is not installed, or failed.
     """
     found = {jars.name: dict(sorted(_resolved(jars))) for jars in declared()}
     LOCK.write_text(json.dumps(found, indent=2) + "\n")
@@ -163,7 +163,7 @@ def _resolved(jars: JarSet) -> Iterator[tuple[str, str]]:
         raise JarsError("the lock file is written with Maven, and mvn is not on the PATH")
     with tempfile.TemporaryDirectory() as folder:
         libs = Path(folder, "libs")
-        # The layout of a repository tells the coordinates: group/as/folders/artifact/version/artifact-version.jar.
+        # The repository path contains the coordinates: group/as/folders/artifact/version/artifact-version.jar.
         _run([*_command(jars, Path(folder), libs), "-Dmdep.useRepositoryLayout=true"], jars)
         for jar in libs.rglob("*.jar"):
             *group, name, version = jar.relative_to(libs).parts[:-1]

@@ -19,8 +19,8 @@ HEAP_MB = 512
 READY_LINE = "Kafka Server started"
 METADATA_TIMEOUT_S = 5
 LOGIN_USER = "somebody"
-# A broker that lives for minutes spends most of its processor time in the JVM's second compiler and its collector's
-# threads; without them it starts in half the time. Where throughput is measured, the JVM's own defaults are right.
+# A short-lived broker spends most of its processor time in the JVM's second compiler and garbage collector threads;
+# without them it starts in half the time. For throughput measurements, use the JVM's defaults.
 SHORT_LIVED = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 _LOG4J = """log4j.rootLogger=INFO, stdout
 log4j.appender.stdout=org.apache.log4j.ConsoleAppender
@@ -89,7 +89,7 @@ class KafkaCluster:
         )
 
     def properties(self) -> str:
-        """Render `server.properties`: the reasons are the lack of a second node and of patience."""
+        """Render `server.properties` for a single node with short time-outs."""
         login = f",LOGIN://{self.login_bootstrap}" if self.login_port else ""
         listeners = f"PLAINTEXT://{self.bootstrap},CONTROLLER://{HOST}:{self.controller_port}{login}"
         return f"""process.roles=broker,controller
@@ -112,7 +112,7 @@ log.cleaner.backoff.ms=1000
 """
 
     def login_properties(self) -> str:
-        """Render what the listener with a login needs; nothing without one."""
+        """Render the properties of the login listener; empty without a login port."""
         if self.login_port is None:
             return ""
         module = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -138,7 +138,7 @@ listener.name.login.plain.sasl.jaas.config={module} required user_{LOGIN_USER}="
 def cluster_id() -> str:
     """Return a new cluster id in Kafka's form: a UUID in URL-safe base 64 that does not start with `-`.
 
-    Kafka's own generator leaves out ids with a leading dash too: they would look like an option.
+    Kafka's own generator also skips ids with a leading dash, because they would look like an option.
     """
     while True:
         found = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
@@ -147,7 +147,7 @@ def cluster_id() -> str:
 
 
 def answers_metadata(bootstrap: str) -> bool:
-    """True if a broker answers a metadata request and names itself."""
+    """True if a broker answers a metadata request with its own address."""
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
 

@@ -1,4 +1,4 @@
-"""Where each part of one sandbox lives and answers; the environment and the state file follow from it."""
+"""The folders and ports of one sandbox's parts; the environment and the state file are derived from them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sandbox.state import SandboxState
 
 @dataclass(frozen=True)
 class Layout:
-    """The parts below one root folder, on ports of their own."""
+    """The parts below one root folder, each with its own port."""
 
     root: Path
     sandbox_id: str
@@ -52,16 +52,16 @@ class Layout:
         return {**self.base_environment(), **self.own_environment(extra)}
 
     def own_environment(self, extra: Mapping[str, str]) -> dict[str, str]:
-        """The part of `airflow_environment` that is about this sandbox."""
+        """The variables of `airflow_environment` that are specific to this sandbox."""
         spark_jars = ",".join(str(jar) for jar in jars.spark_jars())
         return {
             **self.airflow.settings(),
             "AIRFLOW__KAFKA_MIGRATION__EVIDENCE_ROOT": str(self.evidence),
             "AIRFLOW__KAFKA_MIGRATION__MIGRATIONS_FOLDER": str(self.airflow.folders.migrations),
             "AIRFLOW__KAFKA_MIGRATION__SPARK_JARS": spark_jars,
-            # Airflow reads `.airflowignore` by a name that pathspec is about to drop, and each task's log would say so.
+            # Airflow uses a deprecated pathspec name for `.airflowignore`; each task's log would contain the warning.
             "PYTHONWARNINGS": "ignore:GitWildMatchPattern:DeprecationWarning",
-            # Else Spark's driver listens on the machine's own address.
+            # Otherwise Spark's driver listens on the machine's external address.
             "SPARK_LOCAL_IP": "127.0.0.1",
             # Spark refuses a worker Python that differs from the driver's.
             "PYSPARK_PYTHON": sys.executable,
@@ -70,7 +70,7 @@ class Layout:
         }
 
     def state(self, pids: Mapping[str, int], environment: Mapping[str, str], *, with_airflow: bool) -> SandboxState:
-        """Return what `state.json` says while the parts run."""
+        """Return the content of `state.json` while the parts run."""
         return SandboxState(
             sandbox_id=self.sandbox_id,
             supervisor_pid=os.getpid(),

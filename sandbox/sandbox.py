@@ -3,8 +3,8 @@
     with Sandbox(airflow=False) as sandbox:
         print(sandbox.state.source_bootstrap)
 
-Whatever ends the `with` block, or the process itself, ends every process of the sandbox: an error or Ctrl-C by
-the block's end, SIGTERM and SIGHUP by being turned into `SystemExit`, kill -9 by the watchdog (`reaper.py`).
+The end of the `with` block or of the process always ends all processes of the sandbox: after an error or Ctrl-C the end
+of the block does, after SIGTERM and SIGHUP `SystemExit` does, and after kill -9 the watchdog (`reaper.py`) does.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ REVIVALS = 5
 
 
 def say(text: str) -> None:
-    """Print a line to a person at once, also where the output is a file."""
+    """Print a line at once, even if the output is a file."""
     print(text, flush=True)
 
 
 class Sandbox:
-    """Two Kafka clusters, an SSH host and, if asked for, Airflow, below one root folder.
+    """Two Kafka clusters, an SSH host and, if requested, Airflow, below one root folder.
 
     Args:
-        root: a folder of its own; emptied at start, but the evidence in it is kept aside.
+        root: its own folder; emptied at start, but its evidence is moved and kept.
         airflow: start Airflow too; without it `state.airflow_url` is `None`.
-        airflow_port: a fixed port for Airflow; else a free one.
-        folders: where Airflow finds DAGs, plugins and migration files.
-        java_options: for the JVMs of the brokers and of MirrorMaker; none at all where throughput is measured.
+        airflow_port: a fixed port for Airflow; by default a free one.
+        folders: the folders of DAGs, plugins and migration files.
+        java_options: for the JVMs of the brokers and of MirrorMaker; none for throughput measurements.
         extra_environment: further variables for Airflow's parts and for `environment`; they win.
-        report: gets short lines for a person.
+        report: gets short status lines.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class Sandbox:
 
     @property
     def state(self) -> SandboxState:
-        """What runs and how to reach it; raises `SandboxError` before the start and after the stop."""
+        """The running parts and their addresses; raises `SandboxError` before the start and after the stop."""
         if self._state is None:
             raise SandboxError("the sandbox is not running")
         return self._state
@@ -100,12 +100,12 @@ class Sandbox:
         self.stop()
 
     def start(self) -> None:
-        """Start every part and wait until all answer; when that fails, everything is stopped again.
+        """Start every part and wait until all answer; if that fails, everything is stopped.
 
         Raises:
             AlreadyRunning: another process runs a sandbox in this root.
-            PortTaken: the port asked for is in use.
-            PartDied, PartNotReady: a part did not come up; the text has the end of its log.
+            PortTaken: the requested port is in use.
+            PartDied, PartNotReady: a part did not start; the text has the end of its log.
         """
         self._folder.acquire()
         self._interrupts.install()
@@ -116,10 +116,10 @@ class Sandbox:
             raise
 
     def stop(self) -> None:
-        """End every process of the sandbox, however it was started; harmless when nothing runs.
+        """End all processes of the sandbox, including indirectly started ones; harmless if nothing runs.
 
         Raises:
-            SandboxError: something survived SIGKILL; the text names the pids.
+            SandboxError: processes survived SIGKILL; the text has the pids.
         """
         with self._interrupts.ignored():
             self._stopping.set()
@@ -138,7 +138,7 @@ class Sandbox:
             raise SandboxError(f"these processes survived SIGKILL: {sorted(item.pid for item in survivors)}")
 
     def check(self) -> None:
-        """Raise `PartDied`, with the end of its log, when a part ended that nobody stopped."""
+        """Raise `PartDied`, with the end of its log, if a part ended unexpectedly."""
         for part in self._parts.values():
             part.check()
 
@@ -147,7 +147,7 @@ class Sandbox:
         return {process.pid for process in belonging(self.sandbox_id, self._tracked)}
 
     def kill(self, part: str, number: signal.Signals = signal.SIGKILL) -> None:
-        """Send a signal to a part's process and return at once; its end is not reported as a fault."""
+        """Send a signal to a part's process and return at once; its end is not reported as an error."""
         self._parts[part].kill(number)
 
     def restart(self, part: str) -> None:
@@ -158,9 +158,9 @@ class Sandbox:
         self._publish()
 
     def revive(self) -> None:
-        """Start every part whose process has ended again, on its old ports; what does not come up is reported.
+        """Restart every part whose process has ended, on its old ports; report parts that do not start.
 
-        Without its database Airflow ends part by part, so all of it begins again with PostgreSQL.
+        Without its database Airflow's parts end one by one, so all of Airflow is restarted with PostgreSQL.
         """
         ended = [name for name, part in self._parts.items() if part.has_ended()]
         if DATABASE in ended:
@@ -178,7 +178,7 @@ class Sandbox:
         return dict(self.state.environment)
 
     def run_airflow(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run an `airflow` command against this sandbox to its end, however that is."""
+        """Run an `airflow` command against this sandbox; return the finished process."""
         command = ("airflow", *arguments)
         return subprocess.run(command, env=self.airflow_env(), capture_output=True, text=True, check=False)
 
@@ -234,7 +234,7 @@ class Sandbox:
             self._watchdog.track(identity)
 
     def _bring_back(self, part: Part) -> None:
-        """Start a part until it stays: what is left of its predecessor may be in its way for a moment."""
+        """Start a part until it keeps running: remains of its predecessor may block it for a moment."""
         for attempt in range(1, REVIVALS + 1):
             part.stop()
             self._launch(part)
@@ -259,7 +259,7 @@ class Sandbox:
         self._state.save(self._folder.state_file)
 
     def _watch(self) -> None:
-        """Report each part's unexpected end once, as soon as it happens; start dead parts again when asked to."""
+        """Report each part's unexpected end once, as soon as it happens; restart dead parts on request."""
         reported: set[Process | None] = set()
         while not self._stopping.wait(WATCH_S):
             if self._interrupts.asked.is_set():

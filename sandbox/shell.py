@@ -18,7 +18,7 @@ def write_shell(root: Path, variables: Mapping[str, str], plugins: Path) -> None
 
     Args:
         root: the sandbox's folder.
-        variables: what a shell has to export; without the marker, or whatever it starts would end with the sandbox.
+        variables: the variables to export, without the marker: processes with the marker end with the sandbox.
         plugins: the folder in which the package is.
     """
     programs = root / PROGRAMS
@@ -32,7 +32,7 @@ def write_shell(root: Path, variables: Mapping[str, str], plugins: Path) -> None
 
 
 def _write(path: Path, text: str, mode: int) -> None:
-    """Write a file that is never seen half-written, nor by anybody else."""
+    """Write a file atomically, readable by its owner only."""
     fresh = path.with_name(f".{path.name}-new")
     fresh.unlink(missing_ok=True)
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w") as file:

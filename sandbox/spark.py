@@ -1,4 +1,4 @@
-"""Spark on loopback, without pages and progress bars: a session in this process, or one of `spark_jobs/` submitted."""
+"""Spark on loopback without UI and progress bars: a session in this process, or a submission of `spark_jobs/`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ JOB = PROJECT / "spark_jobs" / "validate_topics.py"
 
 
 def local_session(cores: int, options: Mapping[str, str]) -> SparkSession:
-    """Return a local session with these options of Spark's, whose Python workers know the digest."""
+    """Return a local session with these Spark options, whose Python workers can import the digest."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     # What the submitted zip is to the workers of a real application.
     os.environ["PYTHONPATH"] = str(PROJECT / "spark_jobs")
@@ -41,10 +41,10 @@ def submit_job(
     conf: Mapping[str, str] | None = None,
     timeout_s: float | None = None,
 ) -> tuple[subprocess.CompletedProcess[str], Path]:
-    """Run the validation job as a person does; return how it ended and where its result should be.
+    """Run the validation job with spark-submit; return its exit and the path of its result.
 
     Args:
-        folder: holds what goes in and comes out.
+        folder: holds the input and output files.
         documents: `request` and `clients`.
         package: the zip of `kafka_digest`.
         jars: the Kafka connector's.

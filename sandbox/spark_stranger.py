@@ -1,4 +1,4 @@
-"""A Spark session without the cluster's secret: it asks the sessions of others for what they have.
+"""A Spark session without the cluster's secret: it requests data from other sessions.
 
 `CANARY=… python -m sandbox.spark_stranger HOST PORT…` prints, as JSON, under which names it got the canary. The file
 needs pyspark only, so it also runs as `python - HOST PORT…` in a container that has nothing else of the project.
@@ -32,7 +32,7 @@ SETTINGS = {
 
 
 def main(canary: str, host: str, ports: list[int]) -> None:
-    """Ask every port for the file and for the first blocks; whatever goes wrong is no answer."""
+    """Request the file and the first blocks from every port; any error counts as no answer."""
     builder = SparkSession.builder.master("local[1]")
     for name, value in SETTINGS.items():
         builder = builder.config(name, value)
@@ -43,7 +43,7 @@ def main(canary: str, host: str, ports: list[int]) -> None:
 
 
 def questions(jvm: Any, host: str, ports: list[int]) -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """Yield what is asked of each port, by name."""
+    """Yield the requests to each port, by name."""
     environment, read = jvm.org.apache.spark.SparkEnv.get(), jvm.org.apache.commons.io.IOUtils.toByteArray
 
     def file(port: int) -> bytes:
@@ -61,7 +61,7 @@ def questions(jvm: Any, host: str, ports: list[int]) -> Iterator[tuple[str, Call
 
 
 def answer(ask: Callable[[], bytes]) -> bytes:
-    """Return what is answered in time."""
+    """Return the answers that arrive in time."""
     answers: list[bytes] = []
 
     def note() -> None:

@@ -1,7 +1,7 @@
 """`.sandbox/state.json`: what runs, where it answers, and how to reach it.
 
 The file is written (mode 0600, it holds passwords and key paths) when every part has answered, and removed before
-the first part is stopped. It is replaced as a whole when a part is restarted; `env` beside it, for a shell, likewise.
+the first part is stopped. It is replaced as a whole when a part is restarted, like the file `env` next to it.
 
 Fields, in JSON and in `SandboxState` alike (paths are absolute):
 
@@ -80,7 +80,7 @@ class SandboxState:
 
 
 def save_json(path: Path, document: Mapping[str, Any]) -> None:
-    """Write a JSON file of mode 0600 that is never seen half-written."""
+    """Write a JSON file of mode 0600 atomically."""
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     with os.fdopen(handle, "w") as file:
         json.dump(document, file, indent=2, default=str)

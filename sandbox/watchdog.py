@@ -1,4 +1,4 @@
-"""The owner's end of the watchdog: start it, tell it what was started, dismiss it."""
+"""The owner's side of the watchdog: starts it, reports started parts to it, and ends it."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Watchdog:
             )
 
     def track(self, process: Process) -> None:
-        """Tell it a part's identity, for parts that hide the marker (sshd)."""
+        """Send it a part's identity, for parts that hide the marker (sshd)."""
         if self._process.stdin:
             self._process.stdin.write(f"{process.pid} {process.started_ticks}\n".encode())
             self._process.stdin.flush()
 
     def dismiss(self) -> None:
-        """Close the pipe and wait until it has seen that nothing is left."""
+        """Close the pipe and wait until it has confirmed that no process is left."""
         if self._process.stdin:
             self._process.stdin.close()
         self._process.wait(DISMISS_TIMEOUT_S)

@@ -1,13 +1,13 @@
-"""Says where consumer groups go on on another cluster: `translate_offsets.py --request REQUEST --result RESULT
+"""Finds where consumer groups resume on the other cluster: `translate_offsets.py --request REQUEST --result RESULT
 [--clients-once CLIENTS]`.
 
-REQUEST and RESULT are locations of JSON documents (a local path or any URI that Spark's Hadoop knows; the
-contract is in `kafka_migration/core/translation/contract.py`, docs/offsets.md shows one). CLIENTS is a file
-of the driver's that holds the Kafka reader options of both sides, with their secrets; it is removed as soon as it is
-read. `--clients` takes a file that stays, or the name of one shipped with `--files`.
+REQUEST and RESULT are paths of JSON documents (a local path or any URI that Spark's Hadoop supports; the contract is in
+`kafka_migration/core/translation/contract.py`, docs/offsets.md shows an example). CLIENTS is a file on the driver with
+the Kafka reader options of both sides, including secrets; it is removed as soon as it is read. `--clients` takes a file
+that is kept, or the name of one shipped with `--files`.
 
 Nothing is written to either cluster. Exit code 0: the result was written. 1: it was not; the last line that begins with
-`translate_offsets:` says why, with a code (spark-submit prints the job's stderr on its stdout). 2: usage.
+`translate_offsets:` gives the reason with a code (spark-submit prints the job's stderr on its stdout). 2: usage.
 """
 
 from __future__ import annotations

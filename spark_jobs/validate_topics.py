@@ -1,15 +1,15 @@
 """Compares topics of two Kafka clusters: `validate_topics.py --request REQUEST --result RESULT
 [--clients-once CLIENTS]`.
 
-REQUEST and RESULT are locations of JSON documents (a local path or any URI that Spark's Hadoop knows; the
-contract is in `kafka_migration/core/validation/contract.py`, docs/validation.md shows one). CLIENTS is a file of
-the driver's that holds the Kafka reader options of both sides, with their secrets; it is removed as soon as it is read.
-`--clients` takes a file that stays, or the name of one shipped with `--files`. What differs is written as a Parquet
-file beside the result, `<RESULT without .json>.differences.parquet`.
+REQUEST and RESULT are paths of JSON documents (a local path or any URI that Spark's Hadoop supports; the contract is in
+`kafka_migration/core/validation/contract.py`, docs/validation.md shows an example). CLIENTS is a file on the driver
+with the Kafka reader options of both sides, including secrets; it is removed as soon as it is read. `--clients` takes a
+file that is kept, or the name of one shipped with `--files`. Differences are written as a Parquet file next to the
+result, `<RESULT without .json>.differences.parquet`.
 
-Exit code 0: the result was written, whatever it says. 1: it was not; the last line that begins with
-`validate_topics:` says why, with a code (spark-submit prints the job's stderr on its stdout). Lines before it tell
-how far the reading is. 2: usage.
+Exit code 0: the result was written, regardless of its content. 1: it was not; the last line that begins with
+`validate_topics:` gives the reason with a code (spark-submit prints the job's stderr on its stdout). Earlier lines show
+the progress. 2: usage.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kafka_digest.validate import validate
 
 
 def compare(session: SparkSession, request: Mapping[str, Any], clients: Clients, result: str) -> Mapping[str, Any]:
-    """Measure, with all differences in a file beside the result. Raises `JobError`."""
+    """Measure, with all differences in a file next to the result. Raises `JobError`."""
     differences = f"{as_uri(result).removesuffix('.json')}.differences.parquet"
     with naming(f"removing the differences of an earlier result {differences}"):
         remove(session, differences)

@@ -1,4 +1,4 @@
-"""What proof costs: both levels of the validation against a bare scan of the same records, and against other ways.
+"""The cost of validation: both levels compared with a plain scan of the same records, and with other methods.
 
 Two real local clusters hold the same records, on the same cores as Spark. All arms of a table read with the same
 reader options and run in turn; the first run of each is dropped.
@@ -26,15 +26,15 @@ from sandbox.sandbox import Sandbox
 from sandbox.spark import local_session
 
 FEW, MANY = 10_000, 1_000_000
-# One of so many records is damaged: 0.02 %.
+# One record in this many is damaged: 0.02 %.
 DAMAGED = 5_000
 WIDE, NARROW = 1_000, 8
-# A topic without much in it.
+# The number of records of a small topic.
 SMALL = 100_000
 
 
 def rows(records: int) -> Iterator[Row]:
-    """Fill two clusters, time all arms; each figure as soon as it is known."""
+    """Fill two clusters and time all arms; yield each figure as soon as it is known."""
     with (
         tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder,
         Sandbox(Path(folder) / "sandbox", airflow=False, java_options=()) as sandbox,
@@ -62,7 +62,7 @@ def _in_session(sides: dict[str, str], records: int) -> Iterator[Row]:
     session = _session()
     arms = {name: Arms(session, sides, topic) for name, topic in topics.items()}
     yield Row("level 2, 1 M keys, bytes shuffled per record", shuffled_bytes(arms["many"]) / (2 * records), 4, 1.5)
-    # The session's first work, so that no other has made the workers grow.
+    # First in the session, before other work makes the Python workers grow.
     yield Row("level 2, 1 M keys, peak memory of a Python worker ÷ 350 MB", worker_peak_bytes() / 350e6, 1, None)
     yield from _levels(arms)
     yield from _shapes(arms)
@@ -75,7 +75,7 @@ def _session() -> SparkSession:
         "spark.jars": ",".join(str(jar) for jar in jars.spark_jars()),
         "spark.driver.memory": "6g",
         "spark.sql.shuffle.partitions": "8",
-        # The stage counters that say what was shuffled.
+        # The stage counters of the shuffle.
         "spark.ui.enabled": "true",
         **START_OPTIONS,
     }

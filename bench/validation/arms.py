@@ -1,4 +1,4 @@
-"""What is timed: a bare scan, both levels, and what one would do without them."""
+"""The timed arms: a plain scan, both levels, and alternatives without this package."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Arms:
     tasks: int = 2
 
     def frame(self, side: str) -> DataFrame:
-        """Return one side as the job reads it."""
+        """Return one side's frame as the job reads it."""
         sizes = self.topic.sizes[side]
         ranges = [SideRange(self.topic.name, partition, 0, end) for partition, end in sizes.items()]
         read = read_ranges(self.session, {"kafka.bootstrap.servers": self.sides[side]}, ranges, "read_committed")
@@ -42,7 +42,7 @@ class Arms:
         return read
 
     def scan(self) -> None:
-        """Read both sides into nothing."""
+        """Read both sides and discard the records."""
         for side in self.sides:
             self.frame(side).write.format("noop").mode("overwrite").save()
 
@@ -74,7 +74,7 @@ class Arms:
         return [KeyedSide(number, self.frame(side), units) for number, side in enumerate(self.sides)]
 
     def naive_join(self) -> None:
-        """Number the records of each key and join both sides by key and number, comparing what they hold."""
+        """Number the records of each key, join both sides by key and number, and compare the content."""
         window = Window.partitionBy("key").orderBy("partition", "offset")
 
         def numbered(side: str) -> DataFrame:
@@ -93,7 +93,7 @@ class Arms:
         assert digests[0] == digests[1]
 
     def consumer_performance(self) -> float:
-        """Let Kafka's own tool read both sides; return the seconds that it spent fetching."""
+        """Read both sides with Kafka's own tool; return its fetch time in seconds."""
         return sum(_fetch_seconds(bootstrap, self.topic) for bootstrap in self.sides.values())
 
 

@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 VALUE_BYTES = 100
 _QUEUED = 500_000
-# The same on both sides, and of today: the broker purges what is older than its retention.
+# The same on both sides, and of today, because the broker deletes records that are older than its retention.
 _TIMESTAMP_MS = int(time.time() * 1000)
 
 Place = tuple[bytes, int]
@@ -20,9 +20,9 @@ Place = tuple[bytes, int]
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A topic of so many records; `place` gives key and partition of the record of a number.
+    """A topic with this many records; `place` returns key and partition of a record by its number.
 
-    :param damage: every so many records one is damaged on the target: altered, missing and twice in turn
+    :param damage: one record in this many is damaged on the target: altered, missing and duplicated in turn
     """
 
     name: str
@@ -34,7 +34,7 @@ class Topic:
 
 
 def keyed(name: str, records: int, keys: int, partitions: int = 4) -> Topic:
-    """Return a topic of so many keys, each in one partition."""
+    """Return a topic with this many keys, each in one partition."""
     return Topic(name, records, partitions, _Round(keys, partitions))
 
 
@@ -53,7 +53,7 @@ class _Round:
 
 @dataclass(frozen=True, slots=True)
 class Hot:
-    """Half of all records have one key, which has a partition of its own, so that tasks are as long as of others."""
+    """Half of all records have one key in its own partition; the tasks are as long as those of other topics."""
 
     keys: int
     partitions: int
@@ -98,13 +98,13 @@ def _write(queue, side: str, bootstrap: str, topic: Topic) -> None:  # type: ign
 
 
 def _damage(number: int, one_of: int) -> int | None:
-    """Return how the record of a number is damaged: one of so many that follow each other, at no regular distance."""
+    """Return how a record is damaged, by its number: one in each block of records, at irregular distances."""
     block, place = divmod(number, one_of)
     return block % 3 if place == block * 7_919 % one_of else None
 
 
 def _records(topic: Topic, side: str) -> Iterator[tuple[int, bytes]]:
-    """Return number and value of the records as one side holds them."""
+    """Return number and value of the records of one side."""
     for number in range(topic.records):
         value = b"%0*d" % (VALUE_BYTES, number)
         kind = _damage(number, topic.damage) if side == "target" and topic.damage else None

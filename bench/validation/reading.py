@@ -1,4 +1,4 @@
-"""Reading a far cluster: our reader options against Spark's defaults, at a round trip of 10 ms."""
+"""Reads a remote cluster: this package's reader options compared with Spark's defaults, at a round trip of 10 ms."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def far_reader_rows() -> list[Row]:
             )
         session.stop()
     name = "reader options, ours ÷ Spark's own at 10 ms round trip"
-    # Elapsed time: what is compared is the waiting.
+    # Elapsed time, because the waiting is compared.
     return [Row(name, costs["tuned"].wall_s / costs["default"].wall_s, 1 / 5, 1 / 15)]
 
 

@@ -1,4 +1,4 @@
-"""What a comparison moves between tasks, from Spark's own counters."""
+"""The data that a comparison shuffles between tasks, from Spark's own counters."""
 
 from __future__ import annotations
 

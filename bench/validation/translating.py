@@ -1,4 +1,4 @@
-"""What it costs to say where consumer groups go on after a copy that chose partitions anew."""
+"""The cost of translating offsets of consumer groups after a copy that does not keep partitions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kafka_digest.reading.windows import SideRange
 from kafka_digest.translate.passes import Translation
 from kafka_digest.translate.vectors import TopicCopy
 
-# How much of each partition the groups have not read.
+# The share of each partition that the groups have not read.
 LAGS = (0.1, 0.01, 0.001)
 SOURCE_PARTITIONS, TARGET_PARTITIONS = 4, 5
 

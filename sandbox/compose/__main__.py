@@ -1,9 +1,9 @@
-"""`python -m sandbox.compose`: does `docker-compose.yaml` really bring up all that a migration needs?
+"""`python -m sandbox.compose`: tests that `docker-compose.yaml` starts everything that a migration needs.
 
-Builds a copy of the project whose brokers ask for a login, brings it up with fresh secrets on a free port, runs the
-demo's migration through the REST API, searches Spark's containers for the login, checks the verdict, brings everything
-down and up again, runs it once more, and removes all but the images. Ends with
-`COMPOSE TEST PASS` or `COMPOSE TEST FAIL: <why>`. Exit codes: 0 passed, 1 failed, 3 not possible here, 130 Ctrl-C.
+Builds a copy of the project whose brokers require a login, starts it with new secrets on a free port, runs the demo's
+migration through the REST API, searches Spark's containers for the login, checks the verdict, restarts everything, runs
+the migration again, and removes everything except the images. Ends with `COMPOSE TEST PASS` or
+`COMPOSE TEST FAIL: <why>`. Exit codes: 0 passed, 1 failed, 3 not possible here, 130 Ctrl-C.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _test(found: Engine, steps: Steps, interrupts: Interrupts) -> None:
             with steps.step(f"build {image}"):
                 project.build(service)
         sizes = _sizes(project)
-        # Chosen now: during the builds somebody else could have taken it.
+        # Chosen now, because another process could take it during the builds.
         port = free_ports(1)[0]
         project = replace(project, variables={**project.variables, "AIRFLOW_PORT": str(port)})
         with _running(project, steps, interrupts):
@@ -82,7 +82,7 @@ def _test(found: Engine, steps: Steps, interrupts: Interrupts) -> None:
 
 @contextmanager
 def _running(project: Project, steps: Steps, interrupts: Interrupts) -> Iterator[None]:
-    """Have everything up; take it down with its volumes, whatever happened, the logs of the unhealthy printed first."""
+    """Start everything; finally print the logs of unhealthy services and remove everything with its volumes."""
     print(f"The project is called {project.name}", flush=True)
     try:
         with steps.step("up, until healthy"):
@@ -101,7 +101,7 @@ def _take_down(project: Project) -> None:
     try:
         project.down(volumes=True)
     except Exception:
-        print(f"Left behind, if anything; to remove it:\n{project.how_to_remove()}", flush=True)
+        print(f"If anything was not removed, remove it with:\n{project.how_to_remove()}", flush=True)
         raise
 
 
@@ -112,11 +112,11 @@ def _migrate(project: Project, steps: Steps, url: str, password: str, login: str
         search = Search(project, login)
         _run(project, steps, api, "sync", search.on_poll)
         search.after_run()
-        print("  a stranger finds no login of Kafka in Spark's containers", flush=True)
+        print("  Kafka's login cannot be found in Spark's containers", flush=True)
         with steps.step("down and up again"):
             project.down(volumes=False)
             project.up()
-        # Without its volumes this run would find other brokers, or not the positions that it goes on from.
+        # Without its volumes this run would find other brokers, or would lack the positions to continue from.
         _run(project, steps, api, "rehearse")
 
 

@@ -1,4 +1,4 @@
-"""The images' base: there, or pulled, or made by debootstrap where no registry can be reached."""
+"""The base image: an existing one, a pulled one, or one made by debootstrap if no registry is reachable."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _DPKG_RULE = "".join(f"path-exclude /{folder}/*\n" for folder in _LEFT_OUT)
 
 
 def ensure_base_image(engine: Engine) -> str:
-    """Return how the engine came by the base image.
+    """Get the base image; return where it came from.
 
     Raises:
-        NotPossibleHere: it has none, no registry gives one, and it cannot be made.
+        NotPossibleHere: there is none, no registry provides one, and it cannot be made.
     """
     if engine.has_image(NAME):
-        return f"{NAME} was there"
+        return f"{NAME} exists already"
     try:
         engine.run("pull", "--quiet", NAME, timeout_s=PULL_S)
     except ComposeTestFailed as error:
@@ -41,7 +41,7 @@ def _make(engine: Engine, why: str) -> None:
     debootstrap = found("debootstrap")
     if debootstrap is None or os.geteuid() != 0:
         raise NotPossibleHere(
-            f"{NAME} cannot be pulled ({why}), and to make it takes debootstrap and root. "
+            f"{NAME} cannot be pulled ({why}), and making it needs debootstrap and root. "
             "On Debian: apt-get install debootstrap"
         )
     folder = Path(tempfile.mkdtemp(prefix="kmc-base-"))
@@ -54,7 +54,7 @@ def _make(engine: Engine, why: str) -> None:
 
 
 def make_slim(root: Path) -> None:
-    """Take away what nobody reads in a container, and let packages to come leave it out as well."""
+    """Remove files that a container does not need, and exclude them from later packages."""
     (root / "etc" / "dpkg" / "dpkg.cfg.d" / "slim").write_text(_DPKG_RULE)
     for folder in (*_LEFT_OUT, *_LISTS):
         for entry in (root / folder).iterdir() if (root / folder).is_dir() else ():

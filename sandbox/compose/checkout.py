@@ -1,4 +1,4 @@
-"""A copy of the project as a person has it after cloning, with secrets and the machine's own CA certificates."""
+"""A copy of the project as after a clone, with secrets and the machine's own CA certificates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE--
 
 
 def make_checkout(folder: Path) -> dict[str, str]:
-    """Fill the folder; return what its fresh `.env` says."""
+    """Fill the folder; return the variables of its new `.env`."""
     for name in COPIED:
         source = PROJECT / name
         if source.is_dir():
@@ -33,9 +33,9 @@ def make_checkout(folder: Path) -> dict[str, str]:
 
 
 def extra_certificates(bundle: Path, packaged: Path) -> list[str]:
-    """Return the certificates that the machine trusts beside those of the package `ca-certificates`.
+    """Return the certificates that the machine trusts in addition to those of the package `ca-certificates`.
 
-    Where the package is not there, nothing can be told apart, and nothing is taken for the machine's own.
+    Without that package they cannot be distinguished, and none are returned.
     """
     if not bundle.is_file() or not packaged.is_dir():
         return []

@@ -1,4 +1,4 @@
-"""What must be true while everything is up: runs succeed, the verdict is PASS, and nothing mirrors any more."""
+"""Checks while everything is up: runs succeed, the verdict is PASS, and no MirrorMaker is left running."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def require_pages(url: str) -> None:
 
 
 def require_pass(project: Project) -> str:
-    """Return the proved records per topic, in words.
+    """Return the proved records per topic as text.
 
     Raises:
         ComposeTestFailed: the command line's verdict is not PASS for every topic, each with records.
@@ -57,24 +57,24 @@ def require_pass(project: Project) -> str:
     verdict = json.loads(project.execute("scheduler", "kafka-migration", "verdict", MIGRATION, "--json"))
     flaws = verdict_flaws(verdict)
     if flaws:
-        raise ComposeTestFailed("the verdict is not what it should be: " + "; ".join(flaws))
+        raise ComposeTestFailed("the verdict is not as expected: " + "; ".join(flaws))
     return ", ".join(f"{name} {topic['target_records']:,}" for name, topic in verdict["topics"].items())
 
 
 def verdict_flaws(verdict: Mapping[str, Any]) -> list[str]:
-    """Return what keeps the verdict from being PASS for each of the demo's topics with records in it."""
+    """Return why the verdict is not PASS, with records, for all of the demo's topics."""
     flaws = [] if verdict["standing"] == "PASS" else [f"the migration is {verdict['standing']}"]
     for name in (topic.name for topic in TOPICS):
         topic = verdict["topics"].get(name, {})
         if topic.get("standing") != "PASS":
-            flaws.append(f"{name} is {topic.get('standing', 'not in it')}")
+            flaws.append(f"{name} is {topic.get('standing', 'missing')}")
         elif not topic["target_records"]:
             flaws.append(f"{name} has {topic['target_records']} records")
     return flaws
 
 
 def require_no_mirror(project: Project) -> None:
-    """Require that no MirrorMaker runs on its host, and that the host knows of the one that did."""
+    """Require that no MirrorMaker runs on its host, and that the host knows the one that ran."""
     processes = project.execute("mirror-host", "sh", "-c", r"cat /proc/[0-9]*/cmdline | tr '\0' ' '")
     if MIRROR_CLASS in processes:
         raise ComposeTestFailed("a MirrorMaker still runs on the mirror host")

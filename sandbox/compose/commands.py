@@ -1,4 +1,4 @@
-"""Running docker, docker-compose and debootstrap, and keeping the time of it."""
+"""Runs docker, docker-compose and debootstrap, and measures their time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def run(
     """Return what a command printed on standard output.
 
     Raises:
-        ComposeTestFailed: it did not end with 0, or not in time; the text has the end of its output.
+        ComposeTestFailed: it did not end with 0 or took too long; the text has the end of its output.
     """
     try:
         done = subprocess.run(
@@ -47,12 +47,12 @@ def run(
 
 
 def found(program: str) -> str | None:
-    """Return where a program is, also in the system administrator's folders; `None` if it is not installed."""
+    """Return the path of a program, also from the `sbin` folders; `None` if it is not installed."""
     return shutil.which(program) or shutil.which(program, path="/usr/sbin:/sbin")
 
 
 class Steps:
-    """Prints what is being done, and how long each step took."""
+    """Prints each step and its duration."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""The Docker engine: the one that answers, or one of the test's own in a folder that goes with it."""
+"""The Docker engine: the running one, or a temporary one that the test starts in its own folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOUNTS = Path("/proc/self/mountinfo")
 
 @dataclass(frozen=True)
 class Engine:
-    """An engine that answers: the docker client, and the environment that leads clients to it."""
+    """A running engine: the docker client, and the environment variables for its clients."""
 
     docker: str
     environment: Mapping[str, str]
@@ -39,13 +39,13 @@ class Engine:
         return bool(self.run("images", "--quiet", name).strip())
 
     def image_bytes(self, name: str) -> int:
-        """Return an image's size, layers that it shares with others included."""
+        """Return an image's size, including shared layers."""
         return int(self.run("image", "inspect", "--format", "{{.Size}}", name))
 
 
 @contextmanager
 def engine() -> Iterator[Engine]:
-    """Give the engine that answers; without one, start one and stop it again.
+    """Yield the running engine; if there is none, start one and stop it afterwards.
 
     Raises:
         NotPossibleHere: there is none, and none can be started.
@@ -78,7 +78,7 @@ def _answers(docker: str, environment: Mapping[str, str]) -> bool:
 
 @contextmanager
 def _own_engine() -> Iterator[Path]:
-    """Run a dockerd whose data, state and socket are in one temporary folder; give its socket."""
+    """Run a dockerd with data, state and socket in one temporary folder; yield its socket."""
     dockerd = found("dockerd")
     if dockerd is None or os.geteuid() != 0:
         raise NotPossibleHere("No Docker engine answers. Start one, or run this as root where dockerd is installed.")
@@ -87,7 +87,7 @@ def _own_engine() -> Iterator[Path]:
     places = ("--data-root", folder / "data", "--exec-root", folder / "exec", "--pidfile", folder / "pid")
     print(f"No Docker engine answers: starting one in {folder}", flush=True)
     with log.open("wb") as output:
-        # A session of its own: Ctrl-C is for the test, which still needs the engine to clean up.
+        # In its own session, because the test still needs the engine for its cleanup after Ctrl-C.
         process = subprocess.Popen(
             (dockerd, *map(str, places), "-H", f"unix://{socket}"), stdout=output, stderr=output, start_new_session=True
         )
@@ -117,7 +117,7 @@ def _remove(process: subprocess.Popen[bytes], folder: Path) -> None:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End dockerd, by force if need be, with all of the process group that its session began with."""
+    """Stop dockerd, with KILL if necessary, and all processes of its process group."""
     process.terminate()
     try:
         process.wait(STOP_S)
@@ -129,18 +129,18 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def _remove_folder(folder: Path) -> None:
-    """Unmount what lies below the folder and remove it.
+    """Unmount everything below the folder and remove it.
 
     Raises:
         ComposeTestFailed: something remained; the text says what.
     """
     for place in mounts_below(folder, MOUNTS.read_text()):
         subprocess.run(("umount", place), capture_output=True, check=False)
-    # What is still mounted may be somebody else's: it is not looked into.
+    # A mounted folder may belong to another program, so its content is not touched.
     if not mounts_below(folder, MOUNTS.read_text()):
         shutil.rmtree(folder, ignore_errors=True)
     if remains := _remains(folder):
-        raise ComposeTestFailed(f"left behind: {', '.join(map(str, remains))}")
+        raise ComposeTestFailed(f"not removed: {', '.join(map(str, remains))}")
 
 
 def mounts_below(folder: Path, table: str) -> list[Path]:

@@ -1,4 +1,4 @@
-"""How the test ends when it does not pass."""
+"""The errors of the test."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sandbox.errors import SandboxError
 
 
 class ComposeTestFailed(SandboxError):
-    """Something is not as it should be; the text says what was found."""
+    """A check failed; the text says what was found."""
 
 
 class NotPossibleHere(SandboxError):
@@ -19,7 +19,7 @@ class NotPossibleHere(SandboxError):
 
 @contextmanager
 def cleaning_up() -> Iterator[None]:
-    """Only print what fails in the block if something has failed before: that is what the test must end with."""
+    """If an error was raised before, only print errors of the block, so that the test ends with the first error."""
     before = sys.exception()
     try:
         yield

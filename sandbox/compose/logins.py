@@ -1,6 +1,6 @@
-"""Brokers that ask for a login, and a stranger who searches Spark's containers for that login.
+"""Brokers that require a login, and a search for that login in Spark's containers by an unauthorized client.
 
-The clusters of `docker-compose.yaml` have no logins. The test gives its copy one, so that there is something to find.
+The clusters of `docker-compose.yaml` have no logins. The test adds one to its copy, so that there is something to find.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DRIVER_SERVICE = "scheduler"
 SERVICES = ("spark-master", "spark-worker", DRIVER_SERVICE)
 NOBODY = "65534:65534"
 FOLDERS = "/tmp /var /run /home /opt/airflow"
-# Where no login may lie, not even for the user whom Airflow and Spark run as.
+# Folders that must not contain a login, not even one readable only by the user of Airflow and Spark.
 STORED = "/var/lib/kafka-migration /opt/airflow/logs /opt/airflow/spark-work"
 _LISTENING = "0A"
 
@@ -33,13 +33,13 @@ Edit = Callable[[str], str]
 
 
 def give_logins(folder: Path, password: str) -> None:
-    """Let the brokers of a checkout ask for a login, and give it to Airflow's connections to them."""
+    """Make the brokers of a checkout require a login, and add it to Airflow's connections."""
     for name, edit in _edits(password).items():
         file = folder / name
         before = file.read_text()
         after = edit(before)
         if after == before:
-            raise ComposeTestFailed(f"{name} is not as the test expects it: it cannot give the brokers a login")
+            raise ComposeTestFailed(f"{name} is not as the test expects, so no login can be added to the brokers")
         file.write_text(after)
 
 
@@ -86,7 +86,7 @@ class Search:
         self.is_done = False
 
     def on_poll(self, run: DagRun) -> None:
-        """Search, if the executors of the run's validation are at work and no search was made yet."""
+        """Search once, if the executors of the run's validation are running."""
         if self.is_done or not self._is_reading(run):
             return
         self._require_a_search_that_finds()
@@ -97,13 +97,13 @@ class Search:
         self.is_done = True
 
     def after_run(self) -> None:
-        """Search what the run left behind.
+        """Search the files that the run left.
 
         Raises:
             ComposeTestFailed: the login was found, or no search was made while the validation read.
         """
         if not self.is_done:
-            raise ComposeTestFailed("no executor was seen: the login was not searched for while the validation read")
+            raise ComposeTestFailed("no executor was seen, so there was no search for the login during the validation")
         self._require_nothing("after the run")
 
     def _is_reading(self, run: DagRun) -> bool:
@@ -136,12 +136,12 @@ class Search:
         for service in (DRIVER_SERVICE, "spark-worker"):
             ports = listening(self._project.execute(service, "cat", "/proc/net/tcp", "/proc/net/tcp6"))
             if not ports:
-                raise ComposeTestFailed(f"{service} listens on no port, so no stranger could ask it")
-            # Run in the master's container: that one has no session which could let it in.
+                raise ComposeTestFailed(f"{service} listens on no port, so the test could not connect to it")
+            # Run in the master's container, which has no Spark session that could grant access.
             command = ("env", f"CANARY={self._password}", "python", "-", service, *map(str, sorted(ports)))
             answer = self._project.execute("spark-master", *command, stdin=STRANGER.read_text())
             if names := json.loads(answer.splitlines()[-1]):
-                raise ComposeTestFailed(f"Spark gave Kafka's login to a stranger who asked {service}: {names}")
+                raise ComposeTestFailed(f"{service} gave Kafka's login to an unauthorized client: {names}")
 
     def _files(self, service: str, folders: str, user: str) -> list[str]:
         search = f"grep -rlaF -f - {folders} 2>/dev/null; true"

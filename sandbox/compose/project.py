@@ -1,4 +1,4 @@
-"""The services of one checkout under a project name of its own."""
+"""The services of one checkout under its own project name."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ LOG_LINES = 60
 
 @dataclass(frozen=True)
 class ServiceState:
-    """What the engine says of a service's container; `health` is empty where nothing checks it."""
+    """The state of a service's container; `health` is empty without a health check."""
 
     status: str
     health: str
     exit_code: int
 
     def is_done(self, *, one_shot: bool) -> bool:
-        """True if a one-shot has ended well, or a service is healthy."""
+        """True if a one-shot service succeeded, or another service is healthy."""
         if one_shot:
             return (self.status, self.exit_code) == ("exited", 0)
         return (self.status, self.health) == ("running", "healthy")
@@ -61,20 +61,20 @@ class Project:
         return run(command, timeout_s, environment=self.environment(), folder=self.folder, stdin=stdin)
 
     def environment(self) -> dict[str, str]:
-        """Return docker-compose's environment: what the file asks for comes from `.env`, not from the caller."""
+        """Return docker-compose's environment: the file's variables come from `.env`, not from the caller."""
         asked = set(re.findall(r"\$\{(\w+)", (self.folder / FILE).read_text()))
         kept = {name: value for name, value in self.engine.environment.items() if name not in asked}
         return {**kept, **self.variables}
 
     def build(self, service: str) -> None:
-        """Build a service's image; a step that fails leaves no container behind."""
+        """Build a service's image; a failed step leaves no container."""
         self.compose("build", "--force-rm", service, timeout_s=BUILD_S)
 
     def up(self) -> None:
-        """Start everything and wait until it is healthy; one-shots have ended with 0.
+        """Start everything and wait until it is healthy and all one-shot services ended with 0.
 
         Raises:
-            ComposeTestFailed: that does not happen in time; the text says how each service stands.
+            ComposeTestFailed: this takes too long; the text has the state of each service.
         """
         self.compose("up", "-d", "--no-build", timeout_s=UP_S)
         deadline = time.monotonic() + HEALTHY_S
@@ -84,11 +84,11 @@ class Project:
             time.sleep(POLL_S)
 
     def down(self, *, volumes: bool) -> None:
-        """Remove containers and network, on request the volumes too."""
+        """Remove containers and network, and optionally the volumes."""
         self.compose("down", *(("--volumes",) if volumes else ()), timeout_s=DOWN_S)
 
     def how_to_remove(self) -> str:
-        """Return a person's commands for what `down` left behind."""
+        """Return the commands that remove what `down` did not remove."""
         label = f"--filter label=com.docker.compose.project={self.name}"
         lists = {"ps --all": "rm --force", "volume ls": "volume rm", "network ls": "network rm"}
         return "\n".join(
@@ -100,7 +100,7 @@ class Project:
         return self.compose("exec", "-T", service, *command, stdin=stdin)
 
     def services(self) -> dict[str, bool]:
-        """Return {service: whether it is a one-shot}; these are not restarted when they have ended."""
+        """Return {service: whether it is a one-shot}; one-shot services are not restarted."""
         document = yaml.safe_load((self.folder / FILE).read_text())
         return {name: service["restart"] == "no" for name, service in document["services"].items()}
 
@@ -110,12 +110,12 @@ class Project:
         return {service["image"]: name for name, service in services.items() if "build" in service}
 
     def lacking(self) -> dict[str, ServiceState]:
-        """Return the services that are not healthy, and the one-shots that have not ended well."""
+        """Return the services that are not healthy, and the one-shot services that did not succeed."""
         states = {name: self.state(name) for name in self.services()}
         return {name: state for name, state in states.items() if not state.is_done(one_shot=self.services()[name])}
 
     def state(self, service: str) -> ServiceState:
-        """Return how a service's container stands; `missing` where there is none."""
+        """Return the state of a service's container; `missing` if there is none."""
         label = ("--filter", f"label=com.docker.compose.project={self.name}")
         which = ("--filter", f"label=com.docker.compose.service={service}")
         ids = self.engine.run("ps", "--all", "--quiet", *label, *which).split()
@@ -125,17 +125,17 @@ class Project:
         return ServiceState(state["Status"], state.get("Health", {}).get("Status", ""), state["ExitCode"])
 
     def tell_logs(self) -> None:
-        """Print the end of the log of every service that is not as it should be."""
+        """Print the end of the log of every unhealthy service."""
         for name, state in self.lacking().items():
             print(f"--- {name} is {state}; the end of its log:", flush=True)
             print(self.compose("logs", "--no-color", f"--tail={LOG_LINES}", name), flush=True)
 
 
 def compose_command(docker: str) -> tuple[str, ...]:
-    """Return `docker-compose` where it is installed, else `docker compose`.
+    """Return `docker-compose` if it is installed, else `docker compose`.
 
     Raises:
-        NotPossibleHere: there is neither.
+        NotPossibleHere: neither is installed.
     """
     single = found("docker-compose")
     if single:

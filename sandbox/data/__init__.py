@@ -1,1 +1,1 @@
-"""The sandbox's data: topics, records, groups and traffic that look like the world, and ways to damage a copy."""
+"""The sandbox's data: realistic topics, records, groups and traffic, and ways to damage a copy."""

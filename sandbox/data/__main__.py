@@ -18,17 +18,17 @@ from sandbox.state import FILE_NAME, SandboxState
 
 WANTED = {topic.name for topic in (*TOPICS, CLICKS)}
 HALF_FILLED = (
-    "filling the source was interrupted, and it has a part of the demo's data only. Begin anew: make down, make up; "
+    "filling the source was interrupted, so it holds only part of the demo's data. Start again: make down, make up; "
     "in containers: docker-compose down, docker volume rm <project>_kafka-source, docker-compose up -d"
 )
 
 
 class HalfFilled(SandboxError):
-    """Another call ended in its middle; what it left cannot be gone on with."""
+    """An earlier call was interrupted; its partial data cannot be completed."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Fill the source, or say that it is filled already; 0 done, 1 failed or half filled by an interrupted call."""
+    """Fill the source unless it is filled already; 0 done, 1 failed or partly filled by an interrupted call."""
     parser = argparse.ArgumentParser(prog="python -m sandbox.data", description=__doc__)
     parser.add_argument("--root", type=Path, default=DEFAULT_ROOT, help="the sandbox's folder (%(default)s)")
     parser.add_argument("--bootstrap", help="fill this cluster instead, as host:port")
@@ -50,13 +50,13 @@ def _fill(bootstrap: str) -> str:
         counts = seed(bootstrap, int(time.time() * 1000) - SPAN_MS)
         fill_clicks(bootstrap)
         return "Source filled: " + ", ".join([*(f"{topic} {count:,}" for topic, count in counts.items()), CLICKS.name])
-    # The groups commit when all else is done. Brokers forget them in time, but then the clicks are there.
+    # The groups commit last. Brokers delete them after a while, but then the clicks exist.
     if present == WANTED - {CLICKS.name} and have_committed(bootstrap):
         fill_clicks(bootstrap)
-        return f"Source filled: {CLICKS.name}; the other topics were there."
+        return f"Source filled: {CLICKS.name}; the other topics already existed."
     if present != WANTED or not are_clicks_whole(bootstrap):
         raise HalfFilled(HALF_FILLED)
-    return "The source has the demo's topics already."
+    return "The source already has the demo's topics."
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Asking a cluster again while its answer is one that passes: the one place of sandbox and live tests that retries."""
+"""Retries requests to a cluster while the error is transient; the only retries of the sandbox and the live tests."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sandbox.errors import SandboxError
 
 TIMEOUT_S = 120.0
 PAUSE_S = 0.2
-# What a broker answers about a topic, a leader or a coordinator that is just coming to be, and what a client says of a
-# broker that is slow or starts. A loaded machine makes these last; the same question is answered in a moment.
+# The errors for a topic, leader or coordinator that is being created, and for a broker that is slow or starting. They
+# last longer on a loaded machine.
 PASSING = frozenset(
     {
         *(KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.LEADER_NOT_AVAILABLE, KafkaError.NOT_LEADER_FOR_PARTITION),
@@ -21,7 +21,7 @@ PASSING = frozenset(
         *(KafkaError.COORDINATOR_LOAD_IN_PROGRESS, KafkaError.COORDINATOR_NOT_AVAILABLE, KafkaError.NOT_COORDINATOR),
         *(KafkaError.REQUEST_TIMED_OUT, KafkaError.NETWORK_EXCEPTION, KafkaError.NOT_CONTROLLER),
         *(KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._WAIT_COORD, KafkaError._ALL_BROKERS_DOWN),
-        # librdkafka's own words for a new topic that the broker it asked has not heard of yet; _NOENT is "no leaders".
+        # librdkafka's own errors for a new topic that the requested broker does not know yet; _NOENT is "no leaders".
         *(KafkaError._NOENT, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION),
     }
 )
@@ -29,10 +29,10 @@ Answer = TypeVar("Answer")
 
 
 def asked(question: Callable[[], Answer], what: str, timeout_s: float = TIMEOUT_S) -> Answer:
-    """Return the answer to a question that may be put again, as soon as there is one.
+    """Return the answer to a repeatable request as soon as there is one.
 
     Raises:
-        SandboxError: the answer is an error that does not pass, or has not passed within the time.
+        SandboxError: the error is not transient, or lasts too long.
     """
     deadline = time.monotonic() + timeout_s
     while True:

@@ -1,4 +1,4 @@
-"""The topic of the nightly migration: an hour of records, as many in each tick of its schedule."""
+"""The topic of the nightly migration: an hour of records, with the same number in each interval of its schedule."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def fill_clicks(bootstrap: str) -> datetime:
 
 
 def are_clicks_whole(bootstrap: str) -> bool:
-    """True if all records were sent, also where the brokers have deleted some since, or more have come."""
+    """True if all records were sent, even if the brokers have since deleted some or received more."""
     return sum(topic_ends(bootstrap, CLICKS).values()) >= _INTERVALS * RECORDS_PER_INTERVAL
 
 

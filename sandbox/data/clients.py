@@ -1,11 +1,11 @@
-"""What every Kafka client of the data has in common."""
+"""The common configuration of the data's Kafka clients."""
 
 from __future__ import annotations
 
 
 def client_config(bootstrap: str) -> dict[str, str | int | bool]:
-    """Return where the brokers are; what goes wrong comes as exceptions, librdkafka itself prints nothing.
+    """Return the brokers' addresses, with librdkafka's own output disabled; errors are raised as exceptions.
 
-    It would go on printing lost connections when the sandbox is stopped, after the demo's last line.
+    Otherwise it would print lost connections while the sandbox stops, after the demo's last line.
     """
     return {"bootstrap.servers": bootstrap, "log_level": 0}

@@ -1,4 +1,4 @@
-"""Making one record of a copy wrong: the pure part on lists of records, and re-making a topic with it."""
+"""Damages one record of a copy: the pure part on lists of records, and recreating a topic with the result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sandbox.errors import SandboxError
 
 
 class Damage(StrEnum):
-    """What is done to one record in the middle of a partition."""
+    """The kinds of damage to one record in the middle of a partition."""
 
     DROP = "drop"
     ALTER = "alter"
@@ -29,8 +29,8 @@ class Damage(StrEnum):
 class Damaged:
     """A partition's records after the damage.
 
-    `rank` is the first place (from 0) where they differ from what they were: of a record sent twice, that is
-    the place of the second.
+    `rank` is the first place (from 0) where they differ from the original: for a duplicate, the place of the second
+    record.
     """
 
     records: list[Record]
@@ -38,10 +38,10 @@ class Damaged:
 
 
 def damaged(damage: Damage, records: Sequence[Record]) -> Damaged:
-    """Return the records with one in the middle made wrong; all others stay as they are.
+    """Return the records with one in the middle damaged; all others stay unchanged.
 
     Raises:
-        ValueError: no record from the middle on lends itself to the damage.
+        ValueError: no record from the middle on is suitable for the damage.
     """
     return _DAMAGES[damage](list(records), len(records) // 2)
 
@@ -65,7 +65,7 @@ def _duplicate(records: list[Record], middle: int) -> Damaged:
 
 
 def _reorder(records: list[Record], middle: int) -> Damaged:
-    """Swap neighbours of one key, so that not only the log but the order that consumers rely on is broken."""
+    """Swap neighbours of one key, which breaks the order that consumers rely on."""
     place = _place(records, middle, lambda n: n + 1 < len(records) and _are_swappable(records[n], records[n + 1]))
     return Damaged([*records[:place], records[place + 1], records[place], *records[place + 2 :]], place)
 
@@ -88,7 +88,7 @@ def remake_topic(bootstrap: str, name: str, contents: Mapping[int, Sequence[Reco
     """Delete a topic, create it again with the same settings, and write these records to these partitions.
 
     Raises:
-        SandboxError: the topic does not go away, or the brokers did not take everything.
+        SandboxError: the topic was not deleted, or the brokers did not accept all records.
     """
     topic = Topic(name, len(contents), _own_configs(bootstrap, name))
     _delete(bootstrap, name)

@@ -1,4 +1,4 @@
-"""Consumer groups that have read on the source and gone: at the end, behind, on some partitions, never committed."""
+"""Inactive consumer groups on the source: at the end, with lag, on some partitions, without a commit."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ TIMEOUT_S = 120.0
 class Group:
     """A consumer group: its topics with the share (0 to 1) of each partition that it has read.
 
-    `only` limits a topic's commits to some partitions. A group that has read nothing is a member once, and
-    commits nothing.
+    `only` limits a topic's commits to some partitions. A group that has read nothing joins once and commits nothing.
     """
 
     name: str
@@ -41,16 +40,16 @@ GROUPS = (
     Group("billing", {"orders": 1.0, "payments": 1.0, "audit": 1.0, "transfers": 1.0}),
     Group("reporting", {"orders": 0.6, "payments": 0.6}, metadata="nightly report"),
     Group("fraud", {"orders": 0.9, "transfers": 1.0}, only={"orders": (0, 2), "transfers": (1,)}),
-    # Kafka forgets an empty group without offsets after some minutes.
+    # Kafka deletes an empty group without offsets after some minutes.
     Group("archive", {"orders": 0.0, "audit": 0.0}, commits=False),
 )
 
 
 def make_groups(bootstrap: str, groups: Iterable[Group] = GROUPS) -> None:
-    """Let every group join, commit its offsets and leave; all of them at the same time.
+    """Let all groups join, commit their offsets and leave, at the same time.
 
     Raises:
-        SandboxError: a group got no partitions within the time.
+        SandboxError: a group got no partitions in time.
     """
     members = [_Member(bootstrap, group) for group in groups]
     try:
@@ -63,12 +62,12 @@ def make_groups(bootstrap: str, groups: Iterable[Group] = GROUPS) -> None:
 
 
 def have_committed(bootstrap: str, groups: Iterable[Group] = GROUPS) -> bool:
-    """True if every group that commits has done so; the brokers forget it a week after the last one left."""
+    """True if every group that commits has done so; brokers delete the offsets a week after the last member left."""
     return all(_has_committed(bootstrap, group) for group in groups if group.commits)
 
 
 def _has_committed(bootstrap: str, group: Group) -> bool:
-    # Not by an AdminClient: it crashes where the cluster has no coordinator yet.
+    # Without an AdminClient, which crashes if the cluster has no coordinator yet.
     consumer = Consumer({**client_config(bootstrap), "group.id": group.name})
     try:
         places = [TopicPartition(topic, number) for topic in group.read for number in group.only.get(topic, (0,))]
@@ -96,14 +95,14 @@ class _Member:
                 "client.id": f"{group.name}-1",
                 "enable.auto.commit": False,
                 "auto.offset.reset": "latest",
-                # Questions for offsets queue up behind a fetch that waits for records.
+                # Offset requests queue up after a fetch that waits for records.
                 "fetch.wait.max.ms": 10,
             }
         )
         self._consumer.subscribe(list(group.read), on_assign=self._assigned)
 
     def has_joined(self) -> bool:
-        """Go on joining; true once partitions are assigned."""
+        """Continue to join; true once partitions are assigned."""
         self._consumer.poll(0.05)
         return bool(self.partitions)
 

@@ -1,4 +1,4 @@
-"""Reading topics to their present end with a plain consumer, knowing nothing of the package under test."""
+"""Reads topics to their present end with a plain consumer, independently of the package under test."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STALL_TIMEOUT_S = 120.0
 
 
 class Content(NamedTuple):
-    """What a reader of committed records sees of a partition: how many records, and a digest of all in order."""
+    """The committed records of a partition: their number, and a digest of all in order."""
 
     records: int
     digest: str
@@ -36,7 +36,7 @@ Contents = Mapping[str, Mapping[int, Content]]
 
 
 def read_contents(bootstrap: str, topics: Iterable[str]) -> Contents:
-    """Return {topic: {partition: what it holds}}, partitions without records included."""
+    """Return {topic: {partition: content}}, including partitions without records."""
     wanted = tuple(topics)
     counts, digests = {}, {}
     with _Reader(bootstrap, wanted) as reader:
@@ -68,10 +68,10 @@ def to_record(message: Message) -> Record:
 
 
 def partitions_of(consumer: Consumer, topic: str) -> list[int]:
-    """Return the numbers of a topic's partitions, also of one that is just coming to be.
+    """Return the numbers of a topic's partitions, even if the topic is still being created.
 
     Raises:
-        SandboxError: there is no such topic, or it cannot be read.
+        SandboxError: the topic does not exist or cannot be read.
     """
 
     def described() -> list[int]:
@@ -90,7 +90,7 @@ class _Reader:
         self._consumer = Consumer(
             {
                 **client_config(bootstrap),
-                # librdkafka wants a name; nothing is committed, so no group comes to be.
+                # librdkafka requires a name; nothing is committed, so no group is created.
                 "group.id": "sandbox-reader",
                 "enable.auto.commit": False,
                 "isolation.level": "read_committed",

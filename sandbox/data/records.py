@@ -1,7 +1,7 @@
-"""What the demo's topics hold. Pure and deterministic: the same seed and times give the same bytes.
+"""The records of the demo's topics. Pure and deterministic: the same seed and times give the same bytes.
 
-Each generator yields one record per time it is given, so that the same code makes a fixed history (times
-spread over days) and endless traffic (times taken from the clock).
+Each generator yields one record per given time, so the same code makes a fixed history (times spread over days) and
+endless traffic (times from the clock).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ AUDIT_PARTITIONS = 2
 BY_KEY = -1
 DAY_MS = 86_400_000
 SPAN_MS = 3 * DAY_MS
-# A record's time is up to this much behind its place: real logs are not sorted by CreateTime.
+# A record's timestamp is up to this much too early for its place: real logs are not sorted by CreateTime.
 JITTER_MS = 5_000
 TRANSACTION_RECORDS = 100
 ABORTED_RECORDS = 30
@@ -29,7 +29,7 @@ Headers = tuple[tuple[str, bytes | None], ...]
 
 
 class Record(NamedTuple):
-    """A record as a producer sends it; `partition` is `BY_KEY` where the partitioner decides."""
+    """A record as a producer sends it; `partition` is `BY_KEY` if the partitioner decides."""
 
     key: bytes | None
     value: bytes | None
@@ -92,7 +92,7 @@ def _headers(number: int, draw: random.Random) -> Headers:
 def audit(times: Iterable[int], stream: str = "history") -> Iterator[Record]:
     """Yield audit lines without a key.
 
-    The partition is drawn too: left to the partitioner, two sandboxes would hold different logs.
+    The partition is random too: with the partitioner, two sandboxes would hold different logs.
     """
     draw = random.Random(f"{SEED}/audit/{stream}")
     for number, time_ms in enumerate(times):
@@ -113,7 +113,7 @@ def transfers(times: Iterable[int], stream: str = "history") -> Iterator[Record]
 def transactions(start_ms: int, committed_records: int) -> Iterator[Transaction]:
     """Yield the history of `transfers`: aborted transactions among the committed ones, and one at the very end.
 
-    So the log ends, on every partition, with records nobody may see and an abort marker.
+    So the log of every partition ends with aborted records and an abort marker.
     """
     committed = transfers(spread(start_ms, committed_records))
     aborted = transfers(spread(start_ms, committed_records), "aborted")

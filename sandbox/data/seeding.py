@@ -1,4 +1,4 @@
-"""Filling a source cluster with topics, records and groups."""
+"""Fills a source cluster with topics, records and groups."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CODEC_BLOCK_RECORDS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Volumes:
-    """How many records a reader of committed records will find per topic."""
+    """The number of committed records per topic."""
 
     orders: int = 200_000
     payments: int = 30_000
@@ -28,13 +28,13 @@ class Volumes:
 
 
 def seed(bootstrap: str, start_ms: int, volumes: Volumes | None = None) -> dict[str, int]:
-    """Create the demo's topics, fill them, leave its consumer groups behind; return visible records per topic.
+    """Create the demo's topics, records and consumer groups; return visible records per topic.
 
     Content, partitions and order are the same each time. Record times lie in the three days (`records.SPAN_MS`)
     from `start_ms` on, in milliseconds since the epoch.
 
     Raises:
-        SandboxError: a topic exists already, or the brokers did not take everything.
+        SandboxError: a topic exists already, or the brokers did not accept all records.
     """
     wanted = volumes or Volumes()
     create_topics(bootstrap)

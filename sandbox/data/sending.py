@@ -1,4 +1,4 @@
-"""Producing records and counting what the brokers acknowledged."""
+"""Produces records and counts what the brokers acknowledged."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from sandbox.errors import SandboxError
 
 FLUSH_TIMEOUT_S = 180.0
 TRANSACTION_TIMEOUT_S = 120.0
-# As Java producers do: librdkafka's own default would put keys on other partitions.
+# Java's default; librdkafka's default would assign keys to other partitions.
 JAVA_PARTITIONER = "murmur2_random"
 
 
 class NotDelivered(SandboxError):
-    """The brokers did not take every record."""
+    """The brokers did not accept all records."""
 
 
 class Sender:
@@ -66,7 +66,7 @@ class Sender:
         self.flush()
 
     def poll(self, timeout_s: float) -> None:
-        """Take in acknowledgements; raises `NotDelivered` as soon as one is a refusal."""
+        """Process acknowledgements; raises `NotDelivered` on the first refusal."""
         self._producer.poll(timeout_s)
         if self._error is not None:
             raise NotDelivered(f"a record was not delivered: {self._error}")
@@ -75,7 +75,7 @@ class Sender:
         """Wait until every record is acknowledged.
 
         Raises:
-            NotDelivered: some are not within the time, or one was refused.
+            NotDelivered: some are not acknowledged in time, or one was refused.
         """
         left = self._producer.flush(timeout_s)
         self.poll(0)
@@ -91,7 +91,7 @@ class Sender:
 
 
 class TransactionalSender(Sender):
-    """A sender of whole transactions; `committed` counts the records that readers may see, per topic."""
+    """A sender of complete transactions; `committed` counts the visible records per topic."""
 
     def __init__(self, bootstrap: str, transactional_id: str) -> None:
         super().__init__(bootstrap, {"transactional.id": transactional_id})
@@ -116,7 +116,7 @@ class TransactionalSender(Sender):
             self.committed[topic] = self.committed.get(topic, 0) + records
 
     def abort(self) -> None:
-        """Abort the open transaction with its records in the log; unflushed ones would never be written."""
+        """Flush and abort the open transaction, so that its records are in the log."""
         self.flush()
         self._calling(self._producer.abort_transaction)
 
@@ -125,4 +125,4 @@ class TransactionalSender(Sender):
         try:
             call(TRANSACTION_TIMEOUT_S)
         except KafkaException as error:
-            raise NotDelivered(f"a transaction did not go through: {error}") from error
+            raise NotDelivered(f"a transaction failed: {error}") from error

@@ -1,4 +1,4 @@
-"""The demo's topics, and creating topics."""
+"""The demo's topics, and functions to create topics."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Topic:
     configs: Mapping[str, str] = field(default_factory=dict)
 
 
-# Retention is far above the data's age: nothing may be purged while the demo compares.
+# Retention is much longer than the data's age, so that nothing is deleted during the comparison.
 ORDERS = Topic("orders", 4, {"retention.ms": str(14 * DAY_MS), "segment.bytes": "8388608"})
 PAYMENTS = Topic("payments", 3, {"max.message.bytes": "2097152", "retention.ms": str(30 * DAY_MS)})
 AUDIT = Topic("audit", AUDIT_PARTITIONS, {"compression.type": "gzip"})
@@ -35,7 +35,7 @@ TOPICS = (ORDERS, PAYMENTS, AUDIT, TRANSFERS)
 
 
 def admin(bootstrap: str) -> AdminClient:
-    """Return an admin client; keep it while results are awaited, they end with it."""
+    """Return an admin client; keep a reference until all results have arrived."""
     return AdminClient(client_config(bootstrap))
 
 
@@ -58,14 +58,14 @@ def create_topics(bootstrap: str, topics: Iterable[Topic] = TOPICS) -> None:
 
 
 def wait_until_led(bootstrap: str, partitions: Mapping[str, int]) -> None:
-    """Return once the leader of each partition of topics just created answers: a broker confirms the creation before.
+    """Return once all partition leaders of new topics answer: a broker confirms the creation earlier.
 
     Args:
         bootstrap: `host:port` of the cluster.
-        partitions: how many each topic has.
+        partitions: the number of partitions of each topic.
 
     Raises:
-        SandboxError: it is not so within the time.
+        SandboxError: a leader does not answer in time.
     """
     _all_ends(admin(bootstrap), partitions, IsolationLevel.READ_UNCOMMITTED)
 
@@ -84,10 +84,10 @@ def topic_ends(bootstrap: str, topic: Topic) -> dict[int, int]:
 def wait_until_settled(bootstrap: str, topic: Topic, timeout_s: float = ADMIN_TIMEOUT_S) -> None:
     """Return once no transaction is open on a topic: last stable offset = high watermark on every partition.
 
-    A broker confirms the end of a transaction before it has written the markers that let readers see it.
+    A broker confirms the end of a transaction before it writes the markers that make the records visible.
 
     Raises:
-        SandboxError: it is not so within the time.
+        SandboxError: a transaction is still open after the time.
     """
     client, deadline = admin(bootstrap), time.monotonic() + timeout_s
     while _ends(client, topic, IsolationLevel.READ_COMMITTED) != _ends(client, topic, IsolationLevel.READ_UNCOMMITTED):
@@ -109,7 +109,7 @@ def _all_ends(client: AdminClient, partitions: Mapping[str, int], level: Isolati
     }
 
     def ends() -> dict[tuple[str, int], int]:
-        # Asked once for a topic that was not there yet, the client takes it for missing until it gets all topics again.
+        # After a request for a missing topic, the client considers it missing until it refreshes all topics.
         client.list_topics(timeout=ADMIN_TIMEOUT_S)
         futures = client.list_offsets(wanted, isolation_level=level, request_timeout=ADMIN_TIMEOUT_S)
         return {(p.topic, p.partition): future.result(ADMIN_TIMEOUT_S).offset for p, future in futures.items()}

@@ -1,4 +1,4 @@
-"""Producers that go on while a migration runs."""
+"""Producers that continue while a migration runs."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class LiveTraffic:
 
         with LiveTraffic(state.source_bootstrap) as traffic:
             ...
-        traffic.acknowledged    # {topic: records a reader of committed records will find}
+        traffic.acknowledged    # {topic: committed records}
 
-    Leaving the block waits until everything sent is acknowledged and to be seen, and raises what ended the
-    traffic early.
+    Leaving the block waits until all records are acknowledged and visible, and raises the error that ended the traffic
+    early.
     """
 
     def __init__(self, bootstrap: str, records_per_s: int = 300) -> None:
@@ -44,7 +44,7 @@ class LiveTraffic:
 
     @property
     def acknowledged(self) -> Mapping[str, int]:
-        """Records acknowledged so far per topic; of transfers, those of committed transactions."""
+        """Records acknowledged so far per topic; for transfers, only those of committed transactions."""
         return dict(self._acknowledged)
 
     @property
@@ -68,20 +68,20 @@ class LiveTraffic:
         """Return once `count` more records are acknowledged.
 
         Raises:
-            SandboxError: the traffic ended, or they are not within the time.
+            SandboxError: the traffic ended or is too slow.
         """
         wanted, deadline = self.total + count, time.monotonic() + timeout_s
         while self.total < wanted:
             self.check()
             if time.monotonic() > deadline:
-                raise SandboxError(f"the live traffic sent less than {count} records in {timeout_s:.0f} s")
+                raise SandboxError(f"the live traffic sent fewer than {count} records in {timeout_s:.0f} s")
             time.sleep(TICK_S)
 
     def check(self) -> None:
         """Raise `SandboxError` if the traffic has ended by itself."""
         if not self._thread.is_alive():
             self._check()
-            raise SandboxError("the live traffic does not run")
+            raise SandboxError("the live traffic is not running")
 
     def _check(self) -> None:
         if self._error is not None:
@@ -92,7 +92,7 @@ class LiveTraffic:
     def _run(self) -> None:
         try:
             self._produce()
-        except Exception as error:  # whatever it is, the main thread has to learn of it
+        except Exception as error:  # the main thread must raise it
             self._error = error
 
     def _produce(self) -> None:
@@ -113,7 +113,7 @@ class LiveTraffic:
 
 
 class _Bookings:
-    """Transfers in transactions of some ticks each, now and then an aborted one."""
+    """Transfers in transactions of some ticks each; some are aborted."""
 
     def __init__(self, bootstrap: str, stream: str) -> None:
         self._source: Iterator[Record] = records.transfers(_clock(), stream)

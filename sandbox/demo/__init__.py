@@ -1,1 +1,1 @@
-"""The demo: a migration from start to verdict between two real clusters, checked by somebody else than itself."""
+"""The demo: a migration from start to verdict between two real clusters, verified independently."""

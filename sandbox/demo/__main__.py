@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace, display: Display) -> tuple[str, int]:
-    """Return what to say of the end, and the exit code. Nothing runs any more when it returns."""
+    """Return the final text and the exit code. Nothing is running when it returns."""
     try:
         found = _demo(options, display)
     except DemoFailed as failure:
@@ -54,11 +54,11 @@ def _run(options: argparse.Namespace, display: Display) -> tuple[str, int]:
 
 
 def _demo(options: argparse.Namespace, display: Display) -> str:
-    """Tell the story; return what was found of the damage that was asked for."""
+    """Run all steps; return where the requested damage was found."""
     display.section("Start two Kafka clusters, an SSH host and Airflow")
     with Sandbox(options.root, report=display.line) as sandbox, AirflowApi.of(sandbox.state) as api:
         state = sandbox.state
-        display.line(f"Airflow UI while this runs: {state.airflow_url}")
+        display.line(f"Airflow UI while the demo runs: {state.airflow_url}")
         display.line(f"User {state.airflow_user}, password {state.airflow_password}")
         try:
             found = Story(sandbox, api, display).tell(Damage(options.damage) if options.damage else None)
@@ -71,17 +71,15 @@ def _demo(options: argparse.Namespace, display: Display) -> str:
 
 def _say_where_things_are(evidence: Path, logs: Path, display: Display) -> None:
     display.section("Look at it")
-    display.line(f"Evidence  {evidence}  (each run's report.md; the next start moves it to earlier-evidence beside it)")
+    display.line(f"Evidence  {evidence}  (each run's report.md; the next start moves it to earlier-evidence)")
     display.line(f"Logs      {logs}")
-    display.line("Airflow   `make up` starts the sandbox again and leaves it running with the UI open to you")
+    display.line("Airflow   `make up` starts the sandbox again and keeps it running with the Airflow UI")
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m sandbox.demo", description=__doc__)
-    parser.add_argument(
-        "--damage", choices=[str(damage) for damage in Damage], help="make one record of the copy wrong"
-    )
-    parser.add_argument("--full", action="store_true", help="then a nightly sync and a backfill")
+    parser.add_argument("--damage", choices=[str(damage) for damage in Damage], help="damage one record of the copy")
+    parser.add_argument("--full", action="store_true", help="also run a nightly sync and a backfill")
     parser.add_argument("--root", type=Path, default=DEFAULT_ROOT, help="the sandbox's folder (%(default)s)")
     return parser
 

@@ -1,4 +1,4 @@
-"""What has to be true after the syncs. Pure: numbers in, problems out; an empty list means that all is well."""
+"""Checks after the syncs. Pure: numbers in, problems out; an empty list means success."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Counts = Mapping[str, int]
 
 
 def sync_problems(seeded: Counts, sent: Counts, syncs: Sequence[RunEvidence]) -> list[str]:
-    """Check the runs' records against what the producers know.
+    """Compare the runs' records with the producers' counts.
 
     Args:
         seeded: visible records per topic before the first run.
@@ -23,7 +23,7 @@ def sync_problems(seeded: Counts, sent: Counts, syncs: Sequence[RunEvidence]) ->
         *(p for topic, count in seeded.items() for p in _covers_history(topic, count, first)),
         *(p for topic, count in sent.items() for p in _adds_up(topic, count, syncs)),
         *([] if second.total_records else ["the second sync validated no records although some were new"]),
-        *([f"the third sync validated {third.total_records:,} records of nothing new"] if third.total_records else []),
+        *([f"the third sync validated {third.total_records:,} records, none were new"] if third.total_records else []),
     ]
 
 
@@ -41,7 +41,7 @@ def _adds_up(topic: str, count: int, syncs: Sequence[RunEvidence]) -> Iterator[s
 
 
 def content_problems(sent: Counts, source: Contents, target: Contents) -> list[str]:
-    """Check what plain consumers read on both sides against each other and against what was sent."""
+    """Compare what plain consumers read on both sides with each other and with what was sent."""
     return [
         *(p for topic in sent for p in _differences(topic, source[topic], target[topic])),
         *(
@@ -53,7 +53,7 @@ def content_problems(sent: Counts, source: Contents, target: Contents) -> list[s
 
 
 def visible_records(partitions: Mapping[int, Content]) -> int:
-    """Return how many records a topic's partitions hold together."""
+    """Return the total number of records in a topic's partitions."""
     return sum(content.records for content in partitions.values())
 
 
@@ -67,4 +67,4 @@ def _differences(topic: str, source: Mapping[int, Content], target: Mapping[int,
             where = f"topic {topic}, partition {partition}"
             yield f"{where}: consumers read {content.records:,} records on the source, {other.records:,} on the target"
         elif content.digest != other.digest:
-            yield f"topic {topic}, partition {partition}: as many records on both sides, but not the same ones"
+            yield f"topic {topic}, partition {partition}: equal numbers of records on both sides, but different content"

@@ -1,4 +1,4 @@
-"""Showing the demo to a person: live on a terminal, as plain lines anywhere else."""
+"""Shows the demo: live on a terminal, as plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class RunView(Protocol):
     """The part of the screen that shows one run."""
 
     def show(self, status: RunStatus) -> None:
-        """Show how far the run is."""
+        """Show the run's progress."""
 
 
 class Display(Protocol):
-    """Where the demo talks to a person."""
+    """The demo's output."""
 
     def section(self, title: str) -> None:
         """Begin a chapter of the story."""
@@ -91,7 +91,7 @@ class _PlainRunView:
 
 
 class TerminalDisplay:
-    """Rich's console with a table that is drawn again in place."""
+    """Rich's console with a table that is redrawn in place."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(highlight=False)

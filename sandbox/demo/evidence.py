@@ -1,4 +1,4 @@
-"""Reading what a run left in the evidence store. Knows the files' documented shape, not the package's code."""
+"""Reads a run's evidence. It relies on the documented file format, not on the package's code."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class RunEvidence:
-    """What `run.json` says; a topic that the run did not read is missing in `records`."""
+    """The content of `run.json`; a topic that the run did not read is missing in `records`."""
 
     folder: Path
     verdict: str | None
@@ -86,7 +86,7 @@ class RunEvidence:
 
     @property
     def counts_words(self) -> str:
-        """The validated source records per topic, in words."""
+        """The validated source records per topic as text."""
         counts = ", ".join(f"{topic} {count.source_records:,}" for topic, count in self.records.items())
         return counts or "no records"
 
@@ -98,14 +98,14 @@ def run_folder(evidence_root: Path, dag_id: str, run_id: str) -> Path:
 
 
 def read_run(evidence_root: Path, dag_id: str, run_id: str) -> RunEvidence | None:
-    """Return what the newest attempt of a run left, or `None` if it has no `run.json`."""
+    """Return the evidence of a run's newest attempt, or `None` if it has no `run.json`."""
     found = run_folder(evidence_root, dag_id, run_id).glob("attempt-*/run.json")
     newest = max(found, key=lambda path: int(path.parent.name.partition("-")[2]), default=None)
     return parse_run(newest.parent, json.loads(newest.read_text())) if newest else None
 
 
 def parse_run(folder: Path, document: Mapping[str, Any]) -> RunEvidence:
-    """Return the parts of `run.json` that the demo looks at."""
+    """Return the parts of `run.json` that the demo uses."""
     return RunEvidence(
         folder=folder,
         verdict=document["verdict"],

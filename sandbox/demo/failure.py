@@ -1,10 +1,10 @@
-"""How the demo ends when it does not pass."""
+"""The error of the demo."""
 
 from __future__ import annotations
 
 
 class DemoFailed(Exception):
-    """The demo did not see what it should; the text is one line for the demo's last line."""
+    """A check of the demo failed; the text is used in the demo's last line."""
 
     def __init__(self, why: str) -> None:
         super().__init__(" ".join(why.split()))

@@ -34,7 +34,7 @@ Commits = dict[Place, int]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one group read on both sides together, counted over its partitions."""
+    """The records that one group read on both sides together, summed over its partitions."""
 
     group: str
     read_on_source: int
@@ -53,10 +53,10 @@ class Moving:
         self._runner = runner
 
     def move(self) -> None:
-        """Rehearse, cut over with the approval given here, let every moved group read on, compare.
+        """Rehearse, cut over with the approval given here, let every moved group read the rest, and compare.
 
         Raises:
-            DemoFailed: a rehearsal touched a group, or a group skipped a record or read more twice than planned.
+            DemoFailed: the rehearsal changed a group, or a group skipped a record or read more twice than planned.
         """
         self._rehearse()
         planned = self._cut_over()
@@ -73,11 +73,11 @@ class Moving:
         before = self._all_commits()
         self._runner.require_pass(self._runner.run("Rehearsal: nothing is written", {"mode": "rehearse"}))
         if before != self._all_commits():
-            raise DemoFailed("the rehearsal touched a consumer group")
-        self._display.line("No group was touched, on neither side.")
+            raise DemoFailed("the rehearsal changed a consumer group")
+        self._display.line("No group was changed on either side.")
 
     def _cut_over(self) -> Mapping[str, int]:
-        """Do the cutover; return the moved groups with the planned number of records delivered again."""
+        """Cut over; return the moved groups with the planned number of records delivered again."""
         finished = self._runner.run("Cutover", {"mode": "cutover"}, during=_Approver(self._api, self._display))
         evidence = self._runner.require_pass(finished)
         moved = {g["group"]: int(g["delivered_again"]) for g in evidence.groups if g["outcome"] == "moved"}
@@ -98,7 +98,7 @@ class Moving:
         }
 
     def _read_on(self, group: str) -> Reading:
-        """Read on at the target as the group, and compare both halves with all that the source holds."""
+        """Continue reading on the target as the group, and compare both parts with all records of the source."""
         topics = next(g.read for g in GROUPS if g.name == group)
         committed = commits(self._state.source_bootstrap, group, topics)
         source = {topic: read_records(self._state.source_bootstrap, topic) for topic in {t for t, _ in committed}}
@@ -117,10 +117,10 @@ class Moving:
 
 
 class _Approver:
-    """Answers the approval once per try, after printing what it approves, as the demo's user.
+    """Answers the approval once per try as the demo's user, after printing the question.
 
-    Airflow 3.3 loses an answer given in the moment in which the task parks, and asks again; so the answer waits
-    until the task was seen waiting at several polls.
+    Airflow 3.3 loses an answer that arrives while the task starts to wait, and asks again. So the answer is only sent
+    after the task was seen waiting at several polls.
     """
 
     def __init__(self, api: AirflowApi, display: Display) -> None:
@@ -155,17 +155,17 @@ def commits(bootstrap: str, group: str, topics: Iterable[str]) -> Commits:
 
 
 def consume(bootstrap: str, group: str, expected: Mapping[Place, list[Placed]]) -> dict[Place, list[Record]]:
-    """Join as the group and read to the present end of these partitions, where the group's commits say.
+    """Join as the group and read from its committed offsets to the present end of these partitions.
 
     Raises:
-        SandboxError: the ends are not reached within the time.
+        SandboxError: the ends are not reached in time.
     """
     consumer = Consumer(
         {
             "bootstrap.servers": bootstrap,
             "group.id": group,
             "enable.auto.commit": False,
-            # Partitions without a commit begin at their end: only moved offsets are put to the proof.
+            # Partitions without a commit begin at their end: only moved offsets are checked.
             "auto.offset.reset": "latest",
             "isolation.level": "read_committed",
         }
@@ -204,7 +204,7 @@ def _compare(
     first: Mapping[Place, list[Record]],
     second: Mapping[Place, list[Record]],
 ) -> Reading:
-    """Compare record by record: what is missing in the union was skipped, what is there too often was read twice."""
+    """Compare record by record: records missing in the union were skipped, repeated records were read twice."""
     skipped = twice = 0
     for place, placed in wanted.items():
         there = Counter(each.record for each in placed)

@@ -19,7 +19,7 @@ BEGIN_TIMEOUT_S = 600.0
 
 
 class Nights:
-    """Nightly sync and backfill of a migration of their own, on a sandbox that runs."""
+    """Nightly sync and backfill of a separate migration, on a running sandbox."""
 
     def __init__(self, sandbox: Sandbox, api: AirflowApi, display: Display) -> None:
         self._sandbox = sandbox
@@ -28,10 +28,10 @@ class Nights:
         self._runner = Runner(sandbox, api, display)
 
     def show(self) -> None:
-        """Fill a topic with an hour of records, let the schedule fire, ask for three past intervals.
+        """Fill a topic with an hour of records, let the schedule trigger a run, and backfill three past intervals.
 
         Raises:
-            DemoFailed: a run did not pass, or an interval does not hold just the records that were sent in it.
+            DemoFailed: a run did not pass, or an interval does not hold exactly the records that were sent in it.
         """
         self._display.section("A topic that a nightly sync keeps up to date")
         first = fill_clicks(self._sandbox.state.source_bootstrap)
@@ -43,7 +43,7 @@ class Nights:
     def _night(self) -> FinishedRun:
         self._display.section("The schedule fires")
         self._api.wait_for_dag(NIGHTLY_DAG_ID)
-        self._display.line(f"{NIGHTLY_DAG_ID} is unpaused: the tick that passed last begins its run.")
+        self._display.line(f"{NIGHTLY_DAG_ID} is unpaused: the run of the latest schedule tick starts.")
         run_id = self._wait_for_runs("scheduled", 1)[0]
         night = self._runner.show("Scheduled run", NIGHTLY_DAG_ID, run_id)
         self._runner.require_pass(night)
@@ -69,14 +69,14 @@ class Nights:
         return answers
 
     def _wait_for_runs(self, kind: str, count: int) -> list[str]:
-        """Return the ids of the runs of a kind, once there are so many."""
+        """Return the ids of the runs of a type once this many exist."""
         deadline = time.monotonic() + BEGIN_TIMEOUT_S
         while True:
             found = [run_id for run_id in self._api.run_states(NIGHTLY_DAG_ID) if run_id.startswith(kind)]
             if len(found) >= count:
                 return found
             if time.monotonic() > deadline:
-                raise DemoFailed(f"no {kind} run of {NIGHTLY_DAG_ID} began within {BEGIN_TIMEOUT_S:.0f} s")
+                raise DemoFailed(f"no {kind} run of {NIGHTLY_DAG_ID} started within {BEGIN_TIMEOUT_S:.0f} s")
             time.sleep(1)
 
     def _tell(self, night: FinishedRun, answers: Sequence[FinishedRun]) -> None:

@@ -1,4 +1,4 @@
-"""Triggering one run of the migration and showing it until it ends."""
+"""Triggers a run of the migration and shows it until it ends."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOG_TAIL_LINES = 20
 
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """A run that has ended, however it did."""
+    """A run that has ended with any result."""
 
     title: str
     run: DagRun
@@ -32,7 +32,7 @@ class FinishedRun:
 
 
 class Runner:
-    """Shows runs, one after the other, and reads what they left."""
+    """Shows runs one after the other and reads their evidence."""
 
     def __init__(self, sandbox: Sandbox, api: AirflowApi, display: Display) -> None:
         self._sandbox = sandbox
@@ -62,7 +62,7 @@ class Runner:
 
         Raises:
             DemoFailed: the run left no evidence.
-            SandboxError: a part of the sandbox died, the traffic did, or the run does not end.
+            SandboxError: a part of the sandbox or the traffic died, or the run does not end.
         """
         began = time.monotonic()
         progress = _Progress(self._api, dag_id, run_id)
@@ -83,10 +83,10 @@ class Runner:
         return finished
 
     def require_pass(self, finished: FinishedRun) -> RunEvidence:
-        """Return the evidence of a run that is green with the verdict PASS.
+        """Return the evidence of a successful run with the verdict PASS.
 
         Raises:
-            DemoFailed: it is not; what is known about the reason was printed.
+            DemoFailed: the run failed or has another verdict; the known reason was printed.
         """
         evidence = finished.evidence
         if finished.run.state == "success" and evidence.verdict == "PASS":
@@ -126,7 +126,7 @@ class Runner:
 
 
 class _Progress:
-    """The newest progress line of the task that watches MirrorMaker, looked up every few seconds."""
+    """The newest progress line of `watch_lag`, read every few seconds."""
 
     def __init__(self, api: AirflowApi, dag_id: str, run_id: str) -> None:
         self._api = api

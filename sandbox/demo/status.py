@@ -1,4 +1,4 @@
-"""What there is to show of a running run, and how it is written in plain lines. Pure."""
+"""The status of a run, and its plain-text form. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RunStatus:
 
 
 def newest_progress(log: str) -> str:
-    """Return the last progress line in a task log without what the log puts before it; empty if there is none."""
+    """Return the last progress line in a task log without its log prefix; empty if there is none."""
     lines = (line for line in reversed(log.splitlines()) if PROGRESS_MARK in line)
     line = next(lines, "")
     # A line without a known lag begins with its reason.
@@ -31,7 +31,7 @@ def newest_progress(log: str) -> str:
 
 
 def task_words(task: TaskState) -> str:
-    """Say a task's state, for example `success after 4 s`."""
+    """Return a task's state as text, for example `success after 4 s`."""
     if task.state in _WAITING or task.duration_s is None:
         return task.state or "waiting"
     verb = "for" if task.state in {"running", "deferred"} else "after"

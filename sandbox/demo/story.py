@@ -1,4 +1,4 @@
-"""What happens in the demo, in order."""
+"""The steps of the demo, in order."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from sandbox.state import SandboxState
 
 SYNC = {"mode": "sync"}
 VALIDATE = {"mode": "validate"}
-# Sent after the first run's goal was frozen and before the second run: the least that is new to it.
+# Sent after the first run's goal was frozen and before the second run: the minimum that is new to the second run.
 DELTA_RECORDS = 1_500
 DAMAGED_TOPIC, DAMAGED_PARTITION = "orders", 2
 DIFFERS_CODE = "COPY_DIFFERS"
-# What a run should call each damage.
+# The expected finding for each damage.
 KINDS = {
     Damage.DROP: "missing",
     Damage.ALTER: "altered",
@@ -46,13 +46,13 @@ class Story:
         self._volumes = volumes
 
     def tell(self, damage: Damage | None = None) -> str:
-        """Seed, sync three times, check, move the consumers; with a damage, break the copy and have that found.
+        """Seed, sync three times, check, and move the consumers; with a damage, damage the copy and validate it.
 
         Returns:
-            What was found of the damage; empty without one.
+            Where the damage was found; empty without a damage.
 
         Raises:
-            DemoFailed: something was not as it should be, or the damage was not found.
+            DemoFailed: a check failed, or the damage was not found.
             SandboxError: the sandbox, its Airflow or its traffic failed.
         """
         seeded = self._seed()
@@ -75,14 +75,14 @@ class Story:
 
     def _sync(self, seeded: Mapping[str, int]) -> tuple[list[FinishedRun], Mapping[str, int]]:
         with LiveTraffic(self._state.source_bootstrap) as traffic:
-            first = self._runner.run("First sync, while producers go on", SYNC, traffic)
+            first = self._runner.run("First sync, while producers continue", SYNC, traffic)
             self._runner.require_pass(first)
             self._display.line(f"\nMore traffic: {DELTA_RECORDS:,} records …")
             traffic.wait_for_more(DELTA_RECORDS)
         sent = {topic: count + traffic.acknowledged.get(topic, 0) for topic, count in seeded.items()}
         self._display.line(f"The producers are stopped; they sent {traffic.total:,} records.")
         runs = [first]
-        for title in ("Second sync, only what came since", "Third sync, nothing new"):
+        for title in ("Second sync, only new records", "Third sync, nothing new"):
             runs.append(self._runner.run(title, SYNC))
             self._runner.require_pass(runs[-1])
         return runs, sent
@@ -97,7 +97,7 @@ class Story:
 
     def _check(self, seeded: Mapping[str, int], sent: Mapping[str, int], syncs: Sequence[RunEvidence]) -> None:
         """Compare with what the producers counted and with what plain consumers read."""
-        self._display.section("Check without the migration's help")
+        self._display.section("Independent check")
         source = read_contents(self._state.source_bootstrap, sent)
         target = read_contents(self._state.target_bootstrap, sent)
         for topic, count in sent.items():
@@ -110,7 +110,7 @@ class Story:
             self._display.line(problem)
         if problems:
             raise DemoFailed(problems[0])
-        self._display.line("Every record is there once, unchanged and in order, by count and by digest.")
+        self._display.line("Every record exists once, unchanged and in order, by count and by digest.")
 
     def _break_and_find(self, damage: Damage) -> str:
         self._display.section(f"Damage the copy: {damage} one record")
@@ -120,7 +120,7 @@ class Story:
         return self._find(finished, expected)
 
     def _break(self, damage: Damage) -> Place:
-        """Re-make the target topic with the damage; return the place that a validation should name."""
+        """Recreate the target topic with the damage; return the place that a validation should report."""
         source = read_records(self._state.source_bootstrap, DAMAGED_TOPIC)[DAMAGED_PARTITION]
         copies = {
             partition: [placed.record for placed in records]
@@ -128,12 +128,12 @@ class Story:
         }
         result = damaged(damage, copies[DAMAGED_PARTITION])
         remake_topic(self._state.target_bootstrap, DAMAGED_TOPIC, {**copies, DAMAGED_PARTITION: result.records})
-        # The copy is written anew from offset 0 on, without holes: offset and rank are the same there.
+        # The copy is written again from offset 0 without gaps, so offset and rank are equal.
         source_offset = source[result.rank].offset
         return Place(KINDS[damage], DAMAGED_TOPIC, DAMAGED_PARTITION, source_offset, result.rank)
 
     def _find(self, finished: FinishedRun, expected: Place) -> str:
-        """Return code and place of the finding; `DemoFailed` unless it is the right one."""
+        """Return code and place of the finding; raises `DemoFailed` if it is wrong."""
         evidence = finished.evidence
         findings = [finding for finding in evidence.findings if finding.code == DIFFERS_CODE]
         for finding in evidence.findings:

@@ -38,7 +38,7 @@ def validate(
 ) -> dict[str, Any]:
     """Return the result document of a request. Raises `JobError` if it cannot be carried out.
 
-    :param differences: where all differences are written to as a Parquet file; nothing is, if there are none
+    :param differences: the path of the Parquet file with all differences; not written if there are none
     """
     started_at = datetime.now(UTC)
     _check_request(request)
@@ -83,7 +83,7 @@ def _clusters(session: SparkSession, request: Mapping[str, Any], clients: Mappin
 def _compared(
     clusters: Clusters, plans: Sequence[WindowPlan], request: Mapping[str, Any], file: DifferenceFile
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the entries of the result per window, and per topic where the comparison is by key."""
+    """Return the entries of the result per window, and per topic if the comparison is by key."""
     killed = frozenset(request.get("killed_generations", ()))
     if request["digest"] == key_digest.DIGEST:
         return KeyJob(clusters, file, killed).run(plans)
@@ -91,7 +91,7 @@ def _compared(
 
 
 def _untimed(request: Mapping[str, Any]) -> dict[str, frozenset[str]]:
-    """Return the topics of each side whose timestamps are not compared; the request names those of the source."""
+    """Return the topics of each side whose timestamps are not compared; the request names the source topics."""
     source = frozenset(request.get("untimed_topics", ()))
     target = frozenset(window["target_topic"] for window in request["windows"] if window["topic"] in source)
     return {"source": source, "target": target}
@@ -111,14 +111,14 @@ def _check_request(request: Mapping[str, Any]) -> None:
 
 def _check_values(request: Mapping[str, Any]) -> None:
     if request["isolation_level"] not in {"read_committed", "read_uncommitted"}:
-        raise JobError(f"isolation level {request['isolation_level']!r} is not known")
+        raise JobError(f"unknown isolation level {request['isolation_level']!r}")
     if not 1 <= request["block_records"] <= 1 << 24:
         raise JobError(f"block_records is {request['block_records']}; expected 1 to {1 << 24}")
     if not isinstance(request.get("max_bytes_per_s"), int | None):
         raise JobError(f"max_bytes_per_s is {request['max_bytes_per_s']!r}; expected a whole number or null")
     mixed = _mixed_names(request["windows"]) if request["digest"] == key_digest.DIGEST else ()
     if mixed:
-        raise JobError(f"compared by key, each topic has one target topic of its own; not so {', '.join(mixed)}")
+        raise JobError(f"comparison by key needs one separate target topic per topic; not so for {', '.join(mixed)}")
     long = too_long(request["windows"])
     if long:
         raise JobError(f"{len(long)} windows hold more offsets than a rank can count, first {long[0]}")

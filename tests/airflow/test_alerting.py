@@ -313,7 +313,7 @@ def test_run_that_takes_too_long_is_told(world: World, sent: list[str]):
     asyncio.run(too_long(**deadline.callback.kwargs, context={"dag_run": dag_run()}))
 
     assert ["too_long"] == [text.partition(" · ")[0] for text in sent]
-    assert "Not ended 6h00m after it was queued" in sent[0]
+    assert "Still active 6h00m after it was queued" in sent[0]
 
 
 def test_backfill_run_that_waits_its_turn_is_not_told(world: World, sent: list[str]):

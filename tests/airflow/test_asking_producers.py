@@ -133,7 +133,7 @@ def test_abort_ends_the_watch_and_fails_the_task(mirroring: World):
     """Who aborts gets MirrorMaker stopped at the next poll, by the request that the command line would make."""
     ask(mirroring)
 
-    with pytest.raises(FailedForGood, match=r"CUTOVER_ABORTED · .*'Abort the cutover' of ada"):
+    with pytest.raises(FailedForGood, match=r"CUTOVER_ABORTED · .*'Abort the cutover' by ada"):
         answer(mirroring, ABORT)
 
     request = mirroring.run.stop_requests.find(1)

@@ -366,7 +366,7 @@ def test_unknown_outcome_stops_for_a_person(scene: World, monkeypatch: pytest.Mo
         write(group, offsets)
 
     monkeypatch.setattr(scene.target, "alter_offsets", loses_one)
-    with pytest.raises(FailedForGood, match=r"OUTCOME UNKNOWN: whether the offsets of billing"):
+    with pytest.raises(FailedForGood, match=r"OUTCOME UNKNOWN: the offsets of billing"):
         do(scene, SyncOffsetsOperator)
 
     outcomes = [g["outcome"] for g in scene.run.evidence.require(Kind.OFFSETS_RESULT)["groups"]]

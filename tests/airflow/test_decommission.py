@@ -196,4 +196,4 @@ def test_report_of_a_cluster_that_does_not_answer(done: World):
     done.source.is_down = True
     finish(done, preflight="success")
 
-    assert "Can it be told? | no" in (done.run.evidence.folder / "report.md").read_text()
+    assert "Can this be checked? | no" in (done.run.evidence.folder / "report.md").read_text()

@@ -134,7 +134,7 @@ def test_hook_that_is_not_named_is_skipped(world: World):
     world.params = {"mode": "cutover"}
     do(world, PreflightOperator)
 
-    with pytest.raises(AirflowSkipException, match="names nothing for after_cutover"):
+    with pytest.raises(AirflowSkipException, match="has no after_cutover"):
         hook("after_cutover").execute(world.context())  # type: ignore[arg-type]
 
 

@@ -92,7 +92,7 @@ def test_doc_tells_when_it_runs_and_how_to_backfill(dag: DAG):
         "airflow backfill create --dag-id kafka_nightly_sync__shop",
         "`--dry-run`",
         "paused",
-        "wait beside each other for the reservation, each at most 4h00m (`nightly.wait_limit`)",
+        "Each waits at most 4h00m (`nightly.wait_limit`)",
         "`--reprocess-behavior completed`",
     ):
         assert text in (dag.doc_md or "")

@@ -95,7 +95,7 @@ def test_silence_is_told_and_then_fails_the_run(
     assert address in event["findings"][0]["found"]
     (alert,), (warning,) = sent, scene.log.warnings
     assert alert.startswith("unreachable · ")
-    assert f"No answer of the {party} since 2030-01-01T00:00:00+00:00: " in alert
+    assert f"No answer from the {party} since 2030-01-01T00:00:00+00:00: " in alert
     assert address in alert
     assert f"no answer from the {party} since 2030-01-01T00:00:00+00:00: " in warning
     assert "The run fails at 2030-01-01T00:09:00+00:00" in warning

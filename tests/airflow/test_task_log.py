@@ -122,7 +122,7 @@ def test_plan_and_topics_are_told_in_words(world: World, capsys: pytest.CaptureF
 
     out = capsys.readouterr().out
     assert "orders                                   1,500 offsets to copy" in out
-    assert "All in all: 1,500 offsets to copy." in out
+    assert "Total: 1,500 offsets to copy." in out
     assert "Created orders: 2 partitions, replication factor 1, settings: " in out
     assert "{" not in "".join(line for line in out.splitlines() if "loc=plan.py" in line or "loc=topics.py" in line)
     do(world, CreateTopicsOperator)

@@ -83,7 +83,7 @@ def test_validation_does_not_begin_after_its_end(world: World, clock: FakeClock)
     """Too late, Spark is not started: the task skips itself and says what is left."""
     clock.elapsed_s = TOO_LATE_S
 
-    with pytest.raises(AirflowSkipException, match="the time for validating ended at 2030-01-01 07:00:00"):
+    with pytest.raises(AirflowSkipException, match="the time for validation ended at 2030-01-01 07:00:00"):
         run_spark(world, never)
 
     document = world.run.evidence.require(Kind.PENDING)

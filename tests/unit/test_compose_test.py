@@ -201,7 +201,7 @@ def test_what_an_engine_leaves_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setattr(engine, "MOUNTS", table)
     monkeypatch.setattr(engine.subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=1))
 
-    with pytest.raises(ComposeTestFailed, match=rf"left behind: {tmp_path}/kmc, {tmp_path}/kmc/a"):
+    with pytest.raises(ComposeTestFailed, match=rf"not removed: {tmp_path}/kmc, {tmp_path}/kmc/a"):
         engine._remove_folder(tmp_path / "kmc")
     assert (tmp_path / "kmc" / "a").is_dir()
 
@@ -243,7 +243,7 @@ def test_files_that_take_no_login_fail_the_test(checkout: Path):
     """A file that has changed so that the edit does nothing is named."""
     (checkout / "docker-compose.yaml").write_text("services: {}\n")
 
-    with pytest.raises(ComposeTestFailed, match=r"docker-compose\.yaml is not as the test expects it"):
+    with pytest.raises(ComposeTestFailed, match=r"docker-compose\.yaml is not as the test expects"):
         give_logins(checkout, "pw")
 
 

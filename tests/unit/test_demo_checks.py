@@ -67,7 +67,7 @@ def test_equal_contents_have_no_problem():
     ("source", "target", "problem"),
     [
         (((60, "a"), (70, "b")), ((60, "a"), (69, "c")), "partition 1: consumers read 70 records on the source, 69"),
-        (((60, "a"), (70, "b")), ((60, "a"), (70, "c")), "partition 1: as many records on both sides, but not the"),
+        (((60, "a"), (70, "b")), ((60, "a"), (70, "c")), "partition 1: equal numbers of records on both sides, but"),
         (((130, "a"),), ((60, "a"), (70, "b")), "1 partitions on the source, 2 on the target"),
         (((129, "a"),), ((129, "a"),), "130 records were sent, a consumer of the source reads 129"),
     ],

@@ -122,7 +122,7 @@ def test_limit_needs_a_client_id():
     """A quota is put on a client id; without one on either side nothing is set and nothing read."""
     clients = {"source": {"kafka.client.id": "mine"}, "target": {}}
 
-    with pytest.raises(JobError, match=r"needs kafka.client.id in the clients file, not given for target"):
+    with pytest.raises(JobError, match=r"needs kafka.client.id in the clients file; missing for target"):
         reading_at_most(None, clients, 1_000_000).__enter__()
     with reading_at_most(None, clients, None):
         assert {} == limited_options(None)
@@ -144,7 +144,7 @@ def test_topics_that_share_a_target_topic_are_refused():
     request = {**json.loads(example), "digest": KEY_DIGEST}
     (window,) = request["windows"]
     for other in ({**window, "topic": "audit"}, {**window, "target_topic": "audit"}):
-        with pytest.raises(JobError, match="one target topic of its own; not so"):
+        with pytest.raises(JobError, match="one separate target topic per topic; not so"):
             _check_request({**request, "windows": [window, other]})
 
 

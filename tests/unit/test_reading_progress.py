@@ -106,4 +106,4 @@ def test_progress_that_cannot_be_told_fails_nothing(capsys: pytest.CaptureFixtur
     """Whatever is wrong with the counting, the work goes on, and one line says so."""
     (line,) = told(capsys, Counter(0, RuntimeError("no such method")))
 
-    assert "validate_topics: how far the reading is cannot be told (RuntimeError)" == line
+    assert "validate_topics: the progress of the read is unknown (RuntimeError)" == line

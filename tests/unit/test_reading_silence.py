@@ -54,7 +54,7 @@ def test_first_miss_is_told_with_cluster_address_and_time(world: World, capsys: 
 
     assert told(capsys) == [
         "validate_topics: the target cluster (new:9092) has not answered since 20:14:03 UTC: "
-        "TimeoutException: no answer; given up at 20:19:03 UTC"
+        "TimeoutException: no answer; the job gives up at 20:19:03 UTC"
     ]
 
 

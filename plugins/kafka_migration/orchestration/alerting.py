@@ -1,4 +1,4 @@
-"""Telling people: who is told of a run, and the alerts that are not an operator's own business."""
+"""Alerts: which notifiers a run calls, and the alerts that no single operator owns."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 def alerts_of(migration: Migration | None) -> AlertSettings:
-    """Return who is told of a migration: as its file says, else as the file says that the configuration names.
+    """Return the alert settings of a migration: from its file, else from the alerts file that the configuration names.
 
     `None` is a migration whose file cannot be read. Raises `Refused` (`ALERTS_INVALID`).
     """
@@ -41,10 +41,10 @@ def alerts_of(migration: Migration | None) -> AlertSettings:
 
 
 def send(run: MigrationRun, alert: Alert) -> None:
-    """Send an alert to everybody who is told of its kind, and keep in the evidence to whom, and what went wrong.
+    """Send an alert to all notifiers of its kind, and record in the evidence which were called and which failed.
 
-    A task that is tried again tells nothing twice. Never raises: what it tells of must not become something else
-    because it could not be told.
+    A retried task does not send an alert twice. Never raises: a failed alert must not change the outcome that it
+    reports.
     """
     if (alert.kind, alert.once) in _told(run):
         return
@@ -56,43 +56,43 @@ def send(run: MigrationRun, alert: Alert) -> None:
 
 
 def _settings(run: MigrationRun) -> AlertSettings:
-    """Return who is told, as the frozen file says that Airflow vouches for, else the file as it is now.
+    """Return the alert settings of the frozen file if Airflow's digest confirms it, else of the current file.
 
-    A copy in the evidence that nothing vouches for names nobody: its notifiers would run code.
+    A frozen copy that Airflow cannot confirm is ignored, because its notifiers would run code.
     """
     frozen = [lambda: run.whole_migration] if run.keeper is not None else []
     for read in (*frozen, run.live_migration):
         try:
             migration = read()
         except Exception:  # noqa: S112
-            # Whatever the reason is that a file cannot be read, it is told of.
+            # An unreadable file must not prevent the alert, whatever the reason.
             continue
         return alerts_of(migration)
     return alerts_of(None)
 
 
 def _tell(settings: AlertSettings, alert: Alert) -> dict[str, str]:
-    """Return the problem with each notifier that was called, by its path; empty: none."""
+    """Call the notifiers; return the problem of each by its path, empty if it succeeded."""
     told = {}
     emit(MetricsOf(alert.migration).alert(alert.kind))
     for number, notifier in enumerate(settings.notifiers):
         if alert.kind in notifier.kinds:
             problem = notify(notifier, alert)
-            # Its text may hold an address with a secret in it, which the log masks and evidence would not.
+            # The text may contain a URL with a secret. The log masks it; evidence would not.
             told[f"{number} {notifier.notifier}"] = problem.partition(":")[0]
             log.log(logging.ERROR if problem else logging.INFO, "%s: %s", alert.subject, problem or "sent")
     return told
 
 
 def deadlines(name: str, migration: Migration | None) -> list[DeadlineAlert]:
-    """Return the deadline of a migration's runs, from when they are queued; none where nobody is told.
+    """Return the deadline of a migration's runs, counted from when they are queued; none if no alert is configured.
 
-    Nothing is stopped when it is missed. The callback runs in the triggerer, which every executor has.
+    A run that misses its deadline is not stopped. The callback runs in the triggerer, so it works with every executor.
     """
     try:
         told = alerts_of(migration)
     except Exception:
-        # Whatever it is: every run is refused for it, and the DAGs must be there to say so.
+        # Preflight refuses every run for this reason. The DAGs must exist to report it.
         return []
     if told.too_long_after_s is None:
         return []
@@ -102,12 +102,12 @@ def deadlines(name: str, migration: Migration | None) -> list[DeadlineAlert]:
 
 
 async def too_long(migration: str, alerts: Mapping[str, Any], context: Mapping[str, Any]) -> None:
-    """Tell that a run has not ended for too long (the callback of `deadlines`)."""
+    """Send an alert if the run is still active after its deadline (the callback of `deadlines`)."""
     begin_metrics()
     settings = AlertSettings.from_document(alerts)
     alert = _too_long_alert(migration, settings, context["dag_run"])
     if alert is None:
-        log.info("Not told of: the run has ended, or is one of a backfill that has waited its turn.")
+        log.info("No alert was sent: the run has ended, or it is a backfill run that was queued for long.")
         return
     await sync_to_async(_tell, thread_sensitive=False)(settings, alert)
 
@@ -116,7 +116,7 @@ _ENDED = {"success", "failed"}
 
 
 def _too_long_alert(migration: str, settings: AlertSettings, dag_run: Mapping[str, Any]) -> Alert | None:
-    # Airflow forgets the deadline of a run only if that ends well.
+    # Airflow removes the deadline of a run only if the run succeeds.
     if dag_run["state"] in _ENDED:
         return None
     identity = RunIdentity(dag_run["dag_id"], dag_run["dag_run_id"], 1)
@@ -124,35 +124,35 @@ def _too_long_alert(migration: str, settings: AlertSettings, dag_run: Mapping[st
     started = dag_run["start_date"] and datetime.fromisoformat(dag_run["start_date"])
     if dag_run["run_type"] == RunType.BACKFILL and (not started or datetime.now(UTC) - started < limit):
         return None
-    since = f"It began at {started.isoformat(timespec='seconds')}." if started else "It has not begun yet."
+    since = f"It started at {started.isoformat(timespec='seconds')}." if started else "It has not started yet."
     return Alert(
         AlertKind.TOO_LONG,
         migration,
         f"{identity.dag_id} / {identity.run_id}",
         link_to(identity),
-        "look at the run: which task goes on, and what its log says. Nothing was stopped.",
-        lines=(f"Not ended {duration(limit.total_seconds())} after it was queued (alerts.too_long_after). {since}",),
+        "find the running task and read its log. Nothing was stopped.",
+        lines=(f"Still active {duration(limit.total_seconds())} after it was queued (alerts.too_long_after). {since}",),
     )
 
 
 def tell_of_lost_finish(context: Context) -> None:
-    """Tell that a run's last task itself is lost, unless that has told already how the run ended (its callback)."""
+    """Send an alert if `finish` itself failed before it reported how the run ended (its failure callback)."""
     task = context["task"]
-    # In the dag-processor, which calls this for a task that was lost, nothing is rendered yet.
+    # The dag-processor calls this for a lost task, before templates are rendered.
     name = str(task.render_template(task.migration, context))
     run = bare_run_of(context, name)
     if ENDED & {kind for kind, _ in _told(run)}:
         return
-    problem = str(context.get("exception") or "no reason is known")
-    lines = (f"Task {task.task_id}: {problem}", "The reservation may not be free, and the evidence is not assembled.")
+    problem = str(context.get("exception") or "the reason is unknown")
+    lines = (f"Task {task.task_id}: {problem}", "The reservation may still be held. The evidence is not assembled.")
     next_act = f"clear the task {task.task_id} of the run."
     send(run, Alert(AlertKind.ERROR, run.name, str(run.identity), link_to(run.identity), next_act, (), lines))
 
 
 def _told(run: MigrationRun) -> set[tuple[str, str]]:
-    """Return the kinds of alerts that this attempt of the run has sent, each with what tells it from another."""
+    """Return the kinds of alerts that this attempt of the run has sent, each with its `once` key."""
     try:
         return {(document["kind"], document.get("once", "")) for document in run.evidence.of_attempt(Kind.ALERT)}
     except Exception:
-        # Rather tell twice than not at all.
+        # A duplicate alert is better than a lost one.
         return set()

@@ -1,6 +1,6 @@
-"""Asking people whether the producers have stopped, while the watch goes on to prove it.
+"""Asks whether the producers have stopped, while the watch continues to prove it.
 
-The task is deferred, not parked: the trigger resumes it when the watch is over, Airflow when somebody answers.
+The task is deferred. The trigger resumes it when the watch ends; Airflow resumes it when a user answers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from kafka_migration.steps.run import MigrationRun
 
 
 def waiting_for_watch(run: MigrationRun, method_name: str, *, is_over: bool = False) -> TaskDeferred:
-    """Return what defers a task until the watch announces that the producers are to stop, or until it is over."""
+    """Return the deferral of a task until the watch announces that the producers must stop, or until it ends."""
     time_limit_s = run.migration.watch.time_limit_s + run.migration.cutover.fence_wait_s
     deadline = run.clock.now() + timedelta(seconds=time_limit_s)
     return TaskDeferred(
@@ -37,7 +37,7 @@ def waiting_for_watch(run: MigrationRun, method_name: str, *, is_over: bool = Fa
 
 
 def ask(run: MigrationRun, context: Context) -> None:
-    """Put the question to people; an earlier answer to it is forgotten."""
+    """Ask whether the producers have stopped. An earlier answer is discarded."""
     settings, asked = run.migration.cutover, _asked(run)
     run.evidence.write(Kind.PRODUCERS, asked.to_document())
     source = run.migration.source.connection
@@ -51,10 +51,10 @@ def ask(run: MigrationRun, context: Context) -> None:
 
 
 def known_answer(run: MigrationRun) -> ProducersAsk | None:
-    """Return the answer to the question of this attempt, if it was given before the task was tried again.
+    """Return the answer that this attempt received before the task was retried.
 
-    Airflow tries a task again whose answer came while it was still noting that the task had asked. Raises `Refused` if
-    the answer ends the cutover.
+    Airflow retries a task if the answer arrives while Airflow is still recording the question. Raises `Refused` if the
+    answer aborts the cutover.
     """
     asks = [ProducersAsk.from_document(document) for document in run.evidence.of_attempt(Kind.PRODUCERS)]
     answered = asks[-1] if asks and asks[-1].chosen is not None else None
@@ -65,13 +65,13 @@ def known_answer(run: MigrationRun) -> ProducersAsk | None:
 
 
 def take_answer(run: MigrationRun, event: Mapping[str, Any]) -> ProducersAsk | None:
-    """Record the answer that an event carries, `None` if none does; raises `Refused` if it ends the cutover."""
+    """Record and return the event's answer, or `None` if it has none. Raises `Refused` if it aborts the cutover."""
     if not event.get("chosen_options"):
         return None
     user = event.get("responded_by_user") or {}
-    chosen, by = event["chosen_options"][0], user.get("name") or user.get("id") or "a user that Airflow does not name"
+    chosen, by = event["chosen_options"][0], user.get("name") or user.get("id") or "an unnamed user"
     if chosen == ABORT:
-        # Before anything that may fail.
+        # First, because every later step may fail.
         _end_mirroring(run, by)
     at = event["responded_at"].isoformat(timespec="seconds")
     answered = replace(_asked(run), chosen=chosen, answered_at=at, by=by)
@@ -82,7 +82,7 @@ def take_answer(run: MigrationRun, event: Mapping[str, Any]) -> ProducersAsk | N
 
 
 def _asked(run: MigrationRun) -> ProducersAsk:
-    """Return the question about the newest announcement of the run, which may be one of an earlier attempt."""
+    """Return the question for the newest announcement of the run, possibly from an earlier attempt."""
     watch = run.evidence.of_run(Kind.WATCH)
     announced_at = [document["announced_at"] for document in watch if document.get("stage") == Stage.ANNOUNCED][-1]
     until = datetime.fromisoformat(announced_at) + timedelta(seconds=run.migration.cutover.fence_wait_s)
@@ -90,7 +90,7 @@ def _asked(run: MigrationRun) -> ProducersAsk:
 
 
 def _end_mirroring(run: MigrationRun, by: str) -> None:
-    """Ask this run's watch to end, as `kafka-migration stop` would; also where the ledger cannot be read."""
+    """Ask this run's watch to end, like `kafka-migration stop`, even if the ledger cannot be read."""
 
     def ask(number: int, holder: str) -> None:
         run.stop_requests.request(StopRequest(number, holder, run.now(), by, ABORT))

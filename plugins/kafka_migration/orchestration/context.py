@@ -1,4 +1,4 @@
-"""What Airflow tells of a run, and where it happens."""
+"""A task or trigger context as a `MigrationRun`, and this Airflow as its `Deployment`."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from kafka_migration.steps.run import MigrationRun
 
 
 def identity_of(context: Context) -> RunIdentity:
-    """Return which run, and which attempt of it, a task belongs to."""
+    """Return the run and the attempt to which a task belongs."""
     dag_run = context["dag_run"]
     return RunIdentity(dag_run.dag_id, dag_run.run_id, (dag_run.clear_number or 0) + 1)
 
 
 def nightly_mode_of(context: Context) -> Mode | None:
-    """Return the mode of a run of the nightly DAG; `None` for every other, whose params give it.
+    """Return the mode of a run of the nightly DAG; `None` for all other DAGs, whose params set the mode.
 
-    A DAG of somebody's own that uses the operators may have a schedule, and asks for a mode all the same.
+    A user's own DAG with these operators may have a schedule and still needs a mode in its params.
     """
     if not identity_of(context).is_nightly:
         return None
@@ -38,19 +38,19 @@ def nightly_mode_of(context: Context) -> Mode | None:
 
 
 def run_type_of(context: Context) -> RunType:
-    """Return Airflow's type of the run; one that an asset or another DAG started counts as one by hand."""
-    # Airflow's own enum, whose members are texts but do not print as such.
+    """Return Airflow's type of the run; a run triggered by an asset or another DAG counts as manual."""
+    # Airflow's enum members are strings but do not print as their values.
     run_type = context["dag_run"].run_type.value
     return RunType(run_type) if run_type in set(RunType) else RunType.MANUAL
 
 
 def triggered_by(context: Context) -> str | None:
-    """Return the name of the user who triggered the run; `None` where Airflow knows of none."""
+    """Return the name of the user who triggered the run; `None` if Airflow does not know it."""
     return getattr(context["dag_run"], "triggering_user_name", None) or None
 
 
 def started_at(context: Context) -> str | None:
-    """Return when the run began, as ISO 8601 text with seconds; `None` where Airflow does not say."""
+    """Return the start time of the run as ISO 8601 text with seconds; `None` if Airflow does not know it."""
     moment: datetime | None = getattr(context["dag_run"], "start_date", None)
     return None if moment is None else moment.isoformat(timespec="seconds")
 
@@ -92,11 +92,11 @@ def deployment() -> Deployment:
 
 
 def link_to(identity: RunIdentity, task_id: str = "") -> str:
-    """Return the address of a run in Airflow's UI (or of a task's question), by `[api] base_url`."""
+    """Return the URL of a run in Airflow's UI, or of a task's Required Action, based on `[api] base_url`."""
     base_url = conf.get("api", "base_url", fallback="") or "http://localhost:8080"
     return run_link(base_url, identity.dag_id, identity.run_id, task_id)
 
 
 def cluster_at(connection_id: str, insecure: Collection[str] = ()) -> KafkaCluster:
-    """Return the cluster behind an Airflow connection that is no side of a migration."""
+    """Return the cluster of an Airflow connection that does not belong to a migration."""
     return cluster_named("", connection_id, tuple(Insecurity(each) for each in insecure))

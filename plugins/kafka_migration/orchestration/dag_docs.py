@@ -1,4 +1,4 @@
-"""What a migration's DAGs say of themselves in Airflow, as Markdown."""
+"""The Markdown documentation that a migration's DAGs show in Airflow."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def _listed(modes: Mapping[Mode, str]) -> str:
 def rollback_doc(name: str, migration: Migration) -> str:
     """Return the text on the page of the rollback DAG."""
     return (
-        f"### Rollback of `{name}`\n\nTakes back everything that was cut over from `{migration.source.connection}` to "
+        f"### Rollback of `{name}`\n\nReverts every cutover from `{migration.source.connection}` to "
         f"`{migration.target.connection}`. Stop the producers and consumers on the target first, then trigger it with "
-        f"one of these modes:\n\n{_listed(ROLLBACK_MODES)}\n\nNothing is written before a person has approved the "
-        "plan. Records that only the target has are counted, and refuse the run unless their topics are named."
+        f"one of these modes:\n\n{_listed(ROLLBACK_MODES)}\n\nNothing is written before a user approves the plan. "
+        "If records exist only on the target, the run is refused unless you list their topics."
     )
 
 
@@ -44,25 +44,27 @@ def nightly_doc(name: str, migration: Migration) -> str:
     dag_id = f"{NIGHTLY_DAG_PREFIX}{name}"
     if migration.nightly is None:
         return (
-            f"### Nightly sync of `{name}`\n\nThe migration file has no section `nightly`, so nothing runs by itself, "
+            f"### Nightly sync of `{name}`\n\nThe migration file has no section `nightly`, so no run is scheduled "
             "and there are no intervals for a backfill. Add `nightly:` with at least `cron`."
         )
     until = f", until `{migration.nightly.until:%H:%M}`" if migration.nightly.until else ""
     return (
-        f"### Nightly sync of `{name}`\n\nMirrors what is new, stops, validates it: at `{migration.nightly.cron}` "
-        f"({migration.nightly.timezone}){until}. It runs once it is unpaused; nights that were missed are caught up "
-        "by one run.\n\n### Backfill\n\nA backfill run answers what became of the records of one interval. It "
-        "validates only what no run has validated yet, and mirrors only what is not copied yet.\n\n"
+        f"### Nightly sync of `{name}`\n\nMirrors new records, stops MirrorMaker and validates the copy: at "
+        f"`{migration.nightly.cron}` ({migration.nightly.timezone}){until}. Unpause the DAG to start it. One run "
+        "catches up on all missed nights.\n\n### Backfill\n\nA backfill run reports whether the records of one "
+        "interval were copied. It validates only what no run has validated yet, and mirrors only what is not copied "
+        "yet.\n\n"
         f"```\nairflow backfill create --dag-id {dag_id} --from-date 2030-01-01 --to-date 2030-01-08 "
         "--max-active-runs 1\n```\n\n"
-        "- `--dry-run` lists the intervals and creates nothing.\n"
-        "- While this DAG is paused, runs are created and do not start.\n"
-        "- `--max-active-runs 1`: runs come one after another. Without it they wait beside each other for the "
-        f"reservation, each at most {duration(migration.nightly.wait_limit_s)} (`nightly.wait_limit`), and then fail "
-        "with `RESERVED_BY`.\n"
-        "- `--to-date` is an instant: the interval that begins then is still made, one that begins later is not.\n"
-        "- Dates that have a run are left out; `--reprocess-behavior completed` asks them again. What is known is "
-        "answered from the ledger, and nothing is counted twice."
+        "- `--dry-run` lists the intervals and creates no runs.\n"
+        "- While this DAG is paused, runs are created but do not start.\n"
+        "- `--max-active-runs 1` runs one interval at a time. Without it, all runs wait for the reservation in "
+        f"parallel. Each waits at most {duration(migration.nightly.wait_limit_s)} (`nightly.wait_limit`) and then "
+        "fails with `RESERVED_BY`.\n"
+        "- `--to-date` is an instant: the backfill includes the interval that begins then, but none that begins "
+        "later.\n"
+        "- Dates that already have a run are left out. `--reprocess-behavior completed` includes them: what the ledger "
+        "already knows is not read again, and no record is counted twice."
     )
 
 

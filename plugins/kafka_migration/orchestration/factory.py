@@ -1,8 +1,8 @@
-"""The DAGs of a migration file, built by one factory that never raises.
+"""Builds the DAGs of each migration file and never raises.
 
-An error while one file is read would take every other migration's DAGs away in mid-run, stop tasks included.
-So a file that cannot be read still gives its DAGs, tagged `invalid`, with the findings where people look; its
-first task refuses with all of them.
+An error in one file would remove the DAGs of all other migrations during their runs, including the tasks that stop
+MirrorMaker. So an invalid file still gets its DAGs. They are tagged `invalid`, show the findings on their page, and
+fail in the first task with all findings.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 
 log = logging.getLogger(__name__)
 
-# Airflow takes DAG ids of less than 250 characters.
+# Airflow requires DAG ids shorter than 250 characters.
 _LONGEST_NAME = 200
 _NOT_IN_AN_ID = re.compile(r"[^A-Za-z0-9_.-]")
-# Transport errors pass by themselves; refusals never retry whatever this says.
+# For transient transport errors. Refusals are never retried.
 RETRIES: dict[str, Any] = {"retries": 2, "retry_delay": timedelta(seconds=15)}
-# Stopping is worth more tries than anything else.
+# Stopping MirrorMaker gets more tries than any other task.
 STOP_RETRIES: dict[str, Any] = {"retries": 5, "retry_delay": timedelta(seconds=15)}
-# Of what may be skipped before a task, something must have succeeded, so that a skipped line stays skipped.
+# At least one upstream task must have succeeded, so that a fully skipped branch stays skipped.
 _NONE_FAILED = TriggerRule.NONE_FAILED_MIN_ONE_SUCCESS
 _NIGHTLY_RUN_TYPES = (DagRunType.SCHEDULED, DagRunType.BACKFILL_JOB)
 
@@ -71,13 +71,13 @@ _NIGHTLY_RUN_TYPES = (DagRunType.SCHEDULED, DagRunType.BACKFILL_JOB)
 def migration_dags(folder: Path | None = None) -> dict[str, DAG]:
     """Return the DAGs of every `*.yaml` file in the folder, by DAG id.
 
-    In a task's process only the DAG that the task belongs to is built, also when its file has been taken away since:
-    its tasks read the run's frozen copy, and the teardowns must run.
+    A task's process builds only its own DAG, even if the file has been removed: the tasks read the run's frozen copy,
+    and the teardowns must run.
     """
     wanted = get_parsing_context().dag_id
     root = folder or settings.migrations_folder()
     if not os.access(root, os.R_OK | os.X_OK):
-        # Not to be told from an empty folder otherwise.
+        # Otherwise it would look like an empty folder.
         log.warning("The folder of migration files cannot be read: %s", root)
     paths = sorted(root.glob("*.yaml")) if wanted is None else [_path_of(root, wanted)]
     files = {path: _read(path) for path in paths if wanted is None or wanted in _makers(path)}
@@ -91,13 +91,13 @@ def migration_dags(folder: Path | None = None) -> dict[str, DAG]:
 
 
 def _path_of(root: Path, dag_id: str) -> Path:
-    """Return the file that a DAG belongs to; it need not be there."""
+    """Return the migration file of a DAG; the file may no longer exist."""
     there = (path for path in sorted(root.glob("*.yaml")) if dag_id in _makers(path))
     return next(there, root / f"{dag_id.rpartition('__')[2]}.yaml")
 
 
 def _makers(path: Path) -> dict[str, Callable[[str, Path, Migration | None, str], DAG]]:
-    # A file with a name that no migration may have still gives its DAGs, which say so.
+    # A file with an invalid name still gets its DAGs, which report the problem.
     name = _NOT_IN_AN_ID.sub("_", path.stem)[:_LONGEST_NAME]
     return {
         f"kafka_migration__{name}": migration_dag,
@@ -107,13 +107,13 @@ def _makers(path: Path) -> dict[str, Callable[[str, Path, Migration | None, str]
 
 
 def _overlaps(migration: Migration | None, known: list[Migration]) -> str:
-    """Return what other files have in common with this one, one finding per line."""
+    """Return the overlaps with other migration files, one finding per line."""
     others = (other for other in known if other is not migration)
     return "\n".join(str(finding) for finding in overlap_findings(migration, others)) if migration else ""
 
 
 def migration_dag(dag_id: str, path: Path, migration: Migration | None, problem: str) -> DAG:
-    """Return the manual DAG of one migration file; `problem` says what is wrong with it, one finding per line."""
+    """Return the manual DAG of one migration file; `problem` holds the findings about the file, one per line."""
     with DAG(
         dag_id,
         schedule=None,
@@ -133,7 +133,7 @@ def migration_dag(dag_id: str, path: Path, migration: Migration | None, problem:
 
 
 def nightly_dag(dag_id: str, path: Path, migration: Migration | None, problem: str) -> DAG:
-    """Return the DAG of one migration file that runs by its schedule, and by `airflow backfill`."""
+    """Return the nightly DAG of one migration file; its runs come from the schedule or from `airflow backfill`."""
     nightly = migration.nightly if migration else None
     with DAG(
         dag_id,
@@ -142,9 +142,9 @@ def nightly_dag(dag_id: str, path: Path, migration: Migration | None, problem: s
         catchup=False,
         max_active_runs=1,
         deadline=deadlines(path.stem, migration),
-        # Whatever Airflow is set to: nothing runs by itself before a person has said so.
+        # Overrides Airflow's default: nothing is scheduled before a user unpauses the DAG.
         is_paused_upon_creation=True,
-        # Airflow wants manual runs allowed where there is no schedule; preflight refuses them.
+        # Airflow requires manual runs to be allowed if there is no schedule; preflight refuses them.
         allowed_run_types=_NIGHTLY_RUN_TYPES if nightly else None,
         tags=[*_tags(path, problem), "nightly"],
         doc_md=page_of(nightly_doc, path.stem, migration, problem),
@@ -156,7 +156,7 @@ def nightly_dag(dag_id: str, path: Path, migration: Migration | None, problem: s
 
 
 def rollback_dag(dag_id: str, path: Path, migration: Migration | None, problem: str) -> DAG:
-    """Return the DAG of one migration file that takes cutovers back; it runs by hand only."""
+    """Return the rollback DAG of one migration file, which is only triggered manually."""
     with DAG(
         dag_id,
         schedule=None,
@@ -173,7 +173,7 @@ def rollback_dag(dag_id: str, path: Path, migration: Migration | None, problem: 
 
 
 def _rollback_tasks(name: str) -> list[BaseOperator]:
-    """Lay out the tasks that take cutovers back, in order."""
+    """Create the tasks that revert cutovers, in order."""
     tasks = [
         PreflightOperator(task_id="preflight", migration=name),
         ReserveOperator(task_id="reserve", migration=name),
@@ -188,7 +188,7 @@ def _rollback_tasks(name: str) -> list[BaseOperator]:
 
 
 def _copying_tasks(name: str) -> list[BaseOperator]:
-    """Lay out the tasks that make a proved copy, in order; see ADR 0003 for the shape. `reserve` is not returned."""
+    """Create the tasks that make a proved copy, in order (see ADR 0003). `reserve` is not returned."""
     with _group("prepare", "Check everything, reserve the migration, plan the run, create the topics."):
         preflight = PreflightOperator(task_id="preflight", migration=name)
         reserve = ReserveOperator(task_id="reserve", migration=name).as_setup()
@@ -199,7 +199,7 @@ def _copying_tasks(name: str) -> list[BaseOperator]:
         watch_lag = MirrorLagSensor(task_id="watch_lag", migration=name)
         stop_mirror = StopMirrorOperator(task_id="stop_mirror", migration=name, **STOP_RETRIES)
     with _group("validate", "Compare source and target, and judge the copy."):
-        # Beside the watch there may be `stop_producers`, which skips itself where no producer is to be stopped.
+        # `stop_producers` may run in parallel with the watch; it is skipped if no producer has to stop.
         validate_topics = ValidateTopicsOperator(task_id="validate_topics", migration=name, trigger_rule=_NONE_FAILED)
         judge = JudgeOperator(task_id="judge", migration=name)
 
@@ -210,7 +210,7 @@ def _copying_tasks(name: str) -> list[BaseOperator]:
 
 
 def _moving_tasks(name: str) -> list[BaseOperator]:
-    """Lay out the tasks that move the consumer groups, in order; see ADR 0004 for the modes."""
+    """Create the tasks that move the consumer groups, in order (see ADR 0004 for the modes)."""
     with _group("move_consumers", "Plan, approve and write the offsets of the consumer groups; confirm the cutover."):
         planning = [
             DrainGroupsSensor(task_id="drain_groups", migration=name),
@@ -223,13 +223,13 @@ def _moving_tasks(name: str) -> list[BaseOperator]:
         after = HookOperator(task_id="after_cutover", migration=name, hook=HookName.AFTER_CUTOVER)
         restore = RestoreSettingsOperator(task_id="restore_settings", migration=name, trigger_rule=_NONE_FAILED)
     chain(*planning, confirm, after, restore)
-    # A hook that the file does not name is skipped, and must not skip what follows it.
+    # A hook that the file does not configure is skipped; its downstream tasks must still run.
     confirm >> restore
     return [*planning, confirm, after, restore]
 
 
 def _stopping_task(name: str, copying: list[BaseOperator]) -> BaseOperator:
-    """Lay out the call to stop the producers, beside the watch that tells when; nothing is validated if it failed."""
+    """Create `stop_producers`, in parallel with the watch that triggers it. If it fails, nothing is validated."""
     by_id = {task.task_id: task for task in copying}
     with by_id["watch_lag"].task_group:
         stop_producers = HookOperator(task_id="stop_producers", migration=name, hook=HookName.STOP_PRODUCERS)
@@ -243,9 +243,9 @@ def _group(group_id: str, tooltip: str) -> TaskGroup:
 
 
 def _finish(name: str, tasks: list[BaseOperator]) -> None:
-    """Lay out the last task below all others but `reserve`.
+    """Create `finish` downstream of all tasks except `reserve`.
 
-    With an arrow from it, `reserve` would become its setup, and a refusal in `preflight` would leave it unrun.
+    Downstream of `reserve`, Airflow would treat `reserve` as its setup and skip `finish` when `preflight` refuses.
     """
     finish = FinishOperator(task_id="finish", migration=name, **STOP_RETRIES)
     tasks >> finish
@@ -253,7 +253,7 @@ def _finish(name: str, tasks: list[BaseOperator]) -> None:
 
 
 def _tags(path: Path, problem: str) -> list[str]:
-    # Airflow takes no longer tag; a name that long is invalid, and the DAG is there to say so.
+    # Airflow's limit for a tag. A longer migration name is invalid, and the DAG reports it.
     return ["kafka-migration", path.stem[:100], *(["invalid"] if problem else [])]
 
 
@@ -263,5 +263,5 @@ def _read(path: Path) -> tuple[Migration | None, str]:
     except FindingsError as error:
         return None, str(error)
     except Exception as error:
-        # Whatever it is, it must not take the other migrations' DAGs away.
+        # No error may remove the DAGs of other migrations.
         return None, f"{type(error).__name__}: {error}"

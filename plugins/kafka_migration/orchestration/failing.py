@@ -1,7 +1,7 @@
-"""How a task ends as failed: with findings that can be read in its log, never tried again, without stack frames.
+"""Fails a task with readable findings in its log, without retries and without a traceback.
 
-Airflow prints a traceback for every exception but `SystemExit`, and tries a task that exited again unless its retry
-policy says no.
+Airflow prints a traceback for every exception except `SystemExit`, and retries a task that exited unless its retry
+policy forbids it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 
 class FailedForNow(SystemExit):
-    """The end of a task that Airflow tries again, if it has tries left; its text says why."""
+    """Fails a task that Airflow retries if it has tries left; the text is the reason."""
 
     def __init__(self, why: str) -> None:
         super().__init__(1)
@@ -31,11 +31,11 @@ class FailedForNow(SystemExit):
 
 
 class FailedForGood(FailedForNow):
-    """The end of a task that a machine must not try again."""
+    """Fails a task that must not be retried automatically."""
 
 
 class NeverAgain(RetryPolicy):
-    """Fails a task at once that ended by `FailedForGood`; leaves everything else to the policy that was there."""
+    """Never retries a task that raised `FailedForGood`; the previous policy decides about everything else."""
 
     def __init__(self, other: RetryPolicy | None) -> None:
         self.other = other
@@ -50,7 +50,7 @@ class NeverAgain(RetryPolicy):
 
 
 def never_again(operator: BaseOperator) -> None:
-    """Let `FailedForGood` end a task of the operator for good, whatever its `retries` are."""
+    """Disable retries of the operator's tasks after `FailedForGood`, regardless of `retries`."""
     operator.retry_policy = NeverAgain(operator.retry_policy)
 
 

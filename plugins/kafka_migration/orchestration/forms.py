@@ -78,7 +78,7 @@ def rollback_form(migration: Migration | None) -> dict[str, Param]:
         "leave_records_of": Param(
             None,
             type=["null", "array"],
-            # Also one that has been taken out of the file since.
+            # Topics that were removed from the file are allowed too.
             items={"type": "string"},
             examples=topics,
             title="Leave records of",
@@ -90,13 +90,13 @@ def rollback_form(migration: Migration | None) -> dict[str, Param]:
 
 
 def nightly_form() -> dict[str, Param]:
-    """Return the form with which a backfill is made."""
+    """Return the form of the nightly DAG; a backfill uses it."""
     return {
         "mirror_outside_window": Param(
             False,
             type="boolean",
             title="Mirror outside the window",
-            description="A backfill mirrors what it lacks at any time of the day, not only until nightly.until.",
+            description="The backfill may mirror missing records at any time of day, not only until nightly.until.",
         ),
         "note": _note(),
     }

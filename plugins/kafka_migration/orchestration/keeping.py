@@ -1,8 +1,8 @@
-"""Where Airflow keeps what `core.kept` tells: XCom, which other tasks see, and the state store, which outlives tries.
+"""Stores evidence digests in Airflow: in XCom, which other tasks read, and in the state store, which survives retries.
 
-XCom of a task is emptied when the task begins again. So each task pushes, beside its own digests, all those that it
-knows, and takes its own of earlier tries out of its state store. A trigger has no state store, and its task may begin
-again before it: it pushes under the run's first task.
+Airflow clears the XCom of a task when the task starts again. So each task pushes all digests that it knows, and reads
+those of its earlier tries from its state store. A trigger has no state store, and its task may start again before the
+trigger does. So the trigger pushes its XCom under the run's first task.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ _EXTRA = ("migration_file", "answer")
 
 
 class Shelf(Protocol):
-    """A place of one task (or its trigger) in Airflow's database, beside those of the run's other tasks."""
+    """The storage of one task (or its trigger) in Airflow's database, next to that of the run's other tasks."""
 
     def own(self) -> Mapping[str, Any]:
-        """Return what earlier tries of this task put down; empty when there is nothing."""
+        """Return what earlier tries of this task stored; empty if nothing."""
 
     def all(self) -> Iterable[Any]:
-        """Return what every task of the run has put down."""
+        """Return what all tasks of the run have stored."""
 
     def put(self, value: Mapping[str, Any], own: Mapping[str, Any]) -> None:
-        """Put down a value for all tasks, and what later tries of this task need."""
+        """Store a value for all tasks, and what later tries of this task need."""
 
 
 class AirflowKeeper:
-    """Keeps what is known of a run's evidence in Airflow's database (`core.kept.Keeper`).
+    """Keeps the digests of a run's evidence in Airflow's database (`core.kept.Keeper`).
 
-    `known` are digests that are known without asking: those that a trigger was started with.
+    `known` are the digests that a trigger was started with.
     """
 
     def __init__(self, shelf: Shelf, migration: str, known: Mapping[str, str] | None = None) -> None:
@@ -49,11 +49,11 @@ class AirflowKeeper:
         self._own: dict[str, str] = {}
         self._extra: dict[str, Any] = {}
         self._found: list[Mapping[str, Any]] | None = None
-        # A trigger sends alerts beside its polls, and both write.
+        # A trigger sends alerts in parallel with its polls, and both write.
         self._lock = threading.RLock()
 
     def kept(self) -> Kept:
-        """Return what all tasks of the run had kept when they were asked last."""
+        """Return what all tasks of the run had stored at the last read."""
         with self._lock:
             return self._kept()
 
@@ -69,7 +69,7 @@ class AirflowKeeper:
         )
 
     def look_again(self) -> Kept:
-        """Ask all tasks of the run again."""
+        """Read the storage of all tasks of the run again."""
         with self._lock:
             self._kept()
             self._found = self._mine(self._shelf.all())
@@ -87,7 +87,7 @@ class AirflowKeeper:
         self._keep_extra("migration_file", text)
 
     def keep_answer(self, answer: Mapping[str, Any]) -> None:
-        """Keep what was asked last, and the answer that a person gave."""
+        """Keep the latest question and the user's answer."""
         self._keep_extra("answer", dict(answer))
 
     def _keep_extra(self, name: str, value: Any) -> None:
@@ -97,7 +97,7 @@ class AirflowKeeper:
             self._put()
 
     def _begin(self) -> None:
-        """Take up what earlier tries kept; XCom lost it when this try began."""
+        """Load what earlier tries stored; XCom was cleared when this try started."""
         self._found = self._mine(self._shelf.all())
         for value in self._mine([self._shelf.own()]):
             self._own = dict(value["digests"])
@@ -106,7 +106,7 @@ class AirflowKeeper:
             self._put()
 
     def _mine(self, values: Iterable[Any]) -> list[Mapping[str, Any]]:
-        """Return those values that are of this migration: a mapped task has one for each."""
+        """Return the values of this migration only: a mapped task has one per migration."""
         return [value for value in values if isinstance(value, Mapping) and value.get("migration") == self._migration]
 
     def _others(self) -> dict[str, str]:
@@ -118,7 +118,7 @@ class AirflowKeeper:
 
 
 class TaskShelf:
-    """What a running task puts down."""
+    """The storage of a running task."""
 
     def __init__(self, context: Context, migration: str) -> None:
         self._ti: Any = context["ti"]
@@ -127,25 +127,25 @@ class TaskShelf:
         self.tasks = tasks_of(context)
 
     def own(self) -> Mapping[str, Any]:
-        """Return what earlier tries of this task put down; empty when there is nothing."""
-        # Where the task only waited, its XCom is still there.
+        """Return what earlier tries of this task stored; empty if nothing."""
+        # A deferred task that resumes still has its XCom.
         waited = self._ti.xcom_pull(task_ids=[self._ti.task_id], key=KEY)[0]
         return waited or (self._store.get(KEY) if self._store is not None else None) or {}
 
     def all(self) -> Iterable[Any]:
-        """Return what every task of the run has put down."""
+        """Return what all tasks of the run have stored."""
         yield from self._ti.xcom_pull(task_ids=self.tasks, key=KEY)
         yield from self._ti.xcom_pull(task_ids=self.tasks[:1], key=self._trigger_key)
 
     def put(self, value: Mapping[str, Any], own: Mapping[str, Any]) -> None:
-        """Put down a value for all tasks, and what later tries of this task need."""
+        """Store a value for all tasks, and what later tries of this task need."""
         if self._store is not None:
             self._store.set(KEY, dict(own))
         self._ti.xcom_push(KEY, dict(value))
 
 
 class TriggerShelf:
-    """What the trigger of a waiting task puts down: under the run's first task, which has ended for good by then."""
+    """The storage of a deferred task's trigger, under the run's first task, which has ended for good by then."""
 
     def __init__(self, identity: RunIdentity, tasks: Sequence[str], migration: str) -> None:
         self._run = {"dag_id": identity.dag_id, "run_id": identity.run_id}
@@ -153,15 +153,15 @@ class TriggerShelf:
         self._tasks = tasks
 
     def own(self) -> Mapping[str, Any]:
-        """Return what this trigger put down before its triggerer was started again."""
+        """Return what this trigger stored before its triggerer was restarted."""
         return self._one(self._tasks[0], self._trigger_key) or {}
 
     def all(self) -> Iterable[Any]:
-        """Return what every task of the run, and its trigger, has put down."""
+        """Return what all tasks of the run and its trigger have stored."""
         return [*(self._one(task, KEY) for task in self._tasks), self._one(self._tasks[0], self._trigger_key)]
 
     def put(self, value: Mapping[str, Any], own: Mapping[str, Any]) -> None:
-        """Put down a value for all tasks."""
+        """Store a value for all tasks."""
         XCom.set(key=self._trigger_key, value=dict(own), task_id=self._tasks[0], **self._run)
 
     def _one(self, task: str, key: str) -> Any:
@@ -173,7 +173,7 @@ def _trigger_key(migration: str) -> str:
 
 
 def tasks_of(context: Context) -> list[str]:
-    """Return the tasks of the run's DAG that act for a migration, as the DAG's file orders them."""
+    """Return the tasks of the run's DAG that belong to a migration, in the order of the DAG file."""
     dag: Any = context["dag"]
     mine = [task.task_id for task in dag.tasks if "migration" in (task.template_fields or ())]
     own = context["ti"].task_id

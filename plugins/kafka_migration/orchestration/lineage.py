@@ -1,4 +1,4 @@
-"""Lineage: which topics a task copied from where to where, for OpenLineage and for Airflow's assets."""
+"""Lineage: the source and target topics of a task, for OpenLineage and for Airflow's assets."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ class CopiedTopics:
 
     @classmethod
     def of(cls, run: MigrationRun, topics: Iterable[str]) -> CopiedTopics:
-        """Return these of a run's topics."""
+        """Return the given topics of a run with their names on both sides."""
         migration = run.migration
         names = tuple((topic, migration.target_topic(topic)) for topic in topics)
         return cls(server_of(run, migration.source), server_of(run, migration.target), names)
 
 
 class TellsLineage:
-    """An operator that sets `copied` in its `execute` tells OpenLineage of it, where Airflow has its provider.
+    """Reports the topics in `copied`, which an operator sets in `execute`, to OpenLineage if its provider is installed.
 
-    Nothing is asked before OpenLineage asks, so that no task fails for its lineage.
+    `copied` is only evaluated when OpenLineage asks for it, so that no task fails because of its lineage.
     """
 
     copied: Callable[[], CopiedTopics] | None = None
 
     def get_openlineage_facets_on_complete(self, task_instance: Any) -> OperatorLineage | None:
-        """Return the topics read as inputs and those written as outputs; OpenLineage's listener asks in the task."""
+        """Return the source topics as inputs and the target topics as outputs; OpenLineage's listener calls this."""
         from airflow.providers.common.compat.openlineage.facet import Dataset
         from airflow.providers.openlineage.extractors import OperatorLineage
 
@@ -52,5 +52,5 @@ class TellsLineage:
 
 
 def server_of(run: MigrationRun, cluster: Cluster) -> str:
-    """Return the first bootstrap server of a side's Kafka connection, which names its cluster."""
+    """Return the first bootstrap server of a side's Kafka connection, which identifies the cluster."""
     return str(run.deployment.client_settings(cluster)["bootstrap.servers"]).partition(",")[0].strip()

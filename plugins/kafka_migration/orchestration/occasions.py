@@ -1,4 +1,4 @@
-"""Gathering what the rules of `core.occasion` need: the run's type and interval, the schedule, the time."""
+"""Collects the input of the rules in `core.occasion`: the run's type and interval, the schedule and the time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from kafka_migration.steps.run import MigrationRun
 def occasion_of(run: MigrationRun, context: Context) -> Occasion:
     """Return the occasion of the run that a task belongs to.
 
-    A run that an earlier attempt left mirroring is never idle: it has a MirrorMaker to stop and a copy to prove.
+    A run whose earlier attempt left MirrorMaker running is never idle: it has to stop it and prove the copy.
     """
     occasion = _by_time(run, context)
     if occasion.idle_because and _mirrors_already(run):
@@ -39,7 +39,7 @@ def _mirrors_already(run: MigrationRun) -> bool:
 
 def _by_time(run: MigrationRun, context: Context) -> Occasion:
     run_type, settings, now = run_type_of(context), run.migration.nightly, run.clock.now()
-    # A run by hand of the nightly DAG has no interval; its preflight refuses it.
+    # A manual run of the nightly DAG has no interval; its preflight refuses it.
     if run.nightly_mode is None or settings is None or run_type is RunType.MANUAL:
         return Occasion()
     interval = Interval(context["dag_run"].data_interval_start, context["dag_run"].data_interval_end)
@@ -56,7 +56,7 @@ def _by_time(run: MigrationRun, context: Context) -> Occasion:
 
 def last_tick(settings: NightlySettings, now: datetime) -> datetime:
     """Return the newest tick of the schedule up to now, in UTC."""
-    # `get_prev` leaves out a tick at just the moment that it is given.
+    # `get_prev` excludes a tick at exactly the given moment.
     local = now.astimezone(ZoneInfo(settings.timezone)) + timedelta(microseconds=1)
     tick: datetime = croniter(settings.cron, local).get_prev(datetime)
     return tick.astimezone(UTC)

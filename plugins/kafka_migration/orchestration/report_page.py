@@ -1,8 +1,8 @@
-"""The link *Report* of a run, and what it opens: the run's `report.md`, as plain text.
+"""The *Report* link of a run and its page: the run's `report.md` as plain text.
 
-Served by Airflow's api-server to whoever may see the DAG's runs. Plain text, because nothing in it can become markup or
-script, whatever names of topics and groups it holds. Airflow's web modules are imported when the first report is asked
-for: every component loads the plugin.
+Airflow's API server serves it to all users who may see the DAG's runs. It is plain text, so topic and group names are
+never interpreted as markup or script. Airflow's web modules are imported on the first request, because every Airflow
+component loads the plugin.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HEADERS = {
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cache-Control": "no-store",
 }
-NOT_YET = "There is no report of this run here. `finish` writes it when the run ends; its log names the place.\n"
+NOT_YET = "This run has no report yet. `finish` writes it when the run ends; its log names the path.\n"
 
 
 class ReportLink(BaseOperatorLink):
@@ -34,13 +34,13 @@ class ReportLink(BaseOperatorLink):
     name = "Report"
 
     def get_link(self, operator: Any, *, ti_key: Any) -> str:
-        """Return the address; without `[api] base_url` one on the server that shows the link."""
+        """Return the URL; without `[api] base_url` it is relative to the server that shows the link."""
         base_url = (conf.get("api", "base_url", fallback="") or "").rstrip("/")
         return f"{base_url}{URL_PREFIX}/report/{quote(ti_key.dag_id, safe='')}/{quote(ti_key.run_id, safe='')}"
 
 
 def newest_report(dag_id: str, run_id: str) -> str | None:
-    """Return the newest report of a run; `None` where there is none, or the DAG is none of ours."""
+    """Return the newest report of a run; `None` if there is no report or the DAG is not a migration's DAG."""
     name = migration_of(dag_id)
     if name is None or not run_id.strip("./"):
         return None

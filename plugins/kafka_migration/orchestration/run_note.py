@@ -1,8 +1,8 @@
-"""Setting the note of a run in Airflow when it ends.
+"""Sets the note of a run in Airflow when the run ends.
 
-A task has no way to set it: the task SDK has none, and a task has neither the database nor a login to the API. So
-`finish` leaves the text as an XCom, and this listener, which Airflow calls in the scheduler as a run ends, puts it into
-the run's note. It reads nothing but that XCom, in the scheduler's own transaction, and never raises.
+A task cannot set the note: the Task SDK has no call for it, and a task has no access to the database or the API. So
+`finish` pushes the text as an XCom. Airflow calls this listener in the scheduler when a run ends, and the listener
+copies the text into the run's note. It reads only that XCom, in the scheduler's own transaction, and never raises.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ NOTE_KEY = "kafka_migration_note"
 
 
 class RunNoteListener:
-    """Puts what `finish` said into the note of a run."""
+    """Copies the text that `finish` pushed into the note of the run."""
 
     @hookimpl
     def on_dag_run_success(self, dag_run: Any) -> None:
-        """Note a run that ended well."""
+        """Set the note of a successful run."""
         _note(dag_run)
 
     @hookimpl
     def on_dag_run_failed(self, dag_run: Any) -> None:
-        """Note a run that failed."""
+        """Set the note of a failed run."""
         _note(dag_run)
 
 
@@ -41,7 +41,7 @@ def _note(dag_run: Any) -> None:
         if text := _left_by_finish(dag_run):
             _write(dag_run, text)
     except Exception:
-        # Whatever it is: a note must not keep the scheduler from its work.
+        # A note must never disturb the scheduler.
         log.warning("The note of run %s of %s was not set.", dag_run.run_id, dag_run.dag_id, exc_info=True)
 
 

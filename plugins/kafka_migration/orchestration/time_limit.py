@@ -1,4 +1,4 @@
-"""A time limit on work that somebody else does while we wait for it."""
+"""A time limit for work that another process does while this one waits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 log = logging.getLogger(__name__)
 
-# What is to be stopped may not have begun when the time is over, so it is told again.
+# The work may not have started yet when the time is over, so the stop is repeated.
 STOP_AGAIN_S = 5.0
 
 
@@ -17,8 +17,8 @@ STOP_AGAIN_S = 5.0
 def stopping_after(limit_s: float | None, stop: Callable[[], None]) -> Iterator[threading.Event]:
     """Call `stop` in another thread once the body has taken `limit_s` seconds, and again until it ends.
 
-    Yields an event that is set from then on; without a limit it never is. `stop` may be called before the body has
-    begun what it stops.
+    Yields an event that is set when the time is over; without a limit it is never set. `stop` may be called before the
+    body has started the work.
     """
     done, is_over = threading.Event(), threading.Event()
 
@@ -43,5 +43,5 @@ def _try(stop: Callable[[], None]) -> None:
     try:
         stop()
     except Exception:
-        # The next try may do it, and the work ends by itself at last.
-        log.exception("It could not be stopped.")
+        # The next try may succeed, and the work eventually ends by itself.
+        log.exception("The work could not be stopped.")

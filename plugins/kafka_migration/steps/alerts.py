@@ -13,34 +13,34 @@ from kafka_migration.steps.run import MigrationRun
 
 
 def producers_alert(run: MigrationRun) -> Alert:
-    """Return what people are told once the copy of a cutover is near the end of the source."""
+    """Return the alert to stop the producers, sent when the copy of a cutover is near the end of the source."""
     settings = run.migration.cutover
     return Alert(
         AlertKind.PRODUCERS,
         run.name,
         str(run.identity),
         run.deployment.run_link(run.identity),
-        "stop everything that writes to these topics on the source; consumers may read on.",
+        "stop everything that writes to these topics on the source; consumers may continue.",
         lines=(
             f"The copy is near the end of the source. Topics: {', '.join(run.migration.topics)}",
-            f"The source must stand still for {duration(settings.fence_quiet_s)}, without an open transaction, within "
-            f"{duration(settings.fence_wait_s)}; else the run is refused.",
+            f"The source must receive no records and have no open transaction for {duration(settings.fence_quiet_s)}. "
+            f"If that does not happen within {duration(settings.fence_wait_s)}, the run is refused.",
         ),
     )
 
 
 def unreachable_alert(run: MigrationRun, silence: Silence, gives_up_at: datetime) -> Alert:
-    """Return what people are told of a cluster, a host or an evidence store that is silent during a run."""
+    """Return the alert about a cluster, host or evidence store that does not answer during a run."""
     return Alert(
         AlertKind.UNREACHABLE,
         run.name,
         str(run.identity),
         run.deployment.run_link(run.identity),
-        f"find out why the {silence.party} does not answer. Nothing was stopped; the run goes on once it answers.",
+        f"find out why the {silence.party} does not answer. Nothing was stopped; the run continues once it answers.",
         (str(Code.UNREACHABLE),),
         (
-            f"No answer of the {silence.party} since {moment(silence.since)}: {silence.reason}",
-            f"How far the run is cannot be seen. It fails at {moment(gives_up_at)} unless an answer comes.",
+            f"No answer from the {silence.party} since {moment(silence.since)}: {silence.reason}",
+            f"The progress of the run is unknown. It fails at {moment(gives_up_at)} unless an answer arrives.",
         ),
         once=f"{silence.party} {moment(silence.since)}",
     )

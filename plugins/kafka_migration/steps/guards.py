@@ -23,24 +23,24 @@ from kafka_migration.steps.run import MigrationRun
 
 
 def hold_reservation(run: MigrationRun) -> None:
-    """Make sure that this attempt of the run holds the migration's reservation.
+    """Ensure that this attempt of the run holds the migration's reservation.
 
-    A cleared task may run before the cleared `reserve` has: what is free, or an earlier attempt's, is taken, and
-    recorded, so that `finish` frees it. Raises `Refused` (`NOT_RESERVED`) when another run holds it.
+    A cleared task may run before the cleared `reserve`. So a reservation that is free or held by an earlier attempt is
+    taken and recorded, and `finish` frees it. Raises `Refused` (`NOT_RESERVED`) when another run holds it.
     """
     holder, mine = run.host.status().holder, run.identity
     if holder == mine.holder:
         if run.ledger.read().reserved_by != holder:
-            # A try before this one ended between the host's reservation and the ledger's entry.
+            # An earlier try ended between the host's reservation and the ledger entry.
             record_reservation(run, None)
         return
     if holder and not RunIdentity.from_holder(holder).is_earlier_attempt_of(mine):
         finding = Finding(
             Code.NOT_RESERVED,
             f"migration {run.name}",
-            f"the reservation is {holder}'s",
+            f"the reservation is held by {holder}",
             f"held by {mine.holder}",
-            "Nothing was written. Wait for that run to end, and trigger a new one.",
+            "Nothing was written. Wait for that run to end, then trigger a new one.",
         )
         raise Refused([finding])
     run.host.reserve(mine.holder, take_over_from=holder or None)
@@ -48,9 +48,9 @@ def hold_reservation(run: MigrationRun) -> None:
 
 
 def record_reservation(run: MigrationRun, taken_from: str | None) -> None:
-    """Keep in evidence and ledger that this attempt reserved the migration, and from whom it took that over.
+    """Record in evidence and ledger that this attempt holds the reservation, and the run it was taken over from.
 
-    From the ledger's entry on, no other run can append to the ledger.
+    After the ledger entry, no other run can append to the ledger.
     """
     at, holder = run.now(), run.identity.holder
     run.evidence.write(Kind.RESERVE, {"at": at, "holder": holder, "taken_over_from": taken_from})
@@ -59,7 +59,7 @@ def record_reservation(run: MigrationRun, taken_from: str | None) -> None:
 
 
 def require_proved_copy(run: MigrationRun) -> None:
-    """Raise `Refused` unless this run's verdict is good, and that on everything that was ever copied."""
+    """Raise `Refused` unless the verdicts on this run and on everything that was ever copied are good."""
     judged = run.evidence.require(Kind.JUDGE)
     findings = unproved_copy_findings(run.ledger.known(), run.migration.topics)
     if not findings and not Verdict(judged["verdict"]).is_good:
@@ -69,9 +69,9 @@ def require_proved_copy(run: MigrationRun) -> None:
 
 
 def require_approved(run: MigrationRun, digest: str, triggered_by: str | None) -> None:
-    """Raise `Refused` unless the newest answer is about just this plan, and is the yes of a person who may say so.
+    """Raise `Refused` unless the newest answer approves exactly this plan and comes from a permitted user.
 
-    The answer is the one that Airflow keeps; the document in the evidence is there to be read by people.
+    The answer is the one that Airflow keeps. The document in the evidence is for readers only.
     """
     answer = run.kept.answer
     ask = None if answer is None else Ask.from_document(answer)
@@ -85,7 +85,7 @@ def require_approved(run: MigrationRun, digest: str, triggered_by: str | None) -
 
 
 def require_entitled(run: MigrationRun, ask: Ask, triggered_by: str | None) -> None:
-    """Raise `Refused` for an approval by somebody who may not give it, as the file says now or said at the start."""
+    """Raise `Refused` if the current or the frozen migration file does not permit this user's approval."""
     begun, now = run.migration.cutover, run.live_migration().cutover
     findings = not_an_approver(ask, begun.approvers, now.approvers)
     if begun.four_eyes or now.four_eyes:
@@ -95,7 +95,7 @@ def require_entitled(run: MigrationRun, ask: Ask, triggered_by: str | None) -> N
 
 
 def require_unchanged(run: MigrationRun, approved: str, live: str, changes: Iterable[str]) -> None:
-    """Raise `Refused` (`EVIDENCE_CHANGED`) when the clusters give another plan (by its digest) than was approved."""
+    """Raise `Refused` (`EVIDENCE_CHANGED`) if the clusters' present state gives another plan than the approved one."""
     if live != approved:
         has_written = run.evidence.newest(Kind.OFFSETS_BEFORE) is not None
         raise Refused([evidence_changed(changes, has_written=has_written)])
@@ -107,5 +107,5 @@ def _bad_verdict(verdict: str) -> Finding:
         "the verdict of this run",
         verdict,
         f"{Verdict.PASS} or {Verdict.WARN}",
-        "Offsets can only be translated over a copy that is proved. The report says what differs.",
+        "Offsets can only be translated on a proved copy. The report lists the differences.",
     )

@@ -1,4 +1,4 @@
-"""Leaving behind how a run ended, for whoever looks from outside."""
+"""Publishes how a run ended, for readers outside Airflow such as the CLI."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kafka_migration.steps.run import MigrationRun
 
 
 def tell_last_run(run: MigrationRun, ended: Ended, *, mode: str, note: str) -> None:
-    """Replace the document of the last run; one that cannot be written changes nothing."""
+    """Replace the document of the last run. A failed write does not affect the run."""
     at, who = run.now(), run.identity.holder
     before, findings = _contradictions_before(run), ended.findings
     told = LastRun(
@@ -36,12 +36,12 @@ def _contradictions_before(run: MigrationRun) -> tuple[Contradiction, ...]:
         before = run.news.last_run()
         return () if before is None else LastRun.from_document(before).contradictions
     except Exception:
-        # It is only news: one that cannot be read must not keep the new one from being written.
+        # Only informational: an unreadable old document must not prevent writing the new one.
         return ()
 
 
 def _refuted(run: MigrationRun) -> Collection[str] | None:
-    """Return the topics of which this run has looked at everything and found it good; `None`: all."""
+    """Return the topics that this run read completely and found good; `None` means all."""
     judged = run.evidence.of_attempt(Kind.JUDGE)
     if not judged or not Verdict(judged[-1]["verdict"]).is_good:
         return ()

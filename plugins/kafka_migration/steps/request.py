@@ -19,7 +19,7 @@ DEFAULT_MODE = Mode.REHEARSE
 DEFAULT_ROLLBACK = Mode.FAIL_BACK
 
 
-# As many topics as a migration file may name.
+# The maximum number of topics in a migration file.
 MAX_NAMES = 5_000
 
 
@@ -31,12 +31,12 @@ LONGEST_NOTE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What a run was asked for: by a person on the form or in `conf`, or by the schedule or a backfill.
+    """The parameters of a run, from the form or `conf`, or from the schedule or a backfill.
 
-    `follow_until` is when mode `follow` ends by itself, `None` when it waits to be told. `mirror_outside_window`
-    lets a backfill mirror what it lacks at any time of the day. `generations` are those whose windows mode `validate`
-    reads again; none means the whole copy. `leave_records_of` are topics of which a rollback may leave records behind
-    that only the target has.
+    `follow_until` is when mode `follow` ends; `None` means that it waits for a stop request. `mirror_outside_window`
+    lets a backfill mirror missing records at any time of day. `generations` are those whose windows mode `validate`
+    reads again; none means the whole copy. `leave_records_of` are topics whose records may stay on the target only
+    after a rollback.
     """
 
     mode: Mode = DEFAULT_MODE
@@ -63,8 +63,8 @@ class RunRequest:
     ) -> RunRequest:
         """Read the run's params; a field that is missing has its default.
 
-        `nightly_mode` is the mode of a run that nobody triggered by hand. Raises `Refused` (`RUN_CONF_INVALID`) for an
-        unknown field or value; Airflow itself accepts both.
+        `nightly_mode` is the mode of a run that was not triggered manually. Raises `Refused` (`RUN_CONF_INVALID`) for
+        an unknown field or value; Airflow itself accepts both.
         """
         manual = cls.ROLLBACK_FIELDS if is_rollback else cls.MANUAL_FIELDS
         fields = manual if nightly_mode is None else cls.NIGHTLY_FIELDS
@@ -82,7 +82,7 @@ class RunRequest:
         outside = _of_type(params, "mirror_outside_window", False, "true or false", findings)
         note = _of_type(params, "note", "", "a text", findings)
         if len(note) > LONGEST_NOTE:
-            findings.append(conf_finding("note", given(note), f"a text of at most {LONGEST_NOTE:,} letters"))
+            findings.append(conf_finding("note", given(note), f"a text of at most {LONGEST_NOTE:,} characters"))
         if not findings:
             findings += unused_findings(Mode(mode), {name: str(params[name]) for name in fields if params.get(name)})
         if findings:
@@ -94,7 +94,7 @@ T = TypeVar("T")
 
 
 def _of_type(params: Mapping[str, Any], field: str, default: T, expected: str, findings: list[Finding]) -> T:
-    """Return a field of the conf of the default's type, or the default; a value of another type is a finding."""
+    """Return a conf field that has the default's type, or the default; a value of another type is a finding."""
     value = params.get(field)
     if value is None:
         return default
@@ -105,7 +105,7 @@ def _of_type(params: Mapping[str, Any], field: str, default: T, expected: str, f
 
 
 def _moment(params: Mapping[str, Any], field: str, findings: list[Finding]) -> datetime | None:
-    """Return the moment given in a field of the conf; one that is none, or has no time zone, is a finding."""
+    """Return the date and time in a conf field; an invalid one, or one without a time zone, is a finding."""
     text = params.get(field)
     if text is None or text == "":
         return None
@@ -114,25 +114,25 @@ def _moment(params: Mapping[str, Any], field: str, findings: list[Finding]) -> d
     except (TypeError, ValueError):
         moment = None
     if moment is None or moment.tzinfo is None:
-        findings.append(conf_finding(field, given(text), 'a date and time with a zone, as "2030-01-31T05:30:00+01:00"'))
+        findings.append(conf_finding(field, given(text), 'a time with a zone, such as "2030-01-31T05:30:00+01:00"'))
         return None
     return moment
 
 
 def _generations(params: Mapping[str, Any], findings: list[Finding]) -> range:
-    """Return the generations given in a field of the conf; what is no number or range of them is a finding."""
+    """Return the generations in a conf field; anything but a number or a range is a finding."""
     text = params.get("generations")
     if text is None or text == "":
         return NO_GENERATIONS
     try:
         return parse_generations(text)
     except (TypeError, ValueError):
-        findings.append(conf_finding("generations", given(text), 'a generation, or a range as "3-5"'))
+        findings.append(conf_finding("generations", given(text), 'a generation, or a range such as "3-5"'))
         return NO_GENERATIONS
 
 
 def _names(params: Mapping[str, Any], field: str, findings: list[Finding]) -> tuple[str, ...]:
-    """Return the names given in a field of the conf; anything but a list of texts is added to the findings."""
+    """Return the names in a conf field; anything but a list of strings is a finding."""
     names = params.get(field)
     if names is None:
         return ()

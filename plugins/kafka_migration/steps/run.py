@@ -1,4 +1,4 @@
-"""What every step of a run starts from: who it is, its frozen migration, its evidence, its clusters."""
+"""The basis of every step of a run: its identity, frozen migration, evidence and clusters."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class PlanOffsets:
 
 
 class MigrationRun:
-    """One DAG run of one migration, seen from inside one of its tasks (or its trigger).
+    """One DAG run of one migration, as seen by one of its tasks or triggers.
 
-    Nothing is read or connected before it is asked for.
+    Files are read and connections are opened only when they are needed.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class MigrationRun:
         self.identity = identity
         self.params = params
         self.nightly_mode = nightly_mode
-        # What Airflow keeps of the run; `None` for one that only looks.
+        # The digests that Airflow keeps for the run; `None` for a read-only view.
         self.keeper = keeper
         self.tasks = tasks
         self.deployment = deployment
@@ -65,12 +65,12 @@ class MigrationRun:
         self.ledger = LedgerStore(root, migration_name, identity.holder, deployment.anchor(migration_name))
         self.stop_requests = StopRequestStore(root, migration_name)
         self.news = NewsStore(root, migration_name)
-        # Set when nobody waits any more for what a thread of this run does.
+        # Set when the trigger has ended, so that its threads must not start anything.
         self.has_left = threading.Event()
         self._host: MirrorHost | None = None
 
     def to_arguments(self) -> dict[str, Any]:
-        """Return what a trigger needs to find the run again: ids, params and digests, as plain JSON values."""
+        """Return what a trigger needs to rebuild this object: ids, params and digests, as plain JSON values."""
         return {
             "migration": self.name,
             "dag_id": self.identity.dag_id,
@@ -83,31 +83,31 @@ class MigrationRun:
         }
 
     def evidence_of(self, holder: str) -> RunEvidence:
-        """Return what a run that cut over left, by how that signs itself, as the ledger knows it."""
+        """Return the evidence of another run, by its holder name; the ledger knows its digests."""
         identity = RunIdentity.from_holder(holder)
         return RunEvidence(self.deployment.evidence_root, self.name, identity, self.ledger.known().keeper_of(identity))
 
     @property
     def kept(self) -> Kept:
-        """What Airflow keeps of the run's evidence; nothing for a run that only looks."""
+        """What Airflow keeps about the run's evidence; empty for a read-only view."""
         return self.keeper.kept() if self.keeper is not None else Kept()
 
     @cached_property
     def request(self) -> RunRequest:
-        """What was asked for; raises `Refused` when that makes no sense."""
+        """The parameters of the run; raises `Refused` if they are invalid."""
         return RunRequest.from_params(self.params, self.nightly_mode, is_rollback=self.identity.is_rollback)
 
     @cached_property
     def occasion(self) -> Occasion:
-        """What the run is for and how long it may act, as its preflight decided."""
+        """The purpose and the time limits of the run, as decided by its preflight."""
         document = self.evidence.require(Kind.PREFLIGHT)
         return Occasion.from_document(document["occasion"])
 
     @cached_property
     def migration(self) -> Migration:
-        """The migration as the first task froze it, limited to the topics asked for.
+        """The migration as frozen by the first task, limited to the requested topics.
 
-        Where the run mirrors, what earlier runs cut over is left out: these topics have producers on the target.
+        A run that mirrors leaves out topics that earlier runs cut over, because these have producers on the target.
         """
         migration = self.whole_migration.limited_to(self.request.topics)
         return migration.without(self.moved_topics) if self.request.mode.mirrors else migration
@@ -119,23 +119,23 @@ class MigrationRun:
 
     @cached_property
     def whole_migration(self) -> Migration:
-        """The migration as the first task froze it, with all topics of the file."""
+        """The migration as frozen by the first task, with all topics of the file."""
         return load_migration(self.evidence.frozen_migration(), where=f"{self.name} (frozen)")
 
     def live_migration(self) -> Migration:
-        """Return the migration as its file says now; only who may approve is taken from there."""
+        """Return the migration from the current file; only the approvers are taken from it."""
         return load_migration_file(self.deployment.migrations_folder / f"{self.name}.yaml")[1]
 
     @property
     def topics_of_groups(self) -> tuple[str, ...]:
-        """The topics on which groups are moved: the run's, and those cut over before, of groups that stayed behind."""
+        """The topics on which groups are moved: the run's topics, and those of earlier cutovers."""
         return (*self.migration.topics, *sorted(self.moved_topics))
 
     @cached_property
     def target_names(self) -> Mapping[str, str]:
-        """What topics are called on the target, by name: all of the file, and all that were ever copied.
+        """The names on the target of all topics in the file and all topics that were ever copied, by source name.
 
-        Empty where they keep their names.
+        Empty if topics keep their names.
         """
         whole = self.whole_migration
         if not whole.renames:
@@ -149,7 +149,7 @@ class MigrationRun:
 
     @cached_property
     def target(self) -> KafkaCluster:
-        """The target cluster; the migration's topics go by their names on the source."""
+        """The target cluster; the migration's topics are addressed by their source names."""
         return RenamedTopics(self.bare_target, self.target_names) if self.target_names else self.bare_target
 
     @cached_property
@@ -159,7 +159,7 @@ class MigrationRun:
 
     @cached_property
     def engine(self) -> MirrorEngine:
-        """The kind of MirrorMaker that the migration names."""
+        """The MirrorMaker engine that the migration uses."""
         return self.deployment.engine_of(self.migration, self.source, self.target)
 
     @property
@@ -170,14 +170,14 @@ class MigrationRun:
         return self._host
 
     def close(self) -> None:
-        """Close the connections to the MirrorMaker host and the clusters, as far as there are any."""
+        """Close all open connections to the MirrorMaker host and the clusters."""
         if self._host is not None:
             self._host.close()
         for made in vars(self).keys() & {"source", "bare_target"}:
             getattr(self, made).close()
 
     def describe(self, side: Side, topics: Collection[str] | None = None) -> Mapping[str, TopicDescription]:
-        """Return topics on one side, those of the migration if none are named; one that does not exist is missing."""
+        """Return topics of one side, by default those of the migration; topics that do not exist are left out."""
         reader = self.source if side == "source" else self.target
         return reader.describe_topics(self.migration.topics if topics is None else tuple(sorted(topics)))
 
@@ -191,7 +191,7 @@ class MigrationRun:
         return self.clock.now().isoformat(timespec="seconds")
 
     def refused(self, task_id: str, error: FindingsError) -> None:
-        """Record why a task refused or failed on purpose, so that `finish` can tell it from an accident."""
+        """Record why a task refused or failed on purpose, so that `finish` can distinguish it from a crash."""
         findings = [finding.to_document() for finding in error.findings]
         document = {"task": task_id, "at": self.now(), "error": type(error).__name__, "findings": findings}
         self.evidence.write(Kind.REFUSAL, document)

@@ -1,4 +1,4 @@
-"""What Python does inside Spark's tasks to find the differences of keys: sorted record hashes in, differences out."""
+"""The Python part of Spark's tasks that find the differences of keys: sorted record hashes in, differences out."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from kafka_digest.keys.alignment import FIELDS, UNCLASSIFIED, Difference, Known,
 from kafka_digest.keys.arrow_columns import schema_of
 from kafka_digest.keys.whole_keys import Columns, key_begins, whole_keys
 
-# Where a row comes from: the ranges compared; those of the source read with aborted transactions; what logs hold before
-# and behind them, of each key only the newest, a tombstone if any of them is.
+# The origin of a row: the compared ranges; the source's ranges read with aborted transactions; the logs before and
+# after the ranges, with only the newest record of each key, as a tombstone if any of them is one.
 SOURCE, TARGET, UNCOMMITTED, SOURCE_BEFORE, TARGET_BEFORE, SOURCE_BEHIND, TARGET_BEHIND = range(7)
-# Rows of one key are together, sorted by side, partition and offset.
+# Rows of one key are adjacent, sorted by side, partition and offset.
 HASHED = ("unit", "key", "side", "partition", "offset", "record", *FIELDS, "tombstone", "keyless")
-# The hashes are those of the difference's record, of the source's where both sides have one.
+# The hashes belong to the difference's record, to the source's record if both sides have one.
 DIFFERENCES = (
     "unit int, key bigint, record bigint, value bigint, headers bigint, timestamp bigint, keyless boolean, "
     "label string, otherwise string, fields array<string>, "
@@ -28,18 +28,18 @@ DIFFERENCES = (
 PLACES = ("source_partition", "source_offset", "target_partition", "target_offset")
 _SCHEMA = schema_of(DIFFERENCES)
 
-# A key with more records than this, on both sides together, is not aligned: half a gigabyte would not be enough.
+# A key with more records than this on both sides together is not aligned: it would need more than half a gigabyte.
 MAX_RECORDS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What is known of units, each pair of source and target.
+    """What is known about units; each pair is source and target.
 
-    :param compacted: those whose topic the side compacts, and from whose ranges something is gone
-    :param expired: those of which the side has deleted the beginning
-    :param goes_on: those whose logs have something behind the ranges; asked of compacted topics only
-    :param tails: those whose target ranges may hold what came behind the source's
+    :param compacted: units whose topic the side compacts, and whose ranges have lost records
+    :param expired: units of which the side has deleted the beginning
+    :param goes_on: units whose logs have records after the ranges; only read for compacted topics
+    :param tails: units whose target ranges may hold records from after the source's ranges
     """
 
     compacted: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
@@ -54,7 +54,7 @@ NO_CIRCUMSTANCES = Circumstances()
 def differences(
     batches: Iterable[pa.RecordBatch], circumstances: Circumstances = NO_CIRCUMSTANCES
 ) -> Iterator[pa.RecordBatch]:
-    """Align the keys that these rows hold; `HASHED` rows in, `DIFFERENCES` out."""
+    """Align the keys of these rows; `HASHED` rows in, `DIFFERENCES` out."""
     for columns in _keys(batches):
         unit, keyless = int(columns[0][0]), bool(columns[-1][0])
         source, target = (_records(columns, side) for side in (SOURCE, TARGET))
@@ -85,13 +85,13 @@ def _is_in(unit: int, sides: tuple[frozenset[int], frozenset[int]]) -> tuple[boo
 
 
 def _is_before(columns: Columns, side: int, beside: int) -> bool:
-    """Whether a side holds the key before its ranges, in the partition where it has it if it still has any."""
+    """Whether a side holds the key before its ranges, in the key's present partition if it still has records."""
     ours, before = (set(columns[3][_rows_of(columns, number)].tolist()) for number in (side, beside))
     return bool(before & ours if ours else before)
 
 
 def _aborted(columns: Columns) -> tuple[int, ...]:
-    """Return the hashes of the source's records that a reader of committed ones does not see."""
+    """Return the hashes of the source's records that a `read_committed` consumer does not see."""
     every, committed = (_records(columns, side) for side in (UNCOMMITTED, SOURCE))
     if not len(every):
         return ()
@@ -107,7 +107,7 @@ def _found(source: Records, target: Records, known: Known, *, keyless: bool) -> 
 
 
 def _keys(batches: Iterable[pa.RecordBatch]) -> Iterator[Columns]:
-    """Return the rows of each key; of one that is too long only so many as show it."""
+    """Return the rows of each key; a key with too many records is cut just above the limit."""
     for columns in whole_keys(batches, HASHED, most=MAX_RECORDS + 1):
         edges = [0, *key_begins(columns).tolist(), len(columns[0])]
         for start, end in pairwise(edges):

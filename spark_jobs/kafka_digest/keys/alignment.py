@@ -1,31 +1,31 @@
-"""What is different in one key's records: two sequences of record hashes in, labelled differences out. numpy only.
+"""Finds the differences in one key's records: two sequences of record hashes in, labelled differences out. numpy only.
 
-The two sequences are aligned by their longest common subsequence, the explanation with the fewest records lost or
-added. What stays outside is labelled, in this order of precedence:
+The two sequences are aligned by their longest common subsequence, which explains them with the fewest lost or added
+records. The other records are labelled, in this order of precedence:
 
-1. **moved**: the record is there, but in another target partition than the rest of its key
-2. **reordered**: the record is on both sides, before or after others than it should be
-3. **aborted**: a target record more, which the source holds in an aborted transaction
-4. **compacted**, **unproved**, **expired**: only one side has records before the first aligned one, and the other may
-   have deleted them: because it has newer ones of the key, or the key ended with a tombstone and is gone (`unproved`
-   where only a tombstone that nobody can read any more would explain it), or by their age
-5. **stale**, **duplicate**: a target record more, which the source has, and the target has it already; stale where it
-   stands behind the last record of its key and is not that one, so that the key ends with an old record. If records
-   appear on the target for the first time in another order than on the source, that is no replay, and they are *extra*
-6. **altered**: a source and a target record between the same aligned neighbours, with some of their fields alike; or
-   as many on both sides
+1. **moved**: the record exists, but in another target partition than the rest of its key
+2. **reordered**: the record exists on both sides, but at another place in the order
+3. **aborted**: an additional target record, which the source holds in an aborted transaction
+4. **compacted**, **unproved**, **expired**: only one side has records before the first aligned one, and the other side
+   may have deleted them. Compacted: it has newer records of the key, or the key ended with a tombstone and is gone.
+   Unproved: only a tombstone that can no longer be read would explain it. Expired: retention deleted them by age
+5. **stale**, **duplicate**: an additional target record that the source has and the target already has. It is stale if
+   it follows the last record of its key and differs from it, so that the key ends with an old record. If records first
+   appear on the target in another order than on the source, that is not a replay, and they are *extra*
+6. **altered**: a source and a target record between the same aligned neighbours, with some equal fields; or equal
+   numbers of records on both sides
 7. **missing**, **extra**: a source record, a target record
 
-Why only there: of a key in one partition, compaction leaves at most the newest record of what it has cleaned, and all
-that came after, so it takes a beginning, as retention does. Of a key in several source partitions nothing is explained
-by compaction: what it may have taken is unproved.
+Compaction only explains records before the first aligned one: in one partition it keeps at most the newest record of
+the cleaned part of a key, and all later records. So it removes a beginning, as retention does. For a key in several
+source partitions compaction explains nothing: what it may have removed is unproved.
 
-How much compaction may explain at all is not known here, key by key; `compaction.py` sees to it. So each difference
-that it explains here says what it would be `otherwise`.
+How many differences compaction can explain is not known per key; `compaction.py` limits it. So each difference that is
+explained here also has the label that it would have `otherwise`.
 
-A key that several source partitions hold is **interleaved**, which is no damage: the order of its records is compared
-within each of them. Records that are identical in every field are one as good as the other; then one of several equal
-explanations is given.
+A key in several source partitions is **interleaved**. That is not damage: the order of its records is compared within
+each partition. Records that are identical in every field are interchangeable, and one of several equal explanations is
+given.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ LABELS = (
     *(MISSING, EXTRA, ALTERED, MOVED, REORDERED, DUPLICATE, STALE),
     *(ABORTED, COMPACTED, EXPIRED, UNPROVED, INTERLEAVED, UNCLASSIFIED),
 )
-# The parts of a record beside its key that are told apart.
+# The parts of a record, without its key, that are compared separately.
 FIELDS = PAYLOAD
 
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Records of one key on one side, by partition and then offset: where they are, and hashes of what they hold."""
+    """Records of one key on one side, by partition and then offset: their places and the hashes of their content."""
 
     partitions: NDArray[np.int32]
     offsets: Hashes
@@ -72,22 +72,22 @@ class Records:
 
     @property
     def runs(self) -> Counter[bytes]:
-        """What each partition holds, without its number: equal runs have equal digests."""
+        """The content of each partition, without its number: equal runs have equal digests."""
         return Counter(self.records[places].tobytes() for places in self.by_partition)
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a key beside its records in the ranges compared; pairs are of source and target.
+    """What is known about a key in addition to its records in the compared ranges; pairs are source and target.
 
-    :param compacted: whether a side may have deleted records of the key that have newer ones
+    :param compacted: whether compaction may have deleted records of the key
     :param expired: whether records may have been deleted from the beginning of the ranges
-    :param before: whether the partition that has the key holds it before the ranges; asked of compacted topics only
-    :param behind: the same behind the ranges
-    :param deleted_behind: whether one of these is a tombstone
-    :param goes_on: whether the log has anything behind the ranges, of whatever key
-    :param has_tail: whether the target's ranges may end with records from behind the source's, as they do where
-        MirrorMaker was killed
+    :param before: whether the key's partition holds the key before the ranges; only read for compacted topics
+    :param behind: whether it holds the key after the ranges
+    :param deleted_behind: whether a record after the ranges is a tombstone
+    :param goes_on: whether the log has records of any key after the ranges
+    :param has_tail: whether the target's ranges may end with records from after the source's ranges, as after a kill of
+        MirrorMaker
     :param aborted: hashes of the key's records in aborted transactions of the source
     """
 
@@ -105,9 +105,9 @@ NOTHING_KNOWN = Known()
 
 
 class Difference(NamedTuple):
-    """One difference of a key: the places of its records among the key's, `None` where a side has none.
+    """One difference of a key: the places of its records within the key, `None` if a side has none.
 
-    `otherwise` is the label that a record would have which compaction cannot explain.
+    `otherwise` is the label of the record if compaction cannot explain it.
     """
 
     label: str
@@ -118,10 +118,10 @@ class Difference(NamedTuple):
 
 
 def align(source: Records, target: Records, known: Known = NOTHING_KNOWN) -> list[Difference]:
-    """Return all differences of one key; none if both sides hold the same runs, in whatever partitions.
+    """Return all differences of one key; none if both sides hold the same runs in any partitions.
 
-    Order is compared within each source partition: between records of several source partitions there is none. On the
-    target the key's partition is the one that holds most of it.
+    Order is compared within each source partition; records of different source partitions have no order. On the target
+    the key's partition is the one with most of its records.
     """
     if source.runs == target.runs:
         return []
@@ -129,7 +129,7 @@ def align(source: Records, target: Records, known: Known = NOTHING_KNOWN) -> lis
 
 
 def surplus(source: int, target: int, known: Known = NOTHING_KNOWN) -> list[Difference]:
-    """Return the differences between so many identical records on either side, which have no order."""
+    """Return the differences between these numbers of identical records, which have no order."""
     missing, more = range(target, source), range(source, target)
     absent = EXPIRED if known.expired[1] else MISSING
     again = EXPIRED if known.expired[0] else DUPLICATE if source else EXTRA
@@ -144,14 +144,14 @@ def surplus(source: int, target: int, known: Known = NOTHING_KNOWN) -> list[Diff
 def _keyless(
     label: str, otherwise: str, is_compacted: bool, *, source: int | None = None, target: int | None = None
 ) -> Difference:
-    """Return the difference of a record without a key: a log that is compacted keeps none of those."""
+    """Return the difference of a record without a key; a compacted log keeps no such records."""
     if is_compacted:
         return Difference(COMPACTED, source, target, otherwise=otherwise)
     return Difference(label, source, target)
 
 
 class _Key:
-    """The records of a key with what of them is explained already."""
+    """The records of a key, and which of them are already explained."""
 
     def __init__(self, source: Records, target: Records, known: Known) -> None:
         self.source, self.target, self.known = source, target, known
@@ -183,7 +183,7 @@ class _Key:
     def _aligned(self, source: Hashes, target: Hashes) -> tuple[Hashes, Hashes]:
         """Return a longest common subsequence.
 
-        Of a compacted key that is the end of the source's records if it can be, and of identical records the last ones.
+        For a compacted key it prefers the end of the source's records, and the last of identical records.
         """
         if not any(self.known.compacted):
             return common_subsequence(source, target)
@@ -194,17 +194,17 @@ class _Key:
         return len(source) - 1 - ours[::-1], len(target) - 1 - theirs[::-1]
 
     def _is_ambiguous(self) -> bool:
-        """Whether the source has identical records of the key, and the target nothing that is not the source's.
+        """Whether the source has identical records of the key, and the target only records that the source has.
 
-        Then more may look alike than what was copied from one another.
+        Then records may be equal although one is not the copy of the other.
         """
         has_twins = len(np.unique(self.source.records)) < len(self.source)
         return has_twins and (self.known.has_tail or bool(np.isin(self.target.records, self.source.records).all()))
 
     def _is_tail_only(self) -> bool:
-        """Whether all that the target has comes from behind the source's range, though some of it looks the same.
+        """Whether all target records come from after the source's range, although some look the same.
 
-        Had it any of the range, it would have the newest of them.
+        If the target had any record of the range, it would have the newest one.
         """
         known = self.known
         is_possible = known.has_tail and known.compacted[1] and known.behind[0] and not known.before[1]
@@ -216,7 +216,7 @@ class _Key:
         self.left_source[sources[ours]] = self.left_target[targets[theirs]] = False
 
     def _match_shared(self, several: Sequence[NDArray[np.int64]], home: Hashes) -> None:
-        """Match records that several source partitions hold by their number: which is which, nobody can tell."""
+        """Match records that occur in several source partitions by count, because they cannot be distinguished."""
         held = Counter(record for places in several for record in set(self.source.records[places].tolist()))
         for record in (record for record, partitions in held.items() if partitions > 1):
             sources = np.flatnonzero(self.source.records == record)
@@ -225,7 +225,7 @@ class _Key:
             self._match(sources, targets, number, number)
 
     def _identical(self, label: str, among: NDArray[np.bool_]) -> Iterator[Difference]:
-        """Pair what is left of both sides by being identical, first with first."""
+        """Pair the remaining identical records of both sides, first with first."""
         waiting: defaultdict[int, deque[int]] = defaultdict(deque)
         for place in np.flatnonzero(self.left_target & among).tolist():
             waiting[int(self.target.records[place])].append(place)
@@ -237,7 +237,7 @@ class _Key:
                 yield Difference(label, place, theirs)
 
     def _perhaps_compacted(self) -> NDArray[np.bool_]:
-        """Return the first records of the source that it has once more later on: the target need not have both."""
+        """Return the first source records that the source repeats later: the target need not have both."""
         aligned = ~self.left_source
         if not self.known.compacted[1] or not aligned.any():
             return np.zeros(len(self.source), np.bool_)
@@ -254,7 +254,7 @@ class _Key:
                 yield Difference(ABORTED, None, place)
 
     def _deleted(self, aligned_source: NDArray[np.bool_], aligned_target: NDArray[np.bool_]) -> Iterator[Difference]:
-        """Label what the other side may have deleted since it was copied."""
+        """Label the records that the other side may have deleted after the copy."""
         if len(self.source.by_partition) > 1:
             yield from self._explained(UNPROVED, *self._unproved(aligned_source))
         gaps = _gaps((self.left_source, aligned_source), (self.left_target, aligned_target))
@@ -267,7 +267,7 @@ class _Key:
             yield from self._explained(self._deletion(by=0, is_last=is_last), [], theirs)
 
     def _explained(self, label: str | None, ours: Sequence[int], theirs: Sequence[int]) -> Iterator[Difference]:
-        """Give records that one side has deleted a label, and say what they would be had it not."""
+        """Label records that one side has deleted, with the label that they would have otherwise."""
         if label is None:
             return
         self.left_source[ours] = self.left_target[theirs] = False
@@ -279,35 +279,35 @@ class _Key:
             yield Difference(label, None, place, otherwise=more or (DUPLICATE if again[place] else EXTRA))
 
     def _again(self) -> NDArray[np.bool_]:
-        """Return which records of the target the source has too, or the target once more later on."""
+        """Return which target records the source has too, or the target repeats later."""
         records = self.target.records
         lasts = len(records) - 1 - np.unique(records[::-1], return_index=True)[1]
         return np.isin(records, self.source.records) | ~np.isin(np.arange(len(records)), lasts)
 
     def _deletion(self, *, by: int, is_last: bool) -> str | None:
-        """Return why a side may have deleted the first records of the key; `is_last`: it has nothing else of them."""
+        """Return why a side may have deleted the first records of the key; `is_last`: it has no other records of it."""
         found = None
-        # A cleaner that took one of these would have taken all that came before the ranges.
+        # A cleaner that removed one of these would also have removed all records before the ranges.
         if self.known.compacted[by] and not self.known.before[by] and len(self.source.by_partition) <= 1:
             found = self._compaction(by) if is_last else COMPACTED
         return EXPIRED if self.known.expired[by] and found in {None, UNPROVED} else found
 
     def _compaction(self, by: int) -> str | None:
-        """Return whether compaction took all that a side had of the key in its ranges; `None`: it cannot have."""
+        """Return whether compaction removed all records of the key from a side's ranges; `None`: it cannot have."""
         known, other = self.known, 1 - by
         if known.behind[by]:
-            # What the target has behind its ranges comes from behind those of the source, which still has it.
+            # Target records after the ranges come from after the source's ranges, and the source still has them.
             return COMPACTED if by == 0 or known.behind[0] else None
         if (self.source, self.target)[other].tombstones[-1]:
             return COMPACTED
         if by == 0:
             found = COMPACTED if known.deleted_behind[1] else UNPROVED
             return found if known.goes_on[0] else None
-        # The source has forgotten nothing that came behind a record which it still has.
+        # The source has lost no record that came after one which it still has.
         return UNPROVED if known.deleted_behind[0] and (known.goes_on[1] or known.has_tail) else None
 
     def _unproved(self, aligned_source: NDArray[np.bool_]) -> tuple[list[int], list[int]]:
-        """Return what compaction may have taken of a key in several source partitions."""
+        """Return the records that compaction may have removed from a key in several source partitions."""
         sides = (self.source, self.target)
         ours: list[int] = []
         theirs: list[int] = []
@@ -331,9 +331,9 @@ class _Key:
             yield Difference(STALE if place in stale else DUPLICATE, None, place)
 
     def _is_replay(self, home: Hashes) -> bool:
-        """Whether records appear on the target for the first time in the source's order: a replay only goes back.
+        """Whether records first appear on the target in the source's order, because a replay only goes back.
 
-        Of several source partitions the order is not known, and of a compacted target not what came first.
+        The order is unknown for several source partitions, and the first appearance for a compacted target.
         """
         if len(self.source.by_partition) > 1 or self.known.compacted[1]:
             return True
@@ -341,7 +341,7 @@ class _Key:
         return np.array_equal(source[np.isin(source, target)], target[np.isin(target, source)])
 
     def _behind_the_last(self, again: NDArray[np.bool_], home: Hashes) -> frozenset[int]:
-        """Return the records again that end the key on the target, unless its last one ends it on the source too."""
+        """Return the repeated records at the end of the key on the target, unless the last one also ends the source."""
         lasts = {int(self.source.records[places[-1]]) for places in self.source.by_partition}
         if not len(home) or int(self.target.records[home[-1]]) in lasts:
             return frozenset()
@@ -349,9 +349,9 @@ class _Key:
         return frozenset(home[others[-1] + 1 if len(others) else 0 :].tolist())
 
     def _rest(self, aligned_source: NDArray[np.bool_], aligned_target: NDArray[np.bool_]) -> Iterator[Difference]:
-        """Label what only one side has, between each two aligned records."""
+        """Label the records that only one side has, between each two aligned records."""
         if len(self.source.by_partition) > 1:
-            # Between several source partitions there is no order, so there are no gaps either.
+            # Several source partitions have no common order, so there are no gaps.
             aligned_source, aligned_target = np.zeros_like(aligned_source), np.zeros_like(aligned_target)
         gaps = _gaps((self.left_source, aligned_source), (self.left_target, aligned_target))
         for gap in sorted(gaps):
@@ -365,7 +365,7 @@ class _Key:
             yield from (Difference(EXTRA, None, place) for place in theirs if place not in paired)
 
     def _alike(self, ours: Sequence[int], theirs: Sequence[int]) -> dict[int, int]:
-        """Pair records of a gap that share their value, else those that share their timestamp, first with first."""
+        """Pair records of a gap with the same value, then those with the same timestamp, first with first."""
         pairs: dict[int, int] = {}
         for field in ("value", "timestamp"):
             number, taken = FIELDS.index(field), set(pairs.values())
@@ -390,7 +390,7 @@ def _firsts(records: Hashes) -> Hashes:
 
 
 def _gaps(*sides: tuple[NDArray[np.bool_], NDArray[np.bool_]]) -> dict[int, tuple[list[int], list[int]]]:
-    """Return what is left of both sides by how many aligned records come before it."""
+    """Return the remaining records of both sides by the number of aligned records before them."""
     gaps: defaultdict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for side, (left, aligned) in enumerate(sides):
         before = np.cumsum(aligned)

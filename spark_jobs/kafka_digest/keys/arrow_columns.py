@@ -1,4 +1,4 @@
-"""Arrow schemas from the column lists that Spark is given, so that both sides of a Python task mean the same."""
+"""Arrow schemas made from Spark's column lists, so that Spark and the Python tasks use the same schema."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How much compaction may explain: of a side at most as many records as its ranges have holes.
+"""Limits what compaction may explain: at most as many records of a side as its ranges have offsets without a record.
 
-`alignment.py` looks at one key and cannot know that. Holes are offsets without a record: what the cleaner removed, and
-the markers and aborted records of transactions, which cannot be told from it.
+`alignment.py` sees only one key and cannot know the limit. Offsets without a record come from the cleaner, but also
+from transaction markers and aborted records, which look the same.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LACKING = "if(source_offset is null, 0, 1)"
 
 
 class Share(NamedTuple):
-    """Differences of a unit that compaction explains: which side deleted, their label, and what it would be else."""
+    """Differences of a unit that compaction explains: the side that deleted, their label and their label otherwise."""
 
     unit: int
     side: int
@@ -30,11 +30,11 @@ class Share(NamedTuple):
 
 
 def too_many(counts: Mapping[Share, int], holes: Mapping[tuple[int, int], int]) -> dict[Share, int]:
-    """Return how many differences compaction cannot explain, because that many records cannot be gone.
+    """Return how many differences compaction cannot explain, because more records differ than can be deleted.
 
-    Duplicates come first: a replay of records that the source has deleted since looks like more that it deleted.
+    Duplicates come first: a replay of records that the source has since deleted looks like further deletions.
 
-    :param holes: by unit and side
+    :param holes: the offsets without a record, by unit and side
     """
     excess: defaultdict[tuple[int, int], int] = defaultdict(int)
     for share, count in counts.items():
@@ -50,9 +50,9 @@ def too_many(counts: Mapping[Share, int], holes: Mapping[tuple[int, int], int]) 
 
 
 def within_holes(aligned: DataFrame, holes: Mapping[tuple[int, int], int]) -> DataFrame:
-    """Return differences of which compaction explains no more than the holes allow; the last ones are not explained.
+    """Return the differences, with no more explained by compaction than the limit; the last ones stay unexplained.
 
-    :param aligned: is read twice, so it should be kept
+    :param aligned: is read twice, so it should be cached
     """
     from pyspark.sql import Window, functions
 

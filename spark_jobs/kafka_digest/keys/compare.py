@@ -1,4 +1,4 @@
-"""What is compared by key as a whole, and its comparison: buckets of both sides first, then every difference."""
+"""Units that are compared by key as a whole: first the buckets of both sides, then every difference."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-# How often a comparison is repeated at most while a log cleaner runs.
+# The maximum number of comparisons while a log cleaner runs.
 _ATTEMPTS = 3
 NO_RECORDS = {"records": 0, "key_value_bytes": 0, "first_offset": None, "last_offset": None}
 
 
 @dataclass(slots=True)
 class Unit:
-    """Ranges of both sides that are compared as a whole, and what was found out about them.
+    """Ranges of both sides that are compared as a whole, and the result.
 
-    :param window: one of the windows of the request that it is about; all have the same generation and topics
+    :param window: one of the unit's windows in the request; all have the same generation and topics
     :param topic: a number that units of one topic share; a record may have moved between them
-    :param ranges: what is read of each side
-    :param recounted: by side, how many records were left when they were counted again
+    :param ranges: the ranges that are read on each side
+    :param recounted: by side, the number of records left when they were counted again
     """
 
     number: int
@@ -47,13 +47,13 @@ class Unit:
     recounted: dict[str, int] = field(default_factory=dict)
 
     def holes(self, side: str) -> int:
-        """Return how many offsets of a side's ranges hold no record."""
+        """Return the number of offsets without a record in a side's ranges."""
         offsets = sum(piece.end - piece.start for piece in self.ranges[side] if not piece.is_empty)
         return offsets - self.recounted.get(side, self.totals[side][0])
 
     @property
     def topic_name(self) -> str:
-        """The source topic that it is about."""
+        """The source topic of the unit."""
         return str(self.window["topic"])
 
     def is_expired(self, side: str) -> bool:
@@ -65,7 +65,7 @@ class Unit:
         return self.counts.get((side, *place), NO_RECORDS)
 
     def note(self, row: Any) -> None:
-        """Take a row of `key_tasks.COMPARED`."""
+        """Add a row of `key_tasks.COMPARED`."""
         if row["kind"] == DIFFERING:
             self.buckets.add(row["bucket"])
             return
@@ -97,7 +97,7 @@ class Unit:
 
 
 class _Options(TypedDict):
-    """What both readings are told."""
+    """The parameters of both reads."""
 
     null_keys_have_order: bool
     tasks: int
@@ -105,10 +105,10 @@ class _Options(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class KeyComparison:
-    """Compares units of which no two read the same partition.
+    """Compares units that do not share a partition.
 
     :param null_keys_have_order: whether records without a key are compared in log order
-    :param killed: generations that ended ungracefully: their target ranges may hold what came after the source's
+    :param killed: generations that ended ungracefully: their target ranges may hold records after the source's ranges
     """
 
     clusters: Clusters
@@ -117,21 +117,21 @@ class KeyComparison:
     killed: Collection[int] = ()
 
     def run(self, units: Sequence[Unit]) -> None:
-        """Note in each unit what was found, and write the differences of those that differ. Raises `JobError`."""
+        """Store the result in each unit, and write the differences of units that differ. Raises `JobError`."""
         self._compare(units)
         damaged = [unit for unit in units if unit.buckets]
         if damaged:
             self._look_into(damaged)
 
     def _look_into(self, units: Sequence[Unit], attempts: int = _ATTEMPTS) -> None:
-        """Write the differences of these units; what cannot be read again stays unclassified.
+        """Write the differences of these units; a unit that cannot be read again stays unclassified.
 
-        That they differ is proved, so it is reported rather than lost. Units that a log cleaner changed meanwhile are
-        looked into again.
+        The difference itself is proved and is always reported. Units that a log cleaner changed meanwhile are examined
+        again.
         """
         again: list[Unit] = []
         try:
-            with naming(f"looking into {len(units)} topics or partitions that differ"):
+            with naming(f"examining {len(units)} topics or partitions that differ"):
                 aligned = self._aligned(units).persist()
                 try:
                     explained = explained_buckets(aligned)
@@ -157,7 +157,7 @@ class KeyComparison:
         return within_holes(aligned, {(u.number, n): u.holes(side) for u in units for n, side in enumerate(SIDES)})
 
     def _doubtful(self, found: DataFrame, units: Sequence[Unit], explained: Mapping[int, set[int]]) -> list[Unit]:
-        """Return the units of compacted topics that are not explained: a cleaner may have run between two readings."""
+        """Return the unexplained units of compacted topics: a cleaner may have run between two reads."""
         compacted = [unit for unit in units if self._compacts(unit)]
         if not compacted:
             return []
@@ -166,7 +166,7 @@ class KeyComparison:
         return [u for u in compacted if u.number in numbers or u.buckets - explained.get(u.number, set())]
 
     def _cleaned_meanwhile(self, units: Sequence[Unit]) -> list[Unit]:
-        """Count the records of these units again, and return those that have fewer than before."""
+        """Count the records of these units again, and return the units that have fewer than before."""
         changed: set[int] = set()
         for side in SIDES:
             there = [unit for unit in units if self._compacts(unit, side)]
@@ -181,9 +181,9 @@ class KeyComparison:
         return [unit for unit in units if unit.number in changed]
 
     def _count_unexplained(self, units: Sequence[Unit], explained: Mapping[int, set[int]]) -> None:
-        """Count buckets that differ and whose keys are all equal: the logs changed between the readings.
+        """Count buckets that differ although all their keys are equal: the logs changed between the reads.
 
-        Where they are compacted they may; then the second reading is the proof.
+        This is allowed for compacted topics; then the second read is the proof.
         """
         for unit in units:
             label = COMPACTED if self.has_lost_records(unit) else UNCLASSIFIED
@@ -215,7 +215,7 @@ class KeyComparison:
     def _explaining(
         self, units: Sequence[Unit], around: Mapping[str, tuple[list[SideRange], list[SideRange]]]
     ) -> Iterator[KeyedSide]:
-        """Return what else explains differences: uncommitted records, and what logs hold beside the ranges."""
+        """Return other data that explains differences: uncommitted records, and what logs hold outside the ranges."""
         frames = [
             (number + SIDES.index(side), side, self.clusters.read(side, pieces))
             for side, (before, behind) in around.items()
@@ -228,15 +228,15 @@ class KeyComparison:
                 yield KeyedSide(number, frame, _places(units, side))
 
     def _around(self, units: Sequence[Unit]) -> dict[str, tuple[list[SideRange], list[SideRange]]]:
-        """Return by side what the logs of compacted units hold before and behind their ranges.
+        """Return, by side, what the logs of compacted units hold before and after their ranges.
 
-        The target's end is asked for first: what it holds was on the source before.
+        The target's end is read first: its records were on the source before.
         """
         compacted = [unit for unit in units if self._compacts(unit)]
         return {side: self.clusters.around(side, _pieces(compacted, side)) for side in reversed(SIDES)}
 
     def _compacts(self, unit: Unit, *sides: str) -> bool:
-        """Whether one of these sides deletes records of the unit that have newer ones; any side, if none is named."""
+        """Whether one of these sides compacts the unit's topic; without arguments, whether any side does."""
         return any(unit.topic_name in self.clusters.compacted[side] for side in sides or SIDES)
 
     def _aligned(self, units: Sequence[Unit]) -> DataFrame:
@@ -274,6 +274,6 @@ def _pair(numbers: Callable[[str], Collection[int]]) -> tuple[frozenset[int], fr
 
 
 def _going_on(units: Iterable[Unit], side: str, behind: Iterable[SideRange]) -> set[int]:
-    """Return the numbers of the units whose logs have something behind their ranges."""
+    """Return the numbers of the units whose logs have records after their ranges."""
     places = {piece.place for piece in behind if not piece.is_empty}
     return {unit.number for unit in units if any(piece.place in places for piece in unit.ranges[side])}

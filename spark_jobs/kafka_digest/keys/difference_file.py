@@ -1,4 +1,4 @@
-"""All differences of a validation as one Parquet file, and its summary: how many of each kind, and the first."""
+"""All differences of a validation as one Parquet file, and its summary: the count of each kind and the first ones."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _NAMED = ("generation", "topic", "target_topic")
 
 @dataclass(slots=True)
 class DifferenceFile:
-    """Grows by the differences of one round after the other; there is no file before the first.
+    """Collects the differences of each round; the file does not exist before the first round.
 
-    Spark's executors write it, so they must reach its place; where they do not, differences are unclassified.
+    Spark's executors write it, so they must have access to its path; otherwise differences stay unclassified.
     """
 
     session: SparkSession
@@ -34,18 +34,18 @@ class DifferenceFile:
     _counted: dict[tuple[int, str], int] = field(default_factory=dict)
 
     def add(self, found: DataFrame, windows: Mapping[int, Mapping[str, Any]]) -> None:
-        """Write differences, each with a window of its unit for the names."""
+        """Write differences, each with the names from a window of its unit."""
         names = [(number, *(window[name] for name in _NAMED)) for number, window in windows.items()]
         named = small_table(self.session, names, "unit int, generation int, topic string, target_topic string")
         columns = ("unit", *_NAMED, "label", "fields", *PLACES)
         rows = found.drop("topic").join(functions.broadcast(named), "unit").select(*columns)
         rows.write.mode("append" if self._is_begun else "overwrite").parquet(self.location)
-        # Executors may have written it where the driver cannot read it: then nothing is known of the differences.
+        # If executors wrote it to a path that the driver cannot read, the differences are unknown.
         self.session.read.parquet(self.location)
         self._is_begun = True
 
     def add_counts(self, label: str, counts: Mapping[int, int]) -> None:
-        """Count buckets of units that differ and of which no difference is named, under a label."""
+        """Count, under a label, buckets of units that differ without a known difference."""
         self._counted.update({(unit, label): count for unit, count in counts.items() if count})
 
     def named(self, units: Collection[int]) -> DataFrame:
@@ -55,9 +55,9 @@ class DifferenceFile:
         return self.session.read.parquet(self.location).where(functions.col("unit").isin(*units))
 
     def summaries(self) -> dict[int, dict[str, Any]]:
-        """Return per unit the counts by kind and the first differences, in the order of the logs.
+        """Return, per unit, the counts by kind and the first differences, in log order.
 
-        Raises `JobError` if what was written cannot be read.
+        Raises `JobError` if the written file cannot be read.
         """
         with naming(f"reading the differences {self.location}"):
             found = self._read() if self._is_begun else {}
@@ -79,7 +79,7 @@ class DifferenceFile:
 
 
 def _first(rows: DataFrame) -> DataFrame:
-    # Damage first: of what is explained there may be very much.
+    # Damage first, because there may be very many explained differences.
     order = (functions.col("label").isin(ABORTED, COMPACTED, EXPIRED, INTERLEAVED), "partition", "offset", *PLACES)
     placed = rows.withColumns(
         {name: functions.coalesce(f"source_{name}", f"target_{name}") for name in ("partition", "offset")}

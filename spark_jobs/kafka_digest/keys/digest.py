@@ -1,4 +1,4 @@
-"""The digest `key-order-fmix64/2`: counts, content and order of every key, whatever partition the key is in.
+"""The digest `key-order-fmix64/2`: counts, content and order of every key, regardless of its partition.
 
 Input is one Kafka partition's range in log order, as two 64-bit hashes per record: of its key and of all the rest
 (`digest.py` defines both). A *run* is what one key has in one such range: `n` records with the hashes h_0 … h_n-1.
@@ -9,9 +9,9 @@ Input is one Kafka partition's range in log order, as two 64-bit hashes per reco
 - records without a key have the key hash `NULL_KEY`, and no order: their bucket is `NULL_BUCKET`, its digest the sum
   of `fmix64(h)`
 
-All sums are modulo 2^64. Buckets of different ranges add up, so the digest of several partitions is the sum of
-theirs; where every key lives in one partition, it does not depend on how many partitions there are. A changed
-key escapes with probability 2^-64. `fmix64` is the last step of MurmurHash3 (Austin Appleby, public domain).
+All sums are modulo 2^64. Buckets of different ranges can be added, so the digest of several partitions is the sum of
+theirs. If every key is in one partition, the digest does not depend on the number of partitions. A changed key stays
+undetected with probability 2^-64. `fmix64` is the last step of MurmurHash3 (Austin Appleby, public domain).
 
 numpy only; no Spark.
 """
@@ -27,7 +27,7 @@ DIGEST = "key-order-fmix64/2"
 BUCKET_BITS = 16
 BUCKETS = 1 << BUCKET_BITS
 NULL_BUCKET = BUCKETS
-# A key whose own hash is this one counts as null: its order is then not looked at, with probability 2^-64.
+# A key with this hash counts as null and its order is not checked; the probability is 2^-64.
 NULL_KEY = 0x6E756C6C6B657930
 
 _KEY_SHIFT = np.uint64(64 - BUCKET_BITS)
@@ -40,7 +40,7 @@ Places = NDArray[np.int64]
 
 
 def fmix64(values: Hashes) -> Hashes:
-    """Mix 64-bit values so that every bit depends on every bit; the array given is overwritten and returned."""
+    """Mix 64-bit values so that every bit depends on every bit; overwrites and returns the given array."""
     values ^= values >> _SHIFT
     values *= _FIRST
     values ^= values >> _SHIFT
@@ -56,7 +56,7 @@ def buckets_of(keys: Hashes) -> Places:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Records put together by key, each key's in log order.
+    """Records grouped by key, with each key's records in log order.
 
     `order` are the places of the records, `starts` where in it each of `keys` begins; keys ascend.
     """
@@ -67,15 +67,15 @@ class Groups:
 
     @property
     def lengths(self) -> Places:
-        """How many records each key has."""
+        """The number of records of each key."""
         return np.diff(self.starts, append=len(self.order))
 
 
 def grouped(keys: Hashes) -> Groups:
     """Group records by key without losing their order, by one sort of plain integers.
 
-    The integer is the upper part of the key's hash and the record's place. Two keys that share the upper part may
-    interleave; that is seen, and then the whole hashes are sorted, which takes longer.
+    The integer is the upper part of the key's hash and the record's place. Two keys with the same upper part may
+    interleave. This is detected, and then the complete hashes are sorted, which takes longer.
     """
     place_mask = np.uint64((1 << max(1, len(keys) - 1).bit_length()) - 1)
     packed = (keys & ~place_mask) | np.arange(len(keys), dtype=np.uint64)
@@ -111,12 +111,12 @@ class BucketSums:
 
     def add_without_order(self, records: Hashes) -> None:
         """Add the hashes of records without a key."""
-        # As slices, because numpy warns of a single number that wraps.
+        # As slices, because numpy warns when a single number overflows.
         self.records[NULL_BUCKET:] += np.uint64(len(records))
         self.digests[NULL_BUCKET:] += fmix64(records.copy()).sum(dtype=np.uint64)
 
     def add_sums(self, buckets: Places, records: Hashes, digests: Hashes) -> None:
-        """Add what another part of the same topic came to; a bucket may occur more than once."""
+        """Add the sums of another part of the same topic; a bucket may occur more than once."""
         np.add.at(self.records, buckets, records)
         np.add.at(self.digests, buckets, digests)
 
@@ -131,14 +131,14 @@ class BucketSums:
         return int(self.records.sum()), int(self.digests.sum(dtype=np.uint64))
 
     def differing(self, other: BucketSums) -> Places:
-        """Return the buckets that are not the same in both."""
+        """Return the buckets that differ."""
         return np.flatnonzero((self.records != other.records) | (self.digests != other.digests))
 
 
 class KeyRuns:
     """The runs of one range, carried from batch to batch: per key its number of records and its digest.
 
-    :param max_keys: so many keys are kept, of 24 bytes each (and the same again while they grow)
+    :param max_keys: the maximum number of keys in memory, at 24 bytes each (twice that while they grow)
     """
 
     def __init__(self, max_keys: int) -> None:
@@ -148,7 +148,7 @@ class KeyRuns:
     def add(self, keys: Hashes, records: Hashes) -> Places:
         """Add the next records of the range; return the places of those that were left out, in log order.
 
-        A key is left out with all its records when it appears for the first time and `max_keys` are kept already.
+        A key is left out with all its records if it first appears when `max_keys` keys are already in memory.
         """
         if not len(keys):
             return np.empty(0, np.int64)
@@ -179,14 +179,14 @@ class KeyRuns:
             self._digests = np.insert(self._digests, at, digests)
 
     def roll_up(self, sums: BucketSums, but: int | None = None) -> None:
-        """Add all runs to the sums and forget them, because the range has ended; or all but that of one key."""
+        """Add all runs to the sums and drop them, because the range has ended; or all except that of one key."""
         ended = np.ones(len(self._keys), np.bool_) if but is None else self._keys != but
         sums.add_runs(self._keys[ended], self._counts[ended], self._digests[ended])
         self._keys, self._counts, self._digests = self._keys[~ended], self._counts[~ended], self._digests[~ended]
 
 
 def _run_digests(groups: Groups, records: Hashes, before: Hashes) -> Hashes:
-    """Return what these records add to the digests of their runs, of which `before` records are known."""
+    """Return what these records add to the digests of their runs, which already have `before` records."""
     first = before - groups.starts.astype(np.uint64)
     position = np.repeat(first, groups.lengths)
     position += np.arange(len(position), dtype=np.uint64)

@@ -1,8 +1,8 @@
-"""Looks into the buckets that differ: reads their keys again, and labels every difference of every key.
+"""Examines the buckets that differ: reads their keys again, and labels every difference of every key.
 
-The second reading hashes payloads only of the keys in question, sorts what is left by key, and aligns key by key
-(`alignment.py`). What is left over as missing on one side and extra on the other is then looked at over keys and
-partitions, because a record whose key was altered or that went to another partition is another key's there.
+The second read only hashes payloads of the keys in question, sorts them by key, and aligns key by key (`alignment.py`).
+Records that are missing on one side and extra on the other are then compared across keys and partitions, because a
+record with an altered key or another partition belongs to another key there.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kafka_digest.keys.frames import KeyedSide, key_hash
 from kafka_digest.reading.hashing import PAYLOAD, hash_of
 from kafka_digest.shell.session import small_table
 
-# Which parts of the two records of a group are not the same; two records without a key have the same.
+# The parts in which the two records of a group differ; two records without a key have equal keys.
 _DIFFERING = "filter(array({}), name -> name is not null)".format(
     ", ".join(
         f"if(min({name}) <> max({name}){' and not every(keyless)' if name == 'key' else ''}, '{name}', null)"
@@ -38,7 +38,7 @@ _DIFFERING = "filter(array({}), name -> name is not null)".format(
 
 @dataclass(frozen=True, slots=True)
 class Suspects:
-    """The buckets to look into, and where their records may be.
+    """The buckets to examine, and where their records may be.
 
     :param topics: the number of the topic by unit; a record may have moved within a topic
     """
@@ -56,9 +56,9 @@ def aligned_keys(
     null_keys_have_order: bool,
     tasks: int,
 ) -> DataFrame:
-    """Return what differs within the keys of the suspect buckets: `align_tasks.DIFFERENCES` with the topic's number.
+    """Return the differences of the keys in the suspect buckets: `align_tasks.DIFFERENCES` with the topic's number.
 
-    :param sides: source and target, limited to the units in question, and what else explains differences
+    :param sides: source and target, limited to the units in question, and other data that explains differences
     """
     reader = partial(_hashed, session, buckets=suspects.buckets)
     hashed = [reader(side, null_keys_have_order=null_keys_have_order) for side in sides]
@@ -79,7 +79,7 @@ def _hashed(
     keyless = "false" if null_keys_have_order else "key is null"
     wanted = functions.broadcast(small_table(session, ([b] for b in buckets), "bucket bigint"))
     suspects = keyed.withColumn("bucket", functions.expr(_bucket("key_hash", keyless)))
-    # First which records, then their hashes: most records are not looked at.
+    # Select the records first, then hash them: most records are not needed.
     rows = suspects.join(wanted, "bucket", "left_semi").join(units, ["topic", "partition"])
     record = hash_of(*PAYLOAD)
     hashed = rows.selectExpr(
@@ -91,7 +91,7 @@ def _hashed(
         "offset",
         f"{record} as record",
         *(f"{hash_of(name)} as {name}" for name in FIELDS),
-        # What compaction may remove without leaving a newer one; it keeps no record without a key.
+        # Records that compaction may remove without keeping a newer one; it keeps no record without a key.
         "value is null or key is null as tombstone",
         f"{keyless} as keyless",
     )
@@ -106,7 +106,7 @@ def _newest(rows: DataFrame) -> DataFrame:
 
 
 def _bucket(key: str, keyless: str) -> str:
-    """Return the SQL of what `key_digest.buckets_of` gives, and of the bucket of records without a key."""
+    """Return the SQL of `key_digest.buckets_of`, including the bucket of records without a key."""
     return f"if({keyless}, {NULL_BUCKET}L, shiftrightunsigned({key}, {64 - BUCKET_BITS}))"
 
 
@@ -116,7 +116,7 @@ def _place(name: str) -> tuple[str, int]:
 
 
 def explained_buckets(aligned: DataFrame) -> dict[int, set[int]]:
-    """Return per unit the buckets of which something was found."""
+    """Return, per unit, the buckets with a known difference."""
     found: dict[int, set[int]] = {}
     for unit, number in aligned.selectExpr("unit", f"{_bucket('key', 'keyless')} as bucket").distinct().collect():
         found.setdefault(unit, set()).add(number)
@@ -124,12 +124,12 @@ def explained_buckets(aligned: DataFrame) -> dict[int, set[int]]:
 
 
 def reconciled(found: DataFrame) -> DataFrame:
-    """Put together what is missing in one place and extra in another: it moved, or it was altered.
+    """Pair records that are missing in one place and extra in another: they were moved or altered.
 
-    A record without a key has nothing that ties it to another but what it holds: all of it, where its key was lost or
-    made up, else its value, else its timestamp.
+    A record without a key is only paired by its content: all of it if the key was lost or added, else its value, else
+    its timestamp.
 
-    :param found: is read several times, so it should be kept
+    :param found: is read several times, so it should be cached
     """
     labels = {row["label"] for row in found.select("label").distinct().collect()}
     if not {MISSING, EXTRA} <= labels:
@@ -146,7 +146,7 @@ def reconciled(found: DataFrame) -> DataFrame:
 
 
 def _paired(found: DataFrame, label: str, by: Sequence[str], among: Column) -> DataFrame:
-    """Make one difference of each missing and extra record that are the same by these columns, first with first."""
+    """Merge each missing record with an extra record that is equal in these columns, first with first."""
     numbered = found.where(among).withColumn(
         "number", functions.row_number().over(Window.partitionBy("label", *by).orderBy(*PLACES))
     )

@@ -1,4 +1,4 @@
-"""The per-key digest in Spark: the JVM hashes, Python rolls up inside the task, one small shuffle compares."""
+"""The per-key digest in Spark: the JVM hashes, Python aggregates inside the task, and one small shuffle compares."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from kafka_digest.keys.digest import NULL_KEY
 from kafka_digest.keys.tasks import COMPARED, PARTIAL, compare, roll_up
 from kafka_digest.reading.hashing import BYTES, PAYLOAD, RANK, hash_of
 
-# What a task keeps of one range, 24 bytes each; about 100 MB, twice that while it grows.
+# The keys of one range that a task keeps, 24 bytes each: about 100 MB, twice that while it grows.
 MAX_KEYS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class KeyedSide:
-    """One side of a comparison: its records as Spark's Kafka source gives them, and the unit of each partition.
+    """One side of a comparison: its records from Spark's Kafka source, and the unit of each partition.
 
-    :param number: 0 source, 1 target; in the look into what differs also another of `align_tasks`
+    :param number: 0 source, 1 target; when differences are examined also another number of `align_tasks`
     :param units: the number of the unit by `topic/partition`
     """
 
@@ -38,7 +38,7 @@ def key_hash(*, null_keys_have_order: bool) -> str:
 def record_rows(frame: DataFrame, *, null_keys_have_order: bool) -> DataFrame:
     """Return the columns that tasks send to Python, `key_tasks.RECORDS`, in log order.
 
-    Only the first record of each partition carries its name: a string per record would cost more than its hashes.
+    Only the first record of each partition has its name: a string per record would cost more than the hashes.
     """
     return frame.selectExpr(
         f"{key_hash(null_keys_have_order=null_keys_have_order)} as key",
@@ -58,9 +58,9 @@ def compared_rows(
 ) -> DataFrame:
     """Return the rows `key_tasks.COMPARED` of both sides, read in one Spark job.
 
-    :param null_keys_have_order: whether records without a key are compared in log order, as one key, or in none
-    :param tasks: so many tasks read each side and so many compare; a Python task for each of a thousand nearly empty
-        partitions would cost more than all their records. A rank is counted before, so it stays the partition's
+    :param null_keys_have_order: whether records without a key are compared in log order, as one key, or without order
+    :param tasks: the number of tasks that read each side, and that compare. A Python task for each of a thousand nearly
+        empty partitions would cost more than all their records. Ranks are counted before, so they stay correct
     """
     partial_rows = [
         record_rows(side.frame, null_keys_have_order=null_keys_have_order)

@@ -1,4 +1,4 @@
-"""Comparing by key: all partitions of a topic against all of its copy, wherever the keys are on either side."""
+"""Compares by key: all partitions of a topic with all partitions of its copy."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class _Topic:
 
     @property
     def is_comparable(self) -> bool:
-        """Whether every record of every window can be read but those that were deleted from the beginning.
+        """Whether all records of all windows can be read, except those that were deleted from the beginning.
 
-        Of any other part nobody knows which keys it has.
+        The keys of any other unreadable part are unknown.
         """
         return all(plan.is_whole or plan.is_expired for plan in self.plans)
 
     @property
     def equal(self) -> bool:
-        """Whether both sides were read as a whole and every bucket is the same."""
+        """Whether both sides were read completely and all buckets are equal."""
         return all(plan.is_whole for plan in self.plans) and not self.unit.buckets
 
     def entries(self) -> Iterable[dict[str, Any]]:

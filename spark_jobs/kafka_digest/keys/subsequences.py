@@ -1,4 +1,4 @@
-"""What two sequences of record hashes have in common, in the order of both. numpy only."""
+"""Common subsequences of two sequences of record hashes. numpy only."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from itertools import takewhile
 import numpy as np
 from numpy.typing import NDArray
 
-# More pairs of identical records than this, and each is paired with the one of its number instead of the best.
+# With more pairs of identical records than this, the n-th is paired with the n-th instead of the best one.
 _MAX_PAIRS = 2_000_000
 
 Hashes = NDArray[np.int64]
 
 
 def common_subsequence(source: Hashes, target: Hashes) -> tuple[Hashes, Hashes]:
-    """Return the places of a longest common subsequence in both; what begins and ends alike costs next to nothing."""
+    """Return the places of a longest common subsequence in both; equal beginnings and ends cost almost nothing."""
     shorter = min(len(source), len(target))
     head = _alike_length(source[:shorter], target[:shorter])
     rest = shorter - head
@@ -63,8 +63,8 @@ def _hunt(source: Hashes, target: Hashes) -> tuple[Hashes, Hashes]:
 def _by_number(source: Hashes, target: Hashes, places: Mapping[int, Sequence[int]]) -> tuple[Hashes, Hashes]:
     """Return a common subsequence of runs with very many identical records, in a time that grows with their length.
 
-    If the target holds all of the source, with more in between, that is the longest; else the n-th of identical records
-    is paired with the n-th, as long as the order is kept.
+    If the target holds all of the source with additional records, that is the longest. Otherwise the n-th identical
+    record is paired with the n-th as long as the order is kept.
     """
     held = _subsequence(source, target)
     if held is not None:
@@ -80,14 +80,14 @@ def _by_number(source: Hashes, target: Hashes, places: Mapping[int, Sequence[int
 
 
 def common_beginning(wanted: Hashes, of: Hashes) -> Hashes:
-    """Return where another sequence holds the first records of a sequence in their order: of as many as it does."""
+    """Return the places in another sequence of as many first records of a sequence as it holds in order."""
     rest = iter(enumerate(of.tolist()))
     found = (next((at for at, one in rest if one == record), -1) for record in wanted.tolist())
     return np.array(list(takewhile(lambda at: at >= 0, found)), np.int64)
 
 
 def _subsequence(wanted: Hashes, of: Hashes) -> Hashes | None:
-    """Return where the records of a sequence are in another that holds them in this order; `None` if it does not."""
+    """Return the places of a sequence's records in another that holds all of them in order; `None` if it does not."""
     found = common_beginning(wanted, of)
     return found if len(found) == len(wanted) else None
 

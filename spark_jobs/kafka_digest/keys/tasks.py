@@ -1,16 +1,17 @@
-"""What Python does inside Spark's tasks for the per-key digest: Arrow batches in, a few rows per range out. No Spark.
+"""The Python part of Spark's tasks for the per-key digest: Arrow batches in, a few rows per range out. No Spark.
 
-First `roll_up`, once per task and side, over records in log order; then `compare`, over what all tasks sent of the
-buckets of one reducer, both sides together. Between them goes one table of three kinds of rows, `PARTIAL`:
+First `roll_up` runs once per task and side, over records in log order. Then `compare` runs over the rows of all tasks
+for the buckets of one reducer, both sides together. The table between them, `PARTIAL`, has three kinds of rows:
 
-- `PLACE`: one Kafka partition's range was read: how many records and bytes, from which to which offset
+- `PLACE`: one Kafka partition's range was read: its records and bytes, and its first and last offset
 - `SUMS`: one bucket of a unit: records and digest
-- `RECORD`: one record of a key that a task had no room for, its hash in `digest`; the run is digested after the shuffle
+- `RECORD`: one record of a key that exceeded a task's memory limit, its hash in `digest`; the run is digested after the
+  shuffle
 
-and from `compare` comes `COMPARED`: the `PLACE` rows as they are, a `TOTAL` of records and digest per unit and side (to
-be added up over reducers), and a `DIFFERING` row per bucket that is not the same on both sides. Sides are 0 and 1.
+`compare` returns `COMPARED`: the unchanged `PLACE` rows, a `TOTAL` of records and digest per unit and side (to be
+summed over reducers), and a `DIFFERING` row per bucket that differs between the sides. Sides are 0 and 1.
 
-A *unit* is what is compared as a whole: all partitions of a re-partitioned topic, or one partition of another.
+A *unit* is compared as a whole: all partitions of a re-partitioned topic, or one partition of another topic.
 """
 
 from __future__ import annotations
@@ -41,12 +42,12 @@ COMPARED = (
     "kind int, unit int, side int, bucket int, partition int, first_offset bigint, last_offset bigint, "
     "records bigint, bytes bigint, digest bigint"
 )
-# Sums of so many units are kept in a task, one MiB each, before they are sent.
+# A task keeps the sums of this many units, one MiB each, before it sends them.
 _UNITS_KEPT = 32
 
 
 def _rows(schema: pa.Schema, length: int, **columns: Any) -> pa.RecordBatch:
-    """Return a batch of `length` rows; a column is an array, or one value for all rows, or left out: null."""
+    """Return a batch of `length` rows; a column is an array, one value for all rows, or null if left out."""
     arrays = []
     for kind in schema:
         value = columns.get(kind.name)
@@ -89,7 +90,7 @@ class _Range:
 
 @dataclass(slots=True)
 class _Task:
-    """One task's work on one side; it reads any number of whole ranges, one after the other."""
+    """One task's work on one side; it reads any number of complete ranges, one after the other."""
 
     units: Mapping[str, int]
     max_keys: int
@@ -115,7 +116,7 @@ class _Task:
     def _records(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         at = self.current
         if at is None:
-            raise ValueError("the first record of a task does not say where it is from")
+            raise ValueError("the first record of a task has no topic and partition")
         keys, records, offsets, sizes = (column.to_numpy() for column in batch.columns[:4])
         at.records += len(keys)
         at.bytes += int(sizes.sum(dtype=np.int64))
@@ -149,7 +150,7 @@ class _Task:
         return self.sums.setdefault(unit, BucketSums())
 
     def end_range(self) -> Iterator[pa.RecordBatch]:
-        """Say what was read of the range that ends here, and the sums if there are too many to keep."""
+        """Send the row of the range that ends here, and the sums if there are too many to keep."""
         if self.current is None:
             return
         self.current.runs.roll_up(self._sums_of(self.current.unit))
@@ -168,10 +169,10 @@ class _Task:
 
 
 def roll_up(batches: Iterable[pa.RecordBatch], units: Mapping[str, int], max_keys: int) -> Iterator[pa.RecordBatch]:
-    """Digest all ranges that one task reads of one side; rows of `RECORDS` in log order in, `PARTIAL` out.
+    """Digest all ranges that one task reads on one side; rows of `RECORDS` in log order in, `PARTIAL` out.
 
     :param units: the unit of every `topic/partition` of this side
-    :param max_keys: how many keys of one range are kept in memory
+    :param max_keys: the maximum number of keys of one range in memory
     """
     task = _Task(units, max_keys)
     for batch in batches:
@@ -183,7 +184,7 @@ def roll_up(batches: Iterable[pa.RecordBatch], units: Mapping[str, int], max_key
 
 @dataclass(slots=True)
 class _Reducer:
-    """Both sides' sums of the unit at hand."""
+    """The sums of both sides for the present unit."""
 
     unit: int | None = None
     sides: tuple[BucketSums, BucketSums] = field(default_factory=lambda: (BucketSums(), BucketSums()))
@@ -202,7 +203,7 @@ class _Reducer:
 
     def _of_one_kind(self, kind: int, rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         if kind == PLACE:
-            # One schema for all that a task sends, also where a column that came in is never null.
+            # One schema for all output of a task, even if an input column is never null.
             yield pa.RecordBatch.from_arrays([rows[name] for name in _COMPARED.names], schema=_COMPARED)
         elif kind == SUMS:
             self._add_sums(rows)
@@ -231,7 +232,7 @@ class _Reducer:
         self.runs_of = None
 
     def end(self) -> Iterator[pa.RecordBatch]:
-        """Say how the sides of this unit compare, and forget it."""
+        """Send the comparison of this unit's sides, and drop its sums."""
         if self.unit is None:
             return
         self._end_runs()

@@ -1,4 +1,4 @@
-"""Rows of Arrow batches put together so that no key is cut in two. numpy only; no Spark."""
+"""Regroups rows of Arrow batches so that no key is split. numpy only; no Spark."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Columns = list[NDArray[Any]]
 def whole_keys(
     batches: Iterable[pa.RecordBatch], names: Sequence[str], *, most: int | None = None
 ) -> Iterator[Columns]:
-    """Yield the columns of rows of whole keys, many keys at a time, whatever batches they came in.
+    """Yield the columns of rows of complete keys, many keys at a time, regardless of the input batches.
 
-    :param names: the columns wanted; the first two are the unit and the key, by which the rows are sorted
-    :param most: of the last key so far no more rows are carried on than so many
+    :param names: the wanted columns; the first two are the unit and the key, by which the rows are sorted
+    :param most: the maximum number of rows of the last key that are carried over to the next batch
     """
     kept: list[Columns] = []
     for batch in batches:
@@ -30,7 +30,7 @@ def whole_keys(
         if last or (kept and not _goes_on(kept[0], columns)):
             yield _joined([*kept, [column[:last] for column in columns]])
             kept = []
-        # The next batch may go on with this key.
+        # The next batch may continue this key.
         room = None if most is None else max(0, most - sum(len(part[0]) for part in kept))
         kept.append([column[last:][:room] for column in columns])
     if kept:
@@ -47,6 +47,6 @@ def _joined(parts: Sequence[Columns]) -> Columns:
 
 
 def key_begins(columns: Columns) -> NDArray[np.int64]:
-    """Return the places where a key begins, but for the first."""
+    """Return the places where a key begins, except the first."""
     units, keys = columns[:2]
     return np.flatnonzero((units[1:] != units[:-1]) | (keys[1:] != keys[:-1])) + 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 class SplitInput(Exception):
-    """The blocks of a partition cannot be those of one whole read in log order."""
+    """The blocks of a partition do not come from one complete read in log order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +24,13 @@ class Block:
 
     @property
     def content(self) -> tuple[int, int, int]:
-        """What must be the same on both sides."""
+        """The part that must be equal on both sides."""
         return self.records, self.low_sum, self.high_sum
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How many blocks the longer side has, how many differ, and the first that does (`None`: equal)."""
+    """The number of blocks of the longer side, the number that differ, and the first that differs (`None`: equal)."""
 
     blocks: int
     differing_blocks: int
@@ -47,10 +47,10 @@ class DrillRange:
 
 
 def check_blocks(blocks: Sequence[Block], block_records: int) -> None:
-    """Raise `SplitInput` unless all blocks but the last are full and none is left out.
+    """Raise `SplitInput` unless all blocks except the last are full and none is missing.
 
-    The blocks, ordered by number, look like this exactly if the ranks were counted from 0 without a
-    restart, so this proves that no reader split the partition.
+    This is the case exactly if the ranks were counted from 0 without a restart. So it proves that no reader split the
+    partition.
     """
     for position, block in enumerate(blocks):
         full = block.records == block_records
@@ -60,7 +60,7 @@ def check_blocks(blocks: Sequence[Block], block_records: int) -> None:
 
 
 def compare_blocks(source: Sequence[Block], target: Sequence[Block]) -> Comparison:
-    """Compare two sides block by block; a block that only one side has differs."""
+    """Compare two sides block by block; a block on only one side is a difference."""
     ours = {block.number: block.content for block in source}
     theirs = {block.number: block.content for block in target}
     numbers = ours.keys() | theirs.keys()
@@ -69,8 +69,8 @@ def compare_blocks(source: Sequence[Block], target: Sequence[Block]) -> Comparis
 
 
 def drill_range(blocks: Sequence[Block], number: int, block_records: int, ahead_records: int) -> DrillRange | None:
-    """Return what to read of one side to look into a block, as far as it exists: the block before, the block
-    itself, the next, and of further blocks as many as hold `ahead_records`.
+    """Return what to read on one side to examine a block: the previous block, the block itself, the next one, and as
+    many further blocks as hold `ahead_records`, as far as they exist.
 
     `None` if the side has none of these.
     """
@@ -82,16 +82,16 @@ def drill_range(blocks: Sequence[Block], number: int, block_records: int, ahead_
 
 
 def window_digest(blocks: Iterable[Block]) -> str:
-    """Return the digest of a window, hexadecimal: the sum of the position hashes of all its records, modulo 2^64.
+    """Return the digest of a window in hexadecimal: the sum of the position hashes of all its records, modulo 2^64.
 
-    The same records in the same order have the same digest, into blocks of whatever length they were cut.
+    The same records in the same order have the same digest, regardless of the block length.
     """
     total = sum(block.low_sum + (block.high_sum << 32) for block in blocks)
     return f"{total % (1 << 64):016x}"
 
 
 def side_document(blocks: Sequence[Block]) -> dict[str, int | None]:
-    """Return the counts of one side as the result document has them."""
+    """Return the counts of one side for the result document."""
     return {
         "records": sum(block.records for block in blocks),
         "key_value_bytes": sum(block.key_value_bytes for block in blocks),

@@ -1,17 +1,17 @@
-"""What the first difference between two partitions is. Pure: record hashes in, one difference out.
+"""Classifies the first difference between two partitions. Pure: record hashes in, one difference out.
 
-The two runs of records are aligned by their longest common subsequence, which is the explanation with the
-fewest records lost or added, unless comparing place by place explains as much (then the records at the same
-place belong together). The first place where the aligned runs differ decides, in this order:
+The two runs of records are aligned by their longest common subsequence, which explains them with the fewest lost or
+added records. If a comparison place by place explains as much, the records at the same place belong together. The first
+place where the aligned runs differ decides, in this order:
 
-1. **reordered**: the source's record there stands elsewhere in the target, or the other way round;
-2. **missing**, **extra**: only one side has records there; an extra record that the target holds
-   elsewhere too is a **duplicate**;
-3. **altered**: both sides have as many records there and go on alike afterwards, or the two records
-   share their value, or key and timestamp;
+1. **reordered**: the source's record is at another place in the target, or vice versa;
+2. **missing**, **extra**: only one side has records there; an extra record that the target also holds elsewhere is a
+   **duplicate**;
+3. **altered**: both sides have equal numbers of records there and are equal afterwards, or the two records have the
+   same value, or the same key and timestamp;
 4. **unclassified**: everything else.
 
-Where records are identical in every field, several explanations are equally good; one of them is given.
+If records are identical in every field, several explanations are equally good; one of them is given.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FIELDS = ("key", "value", "headers", "timestamp")
 
 
 class Record(NamedTuple):
-    """A record by its hashes: of all its fields together, and of each. `rank` counts from the window's start."""
+    """The hashes of a record: of all fields together, and of each field. `rank` counts from the window's start."""
 
     rank: int
     offset: int
@@ -37,7 +37,7 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The first difference, as the result document has it."""
+    """The first difference, as in the result document."""
 
     kind: str
     source_offset: int | None
@@ -52,14 +52,14 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """Records outside the runs that equal one of the two that stand at the first difference, by side."""
+    """Records outside the runs that equal one of the two records at the first difference, by side."""
 
     source: Sequence[Record] = ()
     target: Sequence[Record] = ()
 
 
 class Hunk(NamedTuple):
-    """A place where aligned runs differ: source `[source_start, source_end)` against the same of target."""
+    """A place where aligned runs differ: the range `[source_start, source_end)` and that of the target."""
 
     source_start: int
     source_end: int
@@ -77,7 +77,7 @@ def classify_first_difference(
 ) -> Difference | None:
     """Return the first difference of two runs of consecutive records that begin at the same rank.
 
-    `source_ended` and `target_ended` tell whether the run reaches the end of its window or was cut.
+    `source_ended` and `target_ended` state whether the run reaches the end of its window or was cut.
     `None` if the runs are equal.
     """
     first = _first_differing(source_rows, target_rows)
@@ -103,7 +103,7 @@ def _first_differing(source: Sequence[Record], target: Sequence[Record]) -> int 
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """Two runs that differ in their first record, or of which one is empty."""
+    """Two runs that differ in their first record, or one of which is empty."""
 
     source: Sequence[Record]
     target: Sequence[Record]
@@ -112,9 +112,9 @@ class _Case:
 
     def classify(self) -> Difference:
         if not self.source:
-            return self._extra("the source window ends here and the target goes on")
+            return self._extra("the source window ends here and the target continues")
         if not self.target:
-            return self._missing("the target window ends here and the source goes on")
+            return self._missing("the target window ends here and the source continues")
         hunks = align([r.record for r in self.source], [r.record for r in self.target])
         hunk = hunks[0]
         if (hunk.source_end, hunk.target_end) == (len(self.source), len(self.target)):
@@ -126,14 +126,14 @@ class _Case:
     def _by_shape(self, hunk: Hunk) -> Difference:
         if hunk.target_end == 0:
             return self._missing(
-                f"{_count(hunk.source_end, 'source record')} left out, then the target goes on with source "
+                f"{_count(hunk.source_end, 'source record')} left out, then the target continues with source "
                 f"offset {self.source[hunk.source_end].offset}"
                 if hunk.source_end < len(self.source)
                 else f"the target lacks the last {_count(hunk.source_end, 'source record')}"
             )
         if hunk.source_end == 0:
             return self._extra(
-                f"{_count(hunk.target_end, 'target record')} more, then the target goes on as the source"
+                f"{_count(hunk.target_end, 'target record')} more, then the target continues like the source"
             )
         return self._replaced(hunk)
 
@@ -165,7 +165,7 @@ class _Case:
         return self._moved() if late or early else None
 
     def _real(self, hunks: Sequence[Hunk]) -> Sequence[Hunk]:
-        """Leave out a last hunk that only shows where the runs were cut."""
+        """Leave out a last hunk that only exists because the runs were cut."""
         return hunks if self.whole or len(hunks) == 1 or not self._is_last(hunks[-1]) else hunks[:-1]
 
     def _is_last(self, hunk: Hunk) -> bool:
@@ -175,20 +175,20 @@ class _Case:
         return _later(record, here) is not None and _later(record, not_here) is None
 
     def _far_shift(self) -> Difference | None:
-        """Explain runs that share nothing by where their first records stand beyond the runs."""
+        """Explain runs without common records by the places of their first records beyond the runs."""
         ours, theirs = self.source[0], self.target[0]
         in_source, in_target = _later(theirs, self.elsewhere.source), _later(ours, self.elsewhere.target)
         if in_source is not None and in_target is not None:
             return self._moved()
         if in_source is not None:
-            return self._missing(f"the target goes on with the record of source offset {in_source.offset}")
+            return self._missing(f"the target continues with the record of source offset {in_source.offset}")
         if in_target is not None:
-            return self._extra(f"the source's record comes at target offset {in_target.offset} only")
+            return self._extra(f"the source's record only comes at target offset {in_target.offset}")
         return None
 
     def _moved(self) -> Difference:
         ours, theirs = self.source[0], self.target[0]
-        detail = "the same records are there on both sides in another order"
+        detail = "both sides hold the same records in another order"
         return Difference("reordered", ours.offset, theirs.offset, (), f"{detail}.")
 
     def _missing(self, detail: str) -> Difference:
@@ -217,9 +217,9 @@ def _count(number: int, noun: str) -> str:
 
 
 def align(source: Sequence[int], target: Sequence[int]) -> list[Hunk]:
-    """Return where two sequences differ, aligned with the fewest elements lost or added.
+    """Return where two sequences differ, aligned with the fewest lost or added elements.
 
-    Place by place wins a tie: a changed element costs as much as one lost and one added.
+    A place-by-place alignment wins a tie: a changed element costs as much as one lost and one added.
     """
     table = _common_lengths(source, target)
     aligned = _aligned_pairs(source, target, table)
@@ -230,7 +230,7 @@ def align(source: Sequence[int], target: Sequence[int]) -> list[Hunk]:
 
 
 def _common_lengths(source: Sequence[int], target: Sequence[int]) -> list[list[int]]:
-    """Return a table whose cell [i][j] is the length of the longest common subsequence of both rests."""
+    """Return a table whose cell [i][j] is the length of the longest common subsequence of both remainders."""
     table = [[0] * (len(target) + 1) for _ in range(len(source) + 1)]
     for i in range(len(source) - 1, -1, -1):
         row, below, element = table[i], table[i + 1], source[i]

@@ -5,20 +5,20 @@ record among the visible records of its window, from 0: offsets have holes (abor
 that close up on the target, ranks do not.
 
 - position hash `x = xxhash64(rank, key, key is null, value, value is null, headers' values as JSON, headers,
-  timestamp)`; `hashing.py` tells why. The JSON is a list without blanks, of texts in base64 or `null`:
-  `["YQ==",null]`; it is left out where a record has no headers
+  timestamp)`; `hashing.py` gives the reasons. The JSON is a list without spaces, of base64 strings or `null`:
+  `["YQ==",null]`; it is left out if a record has no headers
 - block `b` = the records with `rank div block_records = b`; its digest is (count, sum of the low 32 bits of
   all x, sum of the high 32 bits of all x)
-- digest of a window = the sum of all its x, modulo 2^64; the sums of its blocks give it, however long they are
+- digest of a window = the sum of all its x, modulo 2^64; it follows from the sums of its blocks of any length
 
 `xxhash64` of several arguments is XXH64 of the bytes of each, seeded with the hash of the one before it, and first with
-42. Nulls are passed over; a list is its elements in their order. Truth values (1 or 0) have
+42. Nulls are skipped; a list is its elements in their order. Booleans (1 or 0) have
 four bytes, a rank and a timestamp (in µs) eight, all of them little-endian; text is UTF-8. The digest by key takes
 two hashes of a record: of its key `xxhash64(key, key is null)`, and of the rest, the arguments of h from value on.
 
-Two windows are equal if all their blocks are. The rank inside the hash makes order count, and makes equal
-records at two places differ, so that they cannot cancel. Why two halves: 32 bits of up to 2^31 records fit into a
-`bigint`, so that the sums cannot overflow (Spark 4 raises on overflow). A changed window escapes with probability
+Two windows are equal if all their blocks are. The rank in the hash makes the order significant, and makes equal records
+at two places differ, so that they cannot cancel. There are two halves because 32 bits of up to 2^31 records fit into a
+`bigint`, so the sums cannot overflow (Spark 4 raises on overflow). A changed window stays undetected with probability
 2^-64.
 
 Not part of the digest: the kind of timestamp (create or append time), record batches, leader epochs, and
@@ -41,7 +41,7 @@ def block_rows(frame: DataFrame, side: str, block_records: int, tasks: int) -> D
     """Return one row per block: side, topic, partition, block, records, low_sum, high_sum,
     key_value_bytes, first_offset, last_offset.
 
-    :param tasks: so many tasks read the partitions; the rank is counted before, so it stays that of the partition
+    :param tasks: the number of reading tasks; ranks are counted before partitions are combined, so they stay correct
     """
     ranked = frame.selectExpr("*", f"{RANK} as rank")
     hashed = ranked.selectExpr(

@@ -1,7 +1,7 @@
-"""Looks into the first differing block of partitions: reads it again and finds its first differing record.
+"""Examines the first differing block of partitions: reads it again and finds its first differing record.
 
-Both sides' record hashes near the block are kept in Spark; three small queries over them bring the first
-differing rank, the records from there on, and other places of the two records that stand there.
+The record hashes of both sides near the block are cached in Spark. Three small queries return the first differing rank,
+the records from there on, and other places of the two records at that rank.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from kafka_digest.position.blocks import DrillRange
 from kafka_digest.position.classify import Difference, Elsewhere, Record, classify_first_difference
 from kafka_digest.position.digest import record_hashes
 
-# How many records from the first difference on are brought to the driver, per side. The alignment costs the
-# square of it: 65,536 steps per partition.
+# The number of records per side, from the first difference on, that are sent to the driver. The alignment cost is its
+# square: 65,536 steps per partition.
 LOOK_AHEAD_RECORDS = 256
 
 
 @dataclass(frozen=True, slots=True)
 class DrillCase:
-    """One differing window: its number among the cases, and where each side is read and how long it is."""
+    """One differing window: its number, and the ranges and lengths of both sides."""
 
     number: int
     source_place: tuple[str, int]

@@ -1,4 +1,4 @@
-"""Comparing by position: the blocks of each partition, and a look into the first that differs."""
+"""Compares by position: the blocks of each partition, and the records of the first block that differs."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from kafka_digest.shell.errors import JobError, naming, tell
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-# The hashes of three blocks per side are kept while drilling: about 400 MB for 16 partitions and the default
-# block size, spilling to disk beyond Spark's storage memory.
+# The hashes of three blocks per side are cached during the drill: about 400 MB for 16 partitions with the default block
+# size. They spill to disk beyond Spark's storage memory.
 DRILLED_TOGETHER = 16
 
 Blocks = dict[tuple[str, str, int], list[Block]]
@@ -56,7 +56,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class BlockComparison:
-    """Compares windows block by block, of whatever a reader gives of them."""
+    """Compares windows block by block, with the records that a reader returns."""
 
     read: Reader
     block_records: int
@@ -101,7 +101,7 @@ class BlockComparison:
             raise JobError(f"{side} {topic}[{partition}] was not read in one piece: {error}") from error
 
     def differences(self, measured: Sequence[Measured]) -> dict[int, Difference]:
-        """Return the first difference per number of a window that differs."""
+        """Return the first difference of each window that differs, by the window's number."""
         cases = [
             self._drill_case(number, one, one.comparison.first_differing)
             for number, one in enumerate(measured)
@@ -124,7 +124,7 @@ class BlockComparison:
         )
 
     def _drilled(self, cases: Sequence[DrillCase]) -> dict[int, Difference]:
-        """Return the differences of these cases; what cannot be read again stays unclassified, with the reason."""
+        """Return the differences of these cases; one that cannot be read again stays unclassified, with the reason."""
         try:
             with naming("reading the first differing blocks again"):
                 frames = [self.read(side, _drill_ranges(cases, side)) for side in SIDES]
@@ -137,7 +137,7 @@ class BlockComparison:
 
 @dataclass(frozen=True, slots=True)
 class PositionJob:
-    """Compares each partition with the one of its number."""
+    """Compares each partition with the partition of the same number."""
 
     clusters: Clusters
     file: DifferenceFile
@@ -181,15 +181,15 @@ class PositionJob:
         return BlockComparison(read, self.block_records, self.clusters.tasks)
 
     def _remainders(self, compacted: Sequence[tuple[WindowPlan, Unit]]) -> Iterator[tuple[WindowPlan, dict[str, Any]]]:
-        """Compare what remains of windows in which compaction explains everything, and say how that compares.
+        """Compare the rest of windows in which compaction explains all differences; return the result per window.
 
-        Nothing is said of what cannot be read once more: it stays explained by key, and its order unknown.
+        Windows that cannot be read again have no result: they stay explained by key, and their order is unknown.
         """
         numbers = {id(plan): unit.number for plan, unit in compacted}
         for together in in_rounds(plan for plan, _ in compacted):
             units = {(s, *getattr(plan, s).place): numbers[id(plan)] for plan in together for s in SIDES}
             try:
-                with naming("comparing what compaction has left"), self._masks(set(units.values())) as masks:
+                with naming("comparing what compaction left"), self._masks(set(units.values())) as masks:
                     if masks is None:
                         continue
                     blocks = self._blocks_read_by(without_explained(self.clusters.read, masks, units))
@@ -202,7 +202,7 @@ class PositionJob:
 
     @contextmanager
     def _masks(self, units: Collection[int]) -> Iterator[dict[str, DataFrame] | None]:
-        """Give the masks of what is explained of these units by side; `None` if there are too many."""
+        """Yield the masks of the explained offsets of these units by side; `None` if there are too many."""
         explained = self.file.named(units)
         masks = {side: masks_of(explained, side).persist() for side in SIDES}
         try:
@@ -213,7 +213,7 @@ class PositionJob:
 
 
 def _unit(plan: WindowPlan, number: int, topics: Mapping[str, int]) -> Unit:
-    """Return what is compared by key of a window that differs, or of which no rank is known."""
+    """Return the unit to compare by key for a window that differs or whose ranks are unknown."""
     return Unit(number, plan.window, topics[plan.window["topic"]], {"source": [plan.source], "target": [plan.target]})
 
 
@@ -260,7 +260,7 @@ def _entry(one: Measured, difference: Difference | None) -> dict[str, Any]:
 
 
 def _of_remainder(one: Measured, difference: Difference | None) -> dict[str, Any]:
-    """Return what an entry says of what compaction has left; other than in its order it can only differ by a race."""
+    """Return the entry for the records that compaction has left; a difference other than order means a race."""
     if not one.differs:
         return {"rest_in_order": True}
     if difference is None or difference.kind != "reordered":

@@ -1,6 +1,6 @@
-"""What remains of ranges without the records that compaction explains: read once more, in log order.
+"""Reads ranges again without the records that compaction explains, in log order.
 
-The explained offsets are kept as masks of 64 offsets each, which every task gets: long stretches cost little.
+The explained offsets are sent to every task as masks of 64 offsets each, so long ranges need little memory.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def masks_of(explained: DataFrame, side: str) -> DataFrame:
 def without_explained(
     read: Reader, masks: Mapping[str, DataFrame], units: Mapping[tuple[str, str, int], int]
 ) -> Reader:
-    """Return a reader that leaves out what the masks have; it keeps the order of each partition.
+    """Return a reader that leaves out the masked offsets and keeps the order of each partition.
 
     :param units: the unit by side, topic and partition
     """

@@ -1,4 +1,4 @@
-"""The two clusters of a request: what their logs hold, and frames over ranges of them."""
+"""The two clusters of a request: the bounds of their logs, and frames over offset ranges."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ SIDES = ("source", "target")
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """Source and target as one job reads them.
+    """Source and target of one job.
 
     :param clients: per side, the options of Spark's Kafka reader
     :param untimed: per side, the topics whose timestamps are not compared
-    :param compacted: per side, the topics (by the source's names) of which it deletes records that have a newer one
+    :param compacted: per side, the compacted topics (by the source's names)
     :param is_uncommitted_copy: whether the target may hold records of transactions that the source aborted
-    :param max_bytes_per_s: the quota that brokers hold the reading to, if any
-    :param workload: counts what is planned and read
+    :param max_bytes_per_s: the broker quota for reading, if any
+    :param workload: counts the planned and read records
     """
 
     session: SparkSession
@@ -44,7 +44,7 @@ class Clusters:
 
     @property
     def tasks(self) -> int:
-        """How many tasks read a side: a task per core, however many partitions there are."""
+        """The number of tasks that read a side: one per core, regardless of the number of partitions."""
         return int(self.session.sparkContext.defaultParallelism)
 
     def plan(self, windows: Sequence[Mapping[str, Any]]) -> list[WindowPlan]:
@@ -55,7 +55,7 @@ class Clusters:
         return plans
 
     def log_bounds(self, side: str, ranges: Sequence[SideRange]) -> dict[tuple[str, int], LogBounds]:
-        """Return what the partitions of these ranges hold, unless a range is empty. Raises `JobError`."""
+        """Return the log bounds of the partitions of all ranges that are not empty. Raises `JobError`."""
         return self._bounds_of(side, {piece.place for piece in ranges if not piece.is_empty})
 
     def _bounds_of(self, side: str, places: Collection[tuple[str, int]]) -> dict[tuple[str, int], LogBounds]:
@@ -78,7 +78,7 @@ class Clusters:
         return self._read("source", ranges, "read_uncommitted")
 
     def around(self, side: str, ranges: Sequence[SideRange]) -> tuple[list[SideRange], list[SideRange]]:
-        """Return what the logs of a side hold before and behind these ranges. Raises `JobError`."""
+        """Return what the logs of a side hold before and after these ranges. Raises `JobError`."""
         bounds = self._bounds_of(side, {piece.place for piece in ranges})
         there = [(piece, bounds[piece.place]) for piece in ranges if piece.place in bounds]
         return (
@@ -88,7 +88,7 @@ class Clusters:
 
 
 def without_timestamps(frame: DataFrame, topics: Collection[str]) -> DataFrame:
-    """Return the frame without the timestamps of these topics' records; hashes pass over what is null."""
+    """Return the frame without the timestamps of these topics' records; hashes skip nulls."""
     if not topics:
         return frame
     is_left_out = functions.col("topic").isin(*topics)

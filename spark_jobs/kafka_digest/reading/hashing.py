@@ -1,9 +1,9 @@
-"""What of a record is hashed, and how: the Spark SQL that both digests are made of.
+"""The Spark SQL that hashes records, for both digests.
 
-`xxhash64` skips nulls and folds the headers of a list flat: a null key would equal an absent argument, and
-`[(a, null), (b, c)]` would equal `[(a, b), (c, null)]`. So null flags are hashed too, and the values of headers also as
-JSON, which tells each from the next and null from any value. (A lambda that gives their lengths says as much, but Spark
-interprets lambdas, and cuts the code that it generates for the whole pass in two at each.)
+`xxhash64` skips nulls and flattens lists of headers: a null key would equal an absent argument, and
+`[(a, null), (b, c)]` would equal `[(a, b), (c, null)]`. So null flags are hashed too, and header values are also hashed
+as JSON, which separates values from each other and from null. (A lambda that returns their lengths would also work, but
+Spark interprets lambdas and splits the generated code at each of them.)
 """
 
 from __future__ import annotations
@@ -24,6 +24,6 @@ BYTES = "coalesce(octet_length(key), 0) + coalesce(octet_length(value), 0)"
 
 
 def hash_of(*parts: str, rank: str | None = None) -> str:
-    """Return the SQL of the 64-bit hash of parts of a record, with its rank where order counts."""
+    """Return the SQL of the 64-bit hash of parts of a record, with its rank if order counts."""
     ranked = "" if rank is None else f"{rank}, "
     return f"xxhash64({ranked}{', '.join(_PARTS[part] for part in parts)})"

@@ -13,11 +13,11 @@ from kafka_digest.shell.session import choose_kafka_source
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Spark asks the broker twice after every poll, so polls have to be large; 64 KiB of receive buffer (Spark's
-# own default) would cap one connection at 1.3 MB/s over 50 ms. At the end of a log the broker holds the next fetch back
-# for fetch.max.wait.ms, and both questions wait behind it on the connection: with the default of 500 ms every
-# partition costs a second, however few records it has. Every partition has a consumer of its own, and registering its
-# metrics for two readers that nobody listens to would cost a third of what it does for a small partition.
+# Spark sends two requests to the broker after every poll, so polls have to be large. Spark's default receive buffer of
+# 64 KiB would limit one connection to 1.3 MB/s over 50 ms. At the end of a log the broker delays the next fetch for
+# fetch.max.wait.ms, and both requests wait for it on the connection: with the default of 500 ms every partition costs a
+# second, no matter how few records it has. Every partition has its own consumer, and registering its metrics for two
+# unused reporters would cost a third of the work for a small partition.
 # The clients file may override these.
 DEFAULT_OPTIONS = {
     "kafka.max.poll.records": "20000",
@@ -31,7 +31,7 @@ DEFAULT_OPTIONS = {
     "kafka.metric.reporters": "",
     "kafkaConsumer.pollTimeoutMs": "120000",
 }
-# They would split a partition over tasks, or read something else than the window.
+# These options would split a partition over tasks, or read something other than the window.
 FORBIDDEN_OPTIONS = frozenset(
     name.lower()
     for name in (

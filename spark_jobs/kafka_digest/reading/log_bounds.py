@@ -1,4 +1,4 @@
-"""The real start and end of logs, asked of Kafka's own admin client in Spark's JVM."""
+"""The real start and end of logs, read with Kafka's admin client in Spark's JVM."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ANSWER_MS = 10_000
 def read_log_bounds(
     jvm: Any, client: Mapping[str, str], partitions: Collection[tuple[str, int]], isolation_level: str
 ) -> dict[tuple[str, int], LogBounds]:
-    """Return the bounds of each partition; one that does not exist is missing from the answer.
+    """Return the bounds of each partition; partitions that do not exist are left out.
 
     Raises `Py4JJavaError` if the cluster does not answer.
     """
@@ -38,7 +38,7 @@ def _existing(jvm: Any, admin: Any, partitions: Collection[tuple[str, int]]) -> 
 
 
 def _partitions(future: Any) -> Any:
-    """Return the partitions of a topic, none of one that does not exist."""
+    """Return the partitions of a topic, empty if it does not exist."""
     try:
         return future.get().partitions()
     except Py4JJavaError as error:
@@ -86,7 +86,7 @@ def partition_per_leader(jvm: Any, admin: Any, topics: Collection[str]) -> list[
 
 
 def ask_leaders(jvm: Any, admin: Any, partitions: Collection[tuple[str, int]]) -> None:
-    """Ask the brokers that lead these partitions for something small. Raises `Py4JJavaError` if one does not answer."""
+    """Send a small request to the leaders of these partitions. Raises `Py4JJavaError` if one does not answer."""
     kafka = jvm.org.apache.kafka
     wanted = jvm.java.util.HashMap()
     for place in partitions:

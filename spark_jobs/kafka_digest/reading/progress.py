@@ -1,7 +1,7 @@
-"""How far the reading is: what Spark's scans of Kafka have read so far, told on stderr while they go on.
+"""Progress of the read: the records that Spark's scans of Kafka have read so far, printed on stderr.
 
-Spark counts the rows of every scan; executors report them with their heartbeats (each 10 s), and the driver keeps them
-for its pages, also when it shows none. What is to be read is known as offsets, of which some hold no record: an upper
+Spark counts the rows of every scan. Executors report them with their heartbeats (every 10 s), and the driver keeps them
+for its UI, even if the UI is disabled. The total is a number of offsets. Some offsets hold no record, so it is an upper
 bound.
 """
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 TOLD_EVERY_S = 20.0
-# A look into Spark's books takes some milliseconds; a driver that does not answer is not waited for.
+# Reading Spark's counters takes some milliseconds; the job does not wait for a driver that does not answer.
 LAST_LOOK_S = 5.0
-# What Spark calls its scans of Kafka, by the older and by the newer kind of source.
+# Spark's names for its scans of Kafka, for the older and the newer kind of source.
 _SCANS, _ROWS = ("Scan KafkaRelation", "BatchScan KafkaTable"), "number of output rows"
 
 
 @dataclass(slots=True)
 class Workload:
-    """How many offsets are to be read: those of the plan, and what is read a second time to look into it."""
+    """The number of offsets to read: those of the plan, and those that are read again to examine differences."""
 
     planned: int = 0
     again: int = 0
@@ -38,15 +38,15 @@ class Workload:
 
     @property
     def offsets(self) -> int:
-        """All that is to be read as far as it is known."""
+        """The known number of offsets to read."""
         return self.planned + self.again
 
     def plan(self, plans: Sequence[WindowPlan]) -> None:
-        """Count both sides of what will be read once."""
+        """Count both sides of the planned windows."""
         self.planned += sum(_span(piece) for plan in plans for piece in (plan.source, plan.target))
 
     def note(self, side: str, ranges: Sequence[SideRange]) -> None:
-        """Note that ranges of a side are going to be read; what begins within something read counts again."""
+        """Add ranges of a side that will be read; a range that begins within one already counted counts again."""
         for piece in ranges:
             place = (side, *piece.place)
             if piece.start < self._read_to.get(place, 0):
@@ -59,7 +59,7 @@ def _span(piece: SideRange) -> int:
 
 
 def progress_line(read: int, offsets: int, elapsed_s: float) -> str:
-    """Return the words for so many records read of at most so many, after so long.
+    """Return the progress text for the records read, their upper limit and the elapsed time.
 
     12,400,000 of 40,000,000 in 108 s: `12,400,000 of at most 40,000,000 records read (31 %), about 4 min left`.
     """
@@ -77,7 +77,7 @@ def _duration(seconds: float) -> str:
 
 
 class KafkaScans:
-    """The scans of Kafka in a session, as Spark's own books have them (`SQLAppStatusStore`, Spark 4.0)."""
+    """The scans of Kafka in a session, from Spark's own counters (`SQLAppStatusStore`, Spark 4.0)."""
 
     def __init__(self, session: SparkSession) -> None:
         self._session = session
@@ -89,7 +89,7 @@ class KafkaScans:
         return self._session._jsparkSession.sharedState().statusStore()
 
     def records(self) -> int:
-        """Return how many records all scans have read so far. Raises what py4j raises."""
+        """Return the number of records that all scans have read so far. Raises py4j's errors."""
         number, running = self._first_open, 0
         while (execution := self._store.execution(number)).isDefined():
             is_ended, read = execution.get().completionTime().isDefined(), self._read_by(number)
@@ -102,7 +102,7 @@ class KafkaScans:
 
     def _read_by(self, execution: int) -> int:
         scans = [n for n in _each(self._store.planGraph(execution).allNodes()) if n.name().startswith(_SCANS)]
-        # A plan may show a scan twice, for example where its result is kept.
+        # A plan may show a scan twice, for example if its result is cached.
         rows = {m.accumulatorId() for scan in scans for m in _each(scan.metrics()) if m.name() == _ROWS}
         if not rows:
             return 0
@@ -119,7 +119,7 @@ def _each(sequence: Any) -> Iterator[Any]:
 
 @contextmanager
 def telling_progress(records: Callable[[], int], workload: Workload, every_s: float = TOLD_EVERY_S) -> Iterator[None]:
-    """Tell every so many seconds how far the body has read, when it has read on; nothing of it can fail the body."""
+    """Log the body's progress every `every_s` seconds if it has changed; an error here never fails the body."""
     is_done = threading.Event()
     thread = threading.Thread(target=_tell, args=(records, workload, is_done, every_s), name="progress", daemon=True)
     thread.start()
@@ -140,5 +140,5 @@ def _tell(records: Callable[[], int], workload: Workload, is_done: threading.Eve
                 told = read
                 tell(progress_line(read, workload.offsets, time.monotonic() - begun))
     except Exception as error:
-        # Spark's books are none of its public parts; without them the work goes on all the same.
-        tell(f"how far the reading is cannot be told ({type(error).__name__})")
+        # Spark's counters are not a public API; the job continues without them.
+        tell(f"the progress of the read is unknown ({type(error).__name__})")

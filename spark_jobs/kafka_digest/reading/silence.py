@@ -1,6 +1,6 @@
-"""Whether both clusters still answer while they are read: told within half a minute, given up after five.
+"""Checks that both clusters still answer during the read: logs a silence within half a minute, gives up after five.
 
-Spark's readers wait for a broker that is gone without a word, for as long as they have patience.
+Spark's readers wait silently for an unreachable broker until their own time-out.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 ASKED_EVERY_S = 15.0
 TOLD_EVERY = timedelta(minutes=1)
 GIVE_UP_AFTER = timedelta(minutes=5)
-# The last question is not waited for longer than this.
+# The maximum wait for the last request.
 LAST_ANSWER_S = 12.0
 
 
 @dataclass(slots=True)
 class Silence:
-    """Since when which cluster has not answered.
+    """Records which cluster has not answered and since when.
 
-    :param give_up: stops the reading; called again while it goes on
-    :param now: the time, which tests set
+    :param give_up: stops the read; called repeatedly until the read ends
+    :param now: the clock, which tests replace
     """
 
     give_up: Callable[[], None]
@@ -42,17 +42,17 @@ class Silence:
     _told: dict[str, datetime] = field(default_factory=dict)
 
     def heard(self, cluster: str) -> None:
-        """Note an answer; tell it if that it was missing was told."""
+        """Record an answer; log it if the silence was logged."""
         self._heard[cluster] = self.now()
         if self._told.pop(cluster, None):
             tell(f"the {cluster} answers again")
 
     def missed(self, cluster: str, why: str) -> None:
-        """Note that no answer came; tell it once a minute, and give up in the end."""
+        """Record a missing answer; log it once a minute, and finally give up."""
         now, since = self.now(), self._heard[cluster]
         if now - self._told.get(cluster, since) >= TOLD_EVERY or cluster not in self._told:
             self._told[cluster] = now
-            tell(f"{self._words(cluster)}: {why}; given up at {since + GIVE_UP_AFTER:%H:%M:%S} UTC")
+            tell(f"{self._words(cluster)}: {why}; the job gives up at {since + GIVE_UP_AFTER:%H:%M:%S} UTC")
         if now - since >= GIVE_UP_AFTER:
             self.give_up()
 
@@ -66,10 +66,10 @@ class Silence:
 
 @dataclass(slots=True)
 class Reading:
-    """The thread of the driver's JVM that reads.
+    """The driver's JVM thread that reads.
 
-    It may wait for a broker where no Spark job runs yet: to plan a reading, Spark asks for the topic's partitions. With
-    a rate limit that question has as much patience as a throttled reader.
+    It may wait for a broker before a Spark job runs: to plan a read, Spark requests the topic's partitions. With a rate
+    limit this request has the long time-out of a throttled reader.
     """
 
     _thread: Any = None
@@ -77,7 +77,7 @@ class Reading:
 
     @contextmanager
     def interruptible(self, jvm: Any) -> Iterator[None]:
-        """Let `interrupt` end the body; PySpark keeps one thread of the JVM for each thread of Python's."""
+        """Let `interrupt` end the body; PySpark uses one JVM thread per Python thread."""
         with self._lock:
             self._thread = jvm.java.lang.Thread.currentThread()
         try:
@@ -85,11 +85,11 @@ class Reading:
         finally:
             with self._lock:
                 self._thread = None
-            # What comes after the body must not end for it.
+            # The interrupt must not affect code after the body.
             jvm.java.lang.Thread.interrupted()
 
     def interrupt(self) -> None:
-        """End what the thread waits for."""
+        """Interrupt the thread's wait."""
         with self._lock:
             if self._thread is not None:
                 self._thread.interrupt()
@@ -97,11 +97,11 @@ class Reading:
 
 @contextmanager
 def noticing_silence(clusters: Clusters, topics: Mapping[str, Collection[str]]) -> Iterator[Reading]:
-    """Tell of a cluster that does not answer while the body reads, and end the reading after five minutes of it.
+    """Log when a cluster does not answer while the body reads, and end the read after five minutes without an answer.
 
     :param topics: per side, the topics that are read
 
-    Raises `JobError` with the cluster in the place of what Spark says then.
+    Raises `JobError` that names the cluster, instead of Spark's error.
     """
     reading = Reading()
 
@@ -125,7 +125,7 @@ def noticing_silence(clusters: Clusters, topics: Mapping[str, Collection[str]]) 
 
 @contextmanager
 def _leaders(jvm: Any, side: str, client: Mapping[str, str], topics: Collection[str]) -> Iterator[Callable[[], None]]:
-    """Yield a question to one partition of each broker that leads any of these topics."""
+    """Yield a function that sends a request to one partition of each broker that leads any of these topics."""
     with admin_client(jvm, client) as admin:
         with naming(f"asking the {side} cluster for the leaders of {len(topics)} topics"):
             partitions = partition_per_leader(jvm, admin, topics)
@@ -134,7 +134,7 @@ def _leaders(jvm: Any, side: str, client: Mapping[str, str], topics: Collection[
 
 @contextmanager
 def asking(cluster: str, ask: Callable[[], None], silence: Silence, every_s: float = ASKED_EVERY_S) -> Iterator[None]:
-    """Ask a cluster every so many seconds while the body goes on."""
+    """Send a request to a cluster every `every_s` seconds while the body runs."""
     is_done = threading.Event()
     silence.heard(cluster)
     thread = threading.Thread(target=_ask, args=(cluster, ask, silence, is_done, every_s), name="silence", daemon=True)
@@ -151,7 +151,7 @@ def _ask(cluster: str, ask: Callable[[], None], silence: Silence, is_done: threa
         try:
             ask()
         except Py4JNetworkError:
-            # The driver's JVM is gone, and with it whoever could ask.
+            # The driver's JVM is gone.
             return
         except Exception as error:
             if not is_done.is_set():

@@ -1,4 +1,4 @@
-"""Which part of a window can be read, and which windows may share one read. Plain values, no Spark."""
+"""The readable part of windows, and which windows may share one read. Plain values, no Spark."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_WINDOW_OFFSETS = 1 << 33
 
 @dataclass(frozen=True, slots=True)
 class LogBounds:
-    """What a partition holds: its first offset, its high watermark, and the end that a reader may reach.
+    """The bounds of a partition: its log start offset, its high watermark, and the end that a reader may reach.
 
     `readable_end` is the last stable offset under `read_committed`, else the high watermark.
     """
@@ -25,9 +25,9 @@ class LogBounds:
 
 @dataclass(frozen=True, slots=True)
 class SideRange:
-    """The offsets `[start, end)` to read on one side, and in words what of the window cannot be read.
+    """The offsets `[start, end)` to read on one side, and a text about the unreadable part of the window.
 
-    `is_expired` tells that it is the beginning of the window, which the log has deleted, and nothing else.
+    `is_expired` means that only the beginning of the window is unreadable, because the log has deleted it.
     """
 
     topic: str
@@ -54,7 +54,7 @@ class SideRange:
 
 @dataclass(frozen=True, slots=True)
 class WindowPlan:
-    """One window of the request with what is to be read for it on both sides."""
+    """One window of the request with the ranges to read on both sides."""
 
     window: Mapping[str, Any]
     source: SideRange
@@ -62,17 +62,17 @@ class WindowPlan:
 
     @property
     def is_whole(self) -> bool:
-        """Whether everything that the window asks for can be read."""
+        """Whether the whole window can be read."""
         return self.source.unreadable is None and self.target.unreadable is None
 
     @property
     def is_expired(self) -> bool:
-        """Whether all that cannot be read was deleted from the beginning: ranks are unknown, the rest is comparable."""
+        """Whether only a deleted beginning cannot be read: ranks are unknown, but the rest is comparable."""
         unreadable = [side for side in (self.source, self.target) if side.unreadable is not None]
         return bool(unreadable) and all(side.is_expired for side in unreadable)
 
     def entry(self, source: Mapping[str, Any], target: Mapping[str, Any], *, equal: bool) -> dict[str, Any]:
-        """Return what every entry of the result says of a window; `source` and `target` are what was read."""
+        """Return the common fields of a window's result entry; `source` and `target` are the records read."""
         return {
             **self.window,
             "source": source,
@@ -84,7 +84,7 @@ class WindowPlan:
 
 
 def requested_range(window: Mapping[str, Any], side: str) -> SideRange:
-    """Return the range that the request asks for on `source` or `target`."""
+    """Return the requested range on `source` or `target`."""
     topic = window["topic"] if side == "source" else window["target_topic"]
     return SideRange(topic, window["partition"], window[f"{side}_start"], window[f"{side}_end"])
 
@@ -94,7 +94,7 @@ def plan_window(
     source_bounds: Mapping[tuple[str, int], LogBounds],
     target_bounds: Mapping[tuple[str, int], LogBounds],
 ) -> WindowPlan:
-    """Return what to read for a window; if nothing of one side can be read, neither side is."""
+    """Return what to read for a window; if one side has no readable part, neither side is read."""
     source, target = requested_range(window, "source"), requested_range(window, "target")
     source = readable_range(source, source_bounds.get(source.place), end_may_be_missing=False)
     target = readable_range(target, target_bounds.get(target.place), end_may_be_missing=True)
@@ -111,9 +111,9 @@ def _is_unread(window: Mapping[str, Any], planned: SideRange, side: str) -> bool
 def readable_range(asked: SideRange, bounds: LogBounds | None, *, end_may_be_missing: bool) -> SideRange:
     """Return the readable part of a range.
 
-    Below the log start there is nothing any more, and the rank of what is above is unknown.
-    `end_may_be_missing`: on the target, offsets beyond the log's end are records that are not there, a
-    difference to be found by comparing; on the source they cannot be read.
+    Records before the log start are deleted, and the ranks of the others are unknown. `end_may_be_missing`: on the
+    target, offsets beyond the log's end are missing records, a difference that the comparison finds; on the source they
+    cannot be read.
     """
     if asked.end < asked.start:
         return asked.none_of_it(f"the window ends at offset {asked.end}, before its start {asked.start}")
@@ -138,7 +138,7 @@ def _shortage(asked: SideRange, bounds: LogBounds, *, end_may_be_missing: bool) 
     if min(asked.end, bounds.high_watermark) > bounds.readable_end:
         return (
             f"a transaction is open since offset {bounds.readable_end} (last stable offset); "
-            f"committed records up to offset {min(asked.end, bounds.high_watermark)} cannot be told yet"
+            f"committed records up to offset {min(asked.end, bounds.high_watermark)} are not known yet"
         )
     return None
 
@@ -161,7 +161,7 @@ def in_rounds(plans: Iterable[WindowPlan]) -> list[list[WindowPlan]]:
 
 
 def too_long(windows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the windows whose range on either side is longer than a rank can count."""
+    """Return the windows with a range on either side that is longer than the maximum rank."""
     return [
         window
         for window in windows

@@ -1,6 +1,6 @@
 """Kafka's own admin client in Spark's JVM.
 
-Spark's driver need not have a Python Kafka client, but it has the Java one, as a jar of the Kafka source.
+Spark's driver may have no Python Kafka client, but it always has the Java client, as a jar of the Kafka source.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The command line of a job: `REQUEST` and `CLIENTS` in, `RESULT` out, one line that says what went wrong."""
+"""The command line of a job: `REQUEST` and `CLIENTS` in, `RESULT` out, and one line for an error."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Job = Callable[[SparkSession, Mapping[str, Any], Clients, str], Mapping[str, Any
 
 
 def run_job(arguments: Sequence[str], job: Job, *, program: str) -> int:
-    """Run a job in a Spark session of its own and return its exit code; 2 is `SystemExit`."""
+    """Run a job in its own Spark session and return its exit code; code 2 is raised as `SystemExit`."""
     parser = argparse.ArgumentParser(prog=program)
-    parser.add_argument("--request", required=True, help="location of the request, a JSON document")
-    parser.add_argument("--result", required=True, help="where the result is written to")
+    parser.add_argument("--request", required=True, help="path of the request, a JSON document")
+    parser.add_argument("--result", required=True, help="path of the result")
     options_of = "file with the Kafka reader options of both sides"
     parser.add_argument("--clients", default="clients.json", help=f"{options_of}, or the name of one that was shipped")
-    parser.add_argument("--clients-once", help=f"{options_of}, removed as soon as it is read")
+    parser.add_argument("--clients-once", help=f"{options_of}; removed as soon as it is read")
     options = parser.parse_args(arguments)
     clients: dict[str, dict[str, str]] = {}
     try:

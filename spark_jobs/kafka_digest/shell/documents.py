@@ -1,4 +1,4 @@
-"""JSON documents on any file system that Hadoop knows: local folders, `file:`, `s3a:`, `hdfs:` …"""
+"""JSON documents on any file system that Hadoop supports: local folders, `file:`, `s3a:`, `hdfs:` …"""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 
 def as_uri(location: str) -> str:
-    """Return a location with its scheme.
+    """Return a path with its scheme.
 
-    A bare path is a local one: Hadoop would look for it on the cluster's default file system.
+    A path without a scheme is local; Hadoop would look for it on the cluster's default file system.
     """
     return location if ":/" in location else f"file:{Path(location).absolute()}"
 
 
 def read_document(session: SparkSession, location: str) -> dict[str, Any]:
-    """Read a JSON document. Raises `JobError` if it is none."""
+    """Read a JSON document. Raises `JobError` if it is invalid."""
     file_system, path = _open(session, as_uri(location))
     stream = file_system.open(path)
     try:
@@ -36,7 +36,7 @@ def read_document(session: SparkSession, location: str) -> dict[str, Any]:
 
 
 def write_document(session: SparkSession, location: str, document: Mapping[str, Any]) -> None:
-    """Write a JSON document whole to a temporary name beside its place, then rename it."""
+    """Write a JSON document to a temporary file next to its path, then rename it."""
     file_system, path = _open(session, as_uri(location))
     folder = path.getParent().toString().rstrip("/")
     temporary = session._jvm.org.apache.hadoop.fs.Path(f"{folder}/.{path.getName()}.{uuid.uuid4().hex}")
@@ -46,19 +46,19 @@ def write_document(session: SparkSession, location: str, document: Mapping[str, 
         stream.close()
         file_system.delete(path, False)
         if not file_system.rename(temporary, path):
-            raise JobError(f"{location}: the finished result could not be renamed to its place")
+            raise JobError(f"{location}: the finished result could not be renamed to this path")
     finally:
         file_system.delete(temporary, False)
 
 
 def remove(session: SparkSession, location: str) -> None:
-    """Remove a file or folder, if it is there."""
+    """Remove a file or folder if it exists."""
     file_system, path = _open(session, as_uri(location))
     file_system.delete(path, True)
 
 
 def take_clients(path: str) -> dict[str, dict[str, str]]:
-    """Read a file as `read_clients` does and remove it: from here on the logins are in this process only."""
+    """Read a file like `read_clients` and remove it, so that the logins only exist in this process."""
     place = Path(path)
     try:
         text = place.read_text()
@@ -71,12 +71,13 @@ def take_clients(path: str) -> dict[str, dict[str, str]]:
 def read_clients(name: str) -> dict[str, dict[str, str]]:
     """Read the clients file `{"source": {option: value}, "target": {…}}`; its text is never shown.
 
-    `--files` puts it into Spark's own folder, where it is removed, on YARN in cluster mode into the working directory.
+    `--files` puts it into Spark's own folder, where it is removed, or in cluster mode on YARN into the working
+    directory.
     """
     shipped = Path(SparkFiles.get(Path(name).name))
     found = next((place for place in (shipped, Path(name)) if place.is_file()), None)
     if found is None:
-        raise JobError(f"{name}: no such file, and none was shipped with --files")
+        raise JobError(f"{name}: the file does not exist and was not shipped with --files")
     text = found.read_text()
     shipped.unlink(missing_ok=True)
     return _clients(text, name)
@@ -92,7 +93,7 @@ def _clients(text: str, name: str) -> dict[str, dict[str, str]]:
 def _open(session: SparkSession, uri: str) -> tuple[Any, Any]:
     path = session._jvm.org.apache.hadoop.fs.Path(uri)
     file_system = path.getFileSystem(session.sparkContext._jsc.hadoopConfiguration())
-    # A local file would otherwise leave a hidden .crc beside it, which breaks readers when others edit the file.
+    # Otherwise a local file gets a hidden .crc file next to it, which breaks readers once the file is edited.
     file_system.setWriteChecksum(False)
     file_system.setVerifyChecksum(False)
     return file_system, path

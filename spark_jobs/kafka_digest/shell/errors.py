@@ -1,4 +1,4 @@
-"""The one error of the job, how Java's errors become one line of it, and how a line is told."""
+"""The job's error class, its conversion from Java errors to one line, and the job's log lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pyspark.errors import PySparkException, PythonException
 _SECRET_WORDS = ("password", "secret", "jaas", "token", "credential", "certificate", "keystore.key")
 
 
-# What the validation's task makes of an error: codes of `kafka_migration/core/findings/codes.py`.
+# The codes of errors, as in `kafka_migration/core/findings/codes.py`.
 SPARK_FAILED = "SPARK_FAILED"
 CLUSTER_UNREACHABLE = "CLUSTER_UNREACHABLE"
 RECORDS_DELETED = "RECORDS_DELETED_MEANWHILE"
@@ -27,7 +27,7 @@ _CODES = {
 
 
 class JobError(Exception):
-    """The job cannot give a result; the text is one line for the person who reads the log."""
+    """The job cannot give a result; the text is one line for the log."""
 
     def __init__(self, text: str, code: str = SPARK_FAILED) -> None:
         super().__init__(text)
@@ -35,14 +35,14 @@ class JobError(Exception):
 
 
 def tell(text: str) -> None:
-    """Write a line for the person who reads the log; it begins with the name of the job."""
+    """Write a line to the log; it begins with the name of the job."""
     sys.stderr.write(f"{Path(sys.argv[0]).stem}: {text}\n")
     sys.stderr.flush()
 
 
 @contextmanager
 def naming(act: str) -> Iterator[None]:
-    """Turn an error of Spark, Kafka or Hadoop into `JobError` with what was being done and its root cause."""
+    """Turn an error of Spark, Kafka or Hadoop into a `JobError` that names the current operation and the root cause."""
     try:
         yield
     except (Py4JError, PySparkException) as error:
@@ -64,7 +64,7 @@ def root_cause(error: Exception) -> str:
 
 
 def _last_of_traceback(text: str) -> str:
-    """Return the line of a Python worker's traceback that says what went wrong, and what to do if a module lacks."""
+    """Return the error line of a Python worker's traceback, with advice if a module is missing."""
     lines = [line for line in text.splitlines() if re.match(r"[\w.]*(Error|Exception)\b.*", line)]
     found = lines[0] if lines else text
     needs = " (Spark's Python workers need numpy and pyarrow: install them, or set spark.pyspark.python)"
@@ -72,7 +72,7 @@ def _last_of_traceback(text: str) -> str:
 
 
 def is_caused_by(error: Py4JJavaError, simple_name: str) -> bool:
-    """Tell whether a Java exception of this class is in the chain of causes."""
+    """Return whether a Java exception of this class is in the chain of causes."""
     cause = error.java_exception
     while cause is not None:
         if cause.getClass().getSimpleName() == simple_name:

@@ -1,6 +1,6 @@
-"""A limit on how fast the clusters are read: a quota of Kafka's on the client id of this job's consumers.
+"""A read rate limit: a Kafka quota on the client id of this job's consumers.
 
-Each broker holds all consumers of that client id together to so many bytes a second, whichever executor they run on.
+Each broker limits the total bytes per second of all consumers with that client id, on all executors together.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from kafka_digest.shell.errors import JobError, naming, tell
 
 CLIENT_ID = "kafka.client.id"
 _QUOTA = "consumer_byte_rate"
-# A fetch that takes the quota of many seconds holds all other readers up for as long, and a held-up connection answers
-# nothing: fetches are at most a second's worth, and consumers wait as long as a broker may make them.
+# A fetch that uses the quota of many seconds delays all other readers, and a throttled connection does not answer. So
+# fetches are limited to the quota of one second, and consumers wait for as long as a broker may throttle them.
 _MAX_FETCH_BYTES = 16 << 20
 _PATIENCE_MS = "900000"
 
@@ -23,7 +23,7 @@ Clients = Mapping[str, Mapping[str, str]]
 
 
 def limited_options(max_bytes_per_s: int | None) -> dict[str, str]:
-    """Return the reader options that go with a limit."""
+    """Return the reader options for a limit."""
     if max_bytes_per_s is None:
         return {}
     return {
@@ -35,15 +35,15 @@ def limited_options(max_bytes_per_s: int | None) -> dict[str, str]:
 
 @contextmanager
 def reading_at_most(jvm: Any, clients: Clients, max_bytes_per_s: int | None) -> Iterator[None]:
-    """Hold the body's consumers to so many bytes a second, per broker of either side; `None` is no limit.
+    """Limit the body's consumers to this many bytes per second, per broker on both sides; `None` means no limit.
 
-    Raises `JobError` before the body if a cluster refuses, or a side has no client id to put the quota on. A quota that
-    the client id had before is replaced, and gone afterwards; one that cannot be removed is told, and fails nothing.
+    Raises `JobError` before the body if a cluster refuses, or if a side has no client id for the quota. An existing
+    quota of the client id is replaced, and removed afterwards. A failed removal is logged and does not fail the job.
     """
     limits = {} if max_bytes_per_s is None else dict.fromkeys(clients, max_bytes_per_s)
     nameless = [side for side in limits if not clients[side].get(CLIENT_ID)]
     if nameless:
-        raise JobError(f"max_bytes_per_s needs {CLIENT_ID} in the clients file, not given for {', '.join(nameless)}")
+        raise JobError(f"max_bytes_per_s needs {CLIENT_ID} in the clients file; missing for {', '.join(nameless)}")
     with ExitStack() as quotas:
         for side, limit in limits.items():
             quotas.enter_context(_quota(jvm, side, clients[side], limit))
@@ -53,13 +53,13 @@ def reading_at_most(jvm: Any, clients: Clients, max_bytes_per_s: int | None) -> 
 @contextmanager
 def _quota(jvm: Any, side: str, client: Mapping[str, str], max_bytes_per_s: int) -> Iterator[None]:
     what = f"{max_bytes_per_s} bytes/s for client id {client[CLIENT_ID]} on the {side}"
-    with naming(f"setting a quota of {what} (needs brokers from 2.6 on, and AlterConfigs on the cluster)"):
+    with naming(f"setting a quota of {what} (needs brokers 2.6 or later, and AlterConfigs on the cluster)"):
         _alter(jvm, client, max_bytes_per_s)
     try:
         yield
     finally:
         try:
-            with naming(f"the quota of {what} is still there, remove it by hand"):
+            with naming(f"the quota of {what} still exists; remove it manually"):
                 _alter(jvm, client, None)
         except JobError as error:
             tell(str(error))

@@ -1,4 +1,4 @@
-"""What Spark is told so that it does no more than the comparison needs; what its defaults cost was measured."""
+"""Spark settings that avoid work which the comparison does not need; the cost of the defaults was measured."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# Both sides together no more than the 64 consumers that an executor of Spark's keeps by default.
+# Both sides together use at most the 64 consumers that a Spark executor keeps by default.
 FEW_PARTITIONS = 32
 _V1_SOURCES = "spark.sql.sources.useV1SourceList"
-# Only for a session that is still to start. Executors keep what was last fetched of each Kafka partition for five
-# minutes, up to 20,000 records of each, for a next reading; no other reading ever comes. A second is still long enough
-# for the garbage collector to move them all, and so are consumers that no other reading asks for.
+# Only effective before the session starts. Executors cache the last fetch of each Kafka partition for five minutes, up
+# to 20,000 records each, for another read that never comes. Even one second is long enough for the garbage collector to
+# move them all. The same applies to unused consumers.
 START_OPTIONS = {
     "spark.kafka.consumer.fetchedData.cache.timeout": "50ms",
     "spark.kafka.consumer.fetchedData.cache.evictorThreadRunInterval": "50ms",
     "spark.kafka.consumer.cache.capacity": "8",
 }
 _OPTIONS = {
-    # Each batch looks up its keys among all that a task knows; small batches cost twice as much with many keys.
+    # Each batch looks up its keys among all keys of a task; small batches cost twice as much with many keys.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "200000",
-    # Below this largest value Spark 4 adds up the size of a batch after every record, a quarter of the work to
-    # send it. Rows of a batch are some tens of bytes each, so their number limits it well enough.
+    # Below this maximum, Spark 4 sums up the size of a batch after every record, which is a quarter of the work to send
+    # it. Rows have some tens of bytes each, so the row limit is sufficient.
     "spark.sql.execution.arrow.maxBytesPerBatch": str((1 << 31) - 1),
 }
 
@@ -37,18 +37,18 @@ def set_up(session: SparkSession) -> SparkSession:
 
 
 def choose_kafka_source(session: SparkSession, partitions: int) -> None:
-    """Let the session's next readings of so many Kafka partitions use the kind of source that is best for them.
+    """Choose the kind of Kafka source for the session's next reads of this many partitions.
 
-    The older kind, Spark's default, makes a Row of objects of every record and its own form of that again: a quarter
-    of level 1. The newer kind does not, but keeps the consumer of every partition open, with all that it has fetched,
-    until the task ends, however many partitions the task reads: with a thousand, six gigabytes are not enough.
+    The older kind, Spark's default, converts every record to a Row of objects and back, which is a quarter of the work
+    of level 1. The newer kind avoids that, but keeps the consumer of every partition open, with its fetched data, until
+    the task ends. For a task with a thousand partitions, six gigabytes are not enough.
     """
     names = {name.strip() for name in (session.conf.get(_V1_SOURCES) or "").split(",")} - {"", "kafka"}
     session.conf.set(_V1_SOURCES, ",".join(sorted(names if partitions <= FEW_PARTITIONS else {*names, "kafka"})))
 
 
 def small_table(session: SparkSession, rows: Iterable[Sequence[Any]], schema: str) -> DataFrame:
-    """Return a table of a few rows, made by the JVM alone; `createDataFrame` starts Python workers to read its own.
+    """Return a table of a few rows, made by the JVM alone; `createDataFrame` would start Python workers.
 
     :param schema: names and types, separated by `, `
     """

@@ -84,14 +84,14 @@ def _ranges(topic: Mapping[str, Any], side: str) -> list[SideRange]:
 
 
 def _source_ranges(pieces: Iterable[SideRange], bounds: Bounds) -> list[SideRange]:
-    """Return the ranges with the reason why something of one cannot be read, if so."""
+    """Return the ranges, with the reason for a range that cannot be read completely."""
     return [readable_range(piece, bounds.get(piece.place), end_may_be_missing=False) for piece in pieces]
 
 
 def _held(pieces: Iterable[SideRange], bounds: Bounds) -> list[SideRange]:
-    """Return what the target still holds of the ranges: an unread record that it has deleted has no copy.
+    """Return the part of the ranges that the target still holds: an unread record that it deleted has no copy.
 
-    The end stays, wherever it is: it is where a group goes on that has read everything.
+    The end stays unchanged: a group that has read everything resumes there.
     """
     return [
         piece
@@ -143,4 +143,4 @@ def _check_request(request: Mapping[str, Any]) -> None:
     if lacking:
         raise JobError(f"the request lacks {', '.join(lacking)}")
     if request["isolation_level"] not in {"read_committed", "read_uncommitted"}:
-        raise JobError(f"isolation level {request['isolation_level']!r} is not known")
+        raise JobError(f"unknown isolation level {request['isolation_level']!r}")

@@ -1,8 +1,8 @@
-"""Translates committed offsets to the other side: one Spark pass for all groups, whatever engine, partitions and names.
+"""Translates committed offsets to the other side: one Spark pass for all groups, for any engine, partitions and names.
 
 Each vector of committed offsets is translated to one offset per target partition, from which everything unread follows
-in order (`rightmost.py`). Copies that keep partitions have the order of the partition; others that of each key, and
-records without a key have none.
+in order (`rightmost.py`). Copies that keep partitions are ordered by partition. Others are ordered by key, and records
+without a key have no order.
 
 A second, shorter pass counts what the target holds from these offsets on.
 """
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-# Hashes of so many records are sent to every task, some 100 bytes each while they are looked up.
+# Hashes of up to this many records are sent to every task, some 100 bytes each during the lookup.
 MAX_KNOWN_RECORDS = 2_000_000
 
 
@@ -45,15 +45,15 @@ MAX_KNOWN_RECORDS = 2_000_000
 class Translation:
     """Translates the groups of several topics at once.
 
-    :param max_known_records: up to so many unread records, the target's records that equal none of them are left out at
-        once, before anything is sorted
+    :param max_known_records: up to this many unread records, target records that equal none of them are dropped before
+        sorting
     """
 
     clusters: Clusters
     max_known_records: int = MAX_KNOWN_RECORDS
 
     def run(self, copies: Sequence[TopicCopy]) -> list[list[Translated]]:
-        """Return where the vectors of each topic go on. Raises `JobError`."""
+        """Return where the vectors of each topic resume. Raises `JobError`."""
         numbered = dict(enumerate(copies))
         units = {number: copy.unit for number, copy in numbered.items()}
         with naming(f"translating the offsets of groups on {len(copies)} topics"):
@@ -79,7 +79,7 @@ class Translation:
             source.unpersist()
 
     def _steps_back(self, original: DataFrame | None, copy: DataFrame | None, units: Mapping[int, Unit]) -> list[Any]:
-        """Read all of both sides: an original record without any copy counts too."""
+        """Read both sides completely, because an original record without a copy counts too."""
         sides = [(copy, COMMITTED), (original, OTHER)]
         keyed = [self._keyed(records, side) for records, side in sides if records is not None]
         return self._found(reduce(lambda one, other: one.unionByName(other), keyed), units) if keyed else []
@@ -91,11 +91,11 @@ class Translation:
         return list(_summed(in_order.mapInArrow(partial(steps, units=units), STEPS)).collect())
 
     def _of_interest(self, target: DataFrame, source: DataFrame, *, is_compacted: bool) -> DataFrame:
-        """Return the keyed records of the target that may tell where copies of the source's are.
+        """Return the target's keyed records that may be copies of source records.
 
-        Those are the ones that some record of the source equals. Where these are too many for every task to know them,
-        and where something is compacted, so that the last record of a key counts whatever it is, it is all records of
-        keys that the source has.
+        These are the records that equal a source record. If there are too many source records to send them to every
+        task, or if a topic is compacted, so that any last record of a key counts, these are all records of the source's
+        keys.
         """
         if is_compacted or source.count() > self.max_known_records:
             keys = source.select("unit", "key").distinct()
@@ -104,14 +104,14 @@ class Translation:
         return self._keyed(target.join(known, ["unit", "record"], "left_semi"), OTHER)
 
     def _records(self, copies: Mapping[int, TopicCopy], side: str) -> DataFrame | None:
-        """Return the records of a side, each with a hash of all that it holds."""
+        """Return the records of a side, each with a hash of its whole content."""
         placed = self._placed(copies, side, {n: copy.ranges[side] for n, copy in copies.items()})
         record = hash_of(*RECORD)
         columns = ("unit", "by_key", "key", "partition", "offset", f"{record} as record")
         return None if placed is None else placed.selectExpr(*columns)
 
     def _keyed(self, records: DataFrame, side: int) -> DataFrame:
-        """Return the rows `translate_tasks.HASHED`: of what a record is in order with others, in place of its key."""
+        """Return the rows `translate_tasks.HASHED`; the key column holds the scope in which records have an order."""
         key = f"if(key is null, record, {hash_of('key')})"
         order = f"if(by_key, {key}, cast(partition as bigint)) as key"
         return records.selectExpr("unit", order, f"{side} as side", "partition", "offset", "record")
@@ -119,7 +119,7 @@ class Translation:
     def _placed(
         self, copies: Mapping[int, TopicCopy], side: str, ranges: Mapping[int, Sequence[SideRange]]
     ) -> DataFrame | None:
-        """Return the records of a side with the number of their topic and what its order is."""
+        """Return the records of a side with the number of their topic and whether it is ordered by key."""
         pieces = [piece for pieces in ranges.values() for piece in pieces]
         frame = self.clusters.read(side, pieces)
         if frame is None:
@@ -130,7 +130,7 @@ class Translation:
         return frame.coalesce(self.clusters.tasks).join(functions.broadcast(table), "topic")
 
     def _count(self, copies: Mapping[int, TopicCopy], results: Mapping[int, list[Translated]]) -> None:
-        """Put into each result how many records it delivers."""
+        """Set the number of records that each result delivers."""
         places = places_of(results)
         ranges = {
             number: [replace(p, start=places[number, p.partition][0]) for p in copy.ranges[copy.translated_to]]
@@ -148,7 +148,7 @@ class Translation:
 
 
 def _are_back(copies: Mapping[int, TopicCopy]) -> bool:
-    """Whether the way is back to the source; that is the same for all topics of one request."""
+    """Whether the translation is back to the source; this is the same for all topics of one request."""
     return any(copy.is_back for copy in copies.values())
 
 
@@ -162,7 +162,7 @@ def _results(
 
 
 def _summed(told: DataFrame) -> DataFrame:
-    """Return one row per step, and per step and target partition, of what tasks told piece by piece."""
+    """Return one row per step, and per step and target partition, summed over the rows of all tasks."""
     return told.groupBy("kind", "unit", "from_partition", "step", "to_partition", "to_step").agg(
         functions.sum("records").alias("records"),
         functions.max("last_missing").alias("last_missing"),

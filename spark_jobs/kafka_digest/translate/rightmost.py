@@ -1,17 +1,17 @@
-"""Where on the target a reader must go on so that all it has not read still follows, in order, and as little else as
-possible: the copies of source records from the right. numpy only; no Spark.
+"""Finds where a reader must resume on the target so that all unread records follow in order, and as few others as
+possible: it matches the copies of source records from the right. numpy only; no Spark.
 
-Input are records of whole keys on both sides, each side's from a place on that nothing unread lies before. Of a key
-that one source partition and one target partition hold, the copies of its records are those of the *rightmost
-order-preserving one-to-one embedding*: the last record's copy is the last on the target that equals it, the copy of
-each before it is the last one before that. This begins as far to the right as any embedding does, and what it gives a
-record does not depend on where the reader stands, so one look serves readers at any place.
+The input are records of complete keys on both sides, each side from an offset before which nothing is unread. For a key
+in one source partition and one target partition, the copies of its records are those of the *rightmost
+order-preserving one-to-one embedding*: the copy of the last record is the last equal target record, and the copy of
+each earlier record is the last equal one before that. No embedding begins further to the right. The copy of a record
+does not depend on the reader's position, so one computation serves all readers.
 
-Of any other key (in several partitions of either side, or without an order, each record by itself) there is no
-rightmost place for all partitions at once. Then the first copy in each target partition counts: nothing is passed over,
-but more may be read again than must. It is the only place, hence also the best, where there is one copy only. Where
-records have fewer copies than the source has of them, all of these count as missing, also for a reader that has read
-some. Order is looked at within each source partition, and not where the target has the key in several.
+For any other key (in several partitions of a side, or without an order, with each record by itself) there is no
+rightmost place for all partitions at once. Then the first copy in each target partition counts: nothing is skipped, but
+more records than necessary may be read again. If there is only one copy, it is the only and therefore the best place.
+If records have fewer copies than the source has of them, all of them count as missing, even for a reader that has read
+some. Order is checked within each source partition, but not if the target has the key in several partitions.
 
 The definition is tested against trying all places (`tests/unit/test_rightmost.py`).
 """
@@ -35,7 +35,7 @@ Truths = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """Records of whole keys on one side, sorted by key, partition and offset; `records` are hashes of all they hold."""
+    """Records of complete keys on one side, sorted by key, partition and offset; `records` are their content hashes."""
 
     keys: Hashes
     partitions: NDArray[np.int32]
@@ -47,7 +47,7 @@ class Log:
 
 
 class Copy(NamedTuple):
-    """A copy of the source record at a place; `is_only_choice` tells whether none further right would do as well."""
+    """A copy of the source record at a place; `is_only_choice` states whether no place further right would suffice."""
 
     source: int
     target: int
@@ -56,7 +56,7 @@ class Copy(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """Copies of source records, as places on both sides: those of whole keys at once, and `missing` records."""
+    """Copies of source records as places on both sides, for complete keys, and `missing` records."""
 
     source: Places
     target: Places
@@ -82,20 +82,20 @@ class _Keys:
 
     @property
     def lengths(self) -> Places:
-        """How many source records each key has."""
+        """The number of source records of each key."""
         return self.source_end - self.source_start
 
 
 def rightmost(source: Log, target: Log, *, is_compacted: bool = False, takes_last: bool = False) -> Copies:
-    """Return where the copies of all source records are.
+    """Return the places of the copies of all source records.
 
-    A record may have copies in several target partitions: one row for each. `missing` has no copy, nor do the records
-    of its key before it count.
+    A record may have copies in several target partitions: one row for each. A `missing` record has no copy, and earlier
+    records of its key do not count.
 
-    :param is_compacted: whether the target deletes records that have a newer one of their key: such a one is read
-        instead, so that a record that is gone is missing only if none of its key comes after it
-    :param takes_last: whether, where no place is the rightmost, the last copy in each target partition counts, and all
-        records are told that have none, not the last of each key only
+    :param is_compacted: whether the target is compacted: a newer record of the key is read instead, so a deleted record
+        is only missing if no record of its key follows
+    :param takes_last: whether, if there is no rightmost place, the last copy in each target partition counts, and all
+        records without a copy are returned instead of only the last of each key
     """
     keys = _Keys.of(source, target)
     in_tail = _in_tail(source, target, keys)
@@ -120,15 +120,15 @@ def rightmost(source: Log, target: Log, *, is_compacted: bool = False, takes_las
 
 
 def _at_end(keys: _Keys) -> Places:
-    """Return for every source record the target record that is as far from the end of their key."""
+    """Return, for every source record, the target record at the same distance from the end of its key."""
     shift = np.repeat(keys.target_end - keys.source_end, keys.lengths)
     return np.arange(len(shift), dtype=np.int64) + shift
 
 
 def _in_tail(source: Log, target: Log, keys: _Keys) -> Truths:
-    """Return of which keys the records are, in their order, the last of the key on the target.
+    """Return the keys whose source records are, in order, the last records of the key on the target.
 
-    Those are nearly all: a key is copied from the one partition that holds it to another, and that was all.
+    These are nearly all keys: normally a key is copied from one partition to one other partition.
     """
     if not len(source) or not len(target):
         return np.zeros(len(keys.lengths), np.bool_)
@@ -147,7 +147,7 @@ def _in_tail(source: Log, target: Log, keys: _Keys) -> Truths:
 def _copies_of_key(
     source: Log, target: Log, ours: range, theirs: range, *, is_compacted: bool, takes_last: bool
 ) -> Iterator[Copy | int]:
-    """Yield the copies of one key's records, and the places of those that are missing; the last record first."""
+    """Yield the copies of one key's records and the places of missing records; the last record first."""
     copies: dict[int, list[int]] = {}
     for place in theirs:
         copies.setdefault(int(target.records[place]), []).append(place)
@@ -158,7 +158,7 @@ def _copies_of_key(
         yield from _any_copies(source, target, ours, copies, may_be_replaced=False, takes_last=takes_last)
         yield from _out_of_order(source, ours, copies, theirs.stop, tells_all=takes_last)
     elif is_compacted and (not theirs or target.records[theirs[-1]] != source.records[ours[-1]]):
-        # Whatever compaction leaves, it ends with the newest record.
+        # Compaction always keeps the newest record.
         yield from ours if takes_last else ours[-1:]
     else:
         replaced = is_compacted
@@ -168,7 +168,7 @@ def _copies_of_key(
 def _out_of_order(
     source: Log, ours: range, copies: Mapping[int, Sequence[int]], end: int, *, tells_all: bool
 ) -> Iterator[int]:
-    """Yield records of which no copy comes before that of the next in their source partition."""
+    """Yield records without a copy before the copy of the next record in their source partition."""
     cuts = [n for n in ours[1:] if source.partitions[n] != source.partitions[n - 1]]
     for first, stop in pairwise((ours.start, *cuts, ours.stop)):
         part = range(first, stop)
@@ -189,9 +189,9 @@ def _from_the_right(
     may_be_replaced: bool,
     tells_all: bool,
 ) -> Iterator[Copy | int]:
-    """Give each record the last of its copies before that of the next record; stop where there is none.
+    """Assign each record the last of its copies before that of the next record; stop if there is none.
 
-    :param tells_all: whether all records before that are told to be missing as well
+    :param tells_all: whether all earlier records are returned as missing too
     """
     before, is_followed = end, False
     for place in reversed(ours):
@@ -214,7 +214,7 @@ def _any_copies(
     may_be_replaced: bool,
     takes_last: bool,
 ) -> Iterator[Copy | int]:
-    """Give each record the first of its copies in every target partition, or the last; too few count as none."""
+    """Assign each record its first or last copy in every target partition; too few copies count as none."""
     wanted = Counter(int(source.records[place]) for place in ours)
     chosen = {
         record: {int(target.partitions[place]): place for place in (places if takes_last else reversed(places))}

@@ -1,18 +1,19 @@
-"""What Python does inside Spark's tasks to translate offsets: sorted record hashes in, a few rows per committed offset
+"""The Python part of Spark's tasks that translate offsets: sorted record hashes in, a few rows per committed offset
 out. No Spark.
 
-Groups commit offsets on one side and go on on the other. A partition's *steps* lie between the distinct offsets that
-they committed on it, numbered from 0: step n begins at the n-th offset and ends at the next, the last at the end of
-the copy. What a group has not read are all steps from that of its offset on. So one row per step says enough for any
-number of groups.
+Groups commit offsets on one side and resume on the other. The *steps* of a partition lie between the distinct offsets
+that groups committed on it, numbered from 0: step n begins at the n-th offset and ends at the next one; the last step
+ends at the end of the copy. A group has not read the step of its offset and all later steps. So one row per step is
+enough for any number of groups.
 
-There are two kinds of rows, `STEPS`: `READ` says how many records a step has, and the last of them without a copy
-(before which nothing of its key counts); `COPY` is the first offset of the copies of a step's records in one
-partition of the other side.
+There are two kinds of rows, `STEPS`. `READ` has the number of records of a step, and the last record without a copy
+(earlier records of its key do not count). `COPY` is the first offset of the copies of a step's records in one partition
+of the other side.
 
-On the way back groups have committed on the copy, and go on at the originals. A record is unread as long as the last
-copy of it lies ahead of a group that has not read the original: steps of both sides decide, those of the originals
-begin at the offsets before which groups have read everything there. A record without a copy lies ahead of all.
+On the way back groups have committed on the copy and resume on the originals. A record is unread if its last copy lies
+after a group's offset and the group has not read the original. So the steps of both sides decide; those of the
+originals begin at the offsets before which groups have read everything there. A record without a copy lies after all
+groups.
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ READ, COPY = 0, 1
 Steps = Mapping[int, tuple[int, ...]]
 """The offsets at which steps begin, by partition, ascending."""
 COMMITTED, OTHER = 0, 1
-# Rows of one key are together, sorted by side, partition and offset.
+# Rows of one key are adjacent, sorted by side, partition and offset.
 HASHED = "unit int, key bigint, side int, partition int, offset bigint, record bigint"
 STEPS = (
     "kind int, unit int, from_partition int, step int, to_partition int, to_step int, offset bigint, "
     "is_only_choice boolean, records bigint, last_missing bigint"
 )
-# Where a record is on the target, and how many are in a step between two offsets.
+# The place of a record on the target, and the number of records in a step between two offsets.
 PLACED = "unit int, partition int, offset bigint"
 COUNTS = "unit int, partition int, step int, records bigint"
 _HASHED, _STEPS, _PLACED, _COUNTS = (schema_of(columns) for columns in (HASHED, STEPS, PLACED, COUNTS))
@@ -47,10 +48,10 @@ _HASHED, _STEPS, _PLACED, _COUNTS = (schema_of(columns) for columns in (HASHED, 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One topic: the distinct offsets that groups committed by source partition, ascending, and how the target is.
+    """One topic: the distinct committed offsets by source partition, ascending, and whether the target is compacted.
 
     On the way back there is also `read`: the distinct offsets before which groups have read everything, by partition of
-    the side that they go back to, ascending.
+    the side to which they return, ascending.
     """
 
     commits: Mapping[int, tuple[int, ...]]
@@ -59,7 +60,7 @@ class Unit:
 
 
 def steps(batches: Iterable[pa.RecordBatch], units: Mapping[int, Unit]) -> Iterator[pa.RecordBatch]:
-    """Find the copies of the source's records; `HASHED` rows in, `STEPS` out, of which several may tell of one step."""
+    """Find the copies of the source's records; `HASHED` rows in, `STEPS` out, possibly several per step."""
     for columns in whole_keys(batches, _HASHED.names):
         numbers, starts = np.unique(columns[0], return_index=True)
         ends = np.append(starts[1:], len(columns[0]))
@@ -95,10 +96,10 @@ def _rows(unit: Unit, source: Log, target: Log) -> Iterator[dict[str, Any]]:
 
 
 def _rows_back(unit: Unit, read: Steps, copy: Log, original: Log) -> Iterator[dict[str, Any]]:
-    """Tell which original records become unread with which steps: of the copy, and of what was read there."""
+    """Return with which steps of the copy and of the read offsets each original record becomes unread."""
     copies = rightmost(original, copy, is_compacted=unit.is_compacted, takes_last=True)
     step_of, to_step_of, ours = _step_of(copy, unit.commits), _step_of(original, read), copies.source
-    # A record with copies in several partitions is told by each of them, and counts once.
+    # A record with copies in several partitions is reported by each of them, and counts once.
     uncounted = np.ones(len(original), np.bool_)
     places = copy.partitions[copies.target], step_of[copies.target]
     for chosen in _groups(*places, original.partitions[ours], to_step_of[ours]):
@@ -117,7 +118,7 @@ def _rows_back(unit: Unit, read: Steps, copy: Log, original: Log) -> Iterator[di
 
 
 def _without_copy(unit: Unit, original: Log, to_step_of: Places, missing: Places) -> Iterator[dict[str, Any]]:
-    """Put records without a copy into a step that lies ahead of every group."""
+    """Put records without a copy into a step after all groups."""
     partition, offsets = min(unit.commits.items())
     for chosen in _groups(original.partitions[missing], to_step_of[missing]):
         first = missing[chosen[np.argmin(original.offsets[missing[chosen]])]]
@@ -146,7 +147,7 @@ def _log(columns: Columns, side: int) -> Log:
 
 
 def _step_of(log: Log, begins: Steps) -> Places:
-    """Return the step of every record; of one before the first step that is -1."""
+    """Return the step of every record; -1 for a record before the first step."""
     found = np.empty(len(log), np.int64)
     for number in np.unique(log.partitions).tolist():
         of_partition = log.partitions == number

@@ -1,4 +1,4 @@
-"""Offsets that groups committed, as vectors over the partitions of one side, and where they go on. No Spark.
+"""Committed offsets as vectors over the partitions of one side, and where the groups resume. No Spark.
 
 A *vector* is what one or several groups committed on a topic: an offset per source partition. It is translated to one
 offset per target partition.
@@ -30,13 +30,13 @@ Places = Mapping[tuple[int, int], Sequence[int]]
 class TopicCopy:
     """One topic whose groups are translated.
 
-    :param by_key: whether order is that of each key, not that of the partition; always where it is compacted
-    :param is_compacted: whether the target deletes records that have a newer one of their key
-    :param ranges: what is read of each side: of the source from the first committed offset on, of the target from
-        where nothing unread lies before; both to the end of the copy
+    :param by_key: whether records are ordered by key instead of by partition; always for compacted topics
+    :param is_compacted: whether the target is compacted
+    :param ranges: the ranges to read: on the source from the first committed offset, on the target from an offset
+        before which nothing is unread; both to the end of the copy
     :param vectors: each names all source partitions
     :param read: on the way back, for each vector the source offsets before which the group has read everything; then
-        the vectors are of the target's partitions, and translated to the source's
+        the vectors belong to the target's partitions and are translated to the source's
     """
 
     topic: str
@@ -55,15 +55,15 @@ class TopicCopy:
 
     @property
     def translated_to(self) -> str:
-        """The side on which the groups are to go on."""
+        """The side on which the groups resume."""
         return "source" if self.is_back else "target"
 
     def __post_init__(self) -> None:
         for side, pieces in self.ranges.items():
             if len({piece.partition for piece in pieces}) < len(pieces):
-                raise JobError(f"{side} {self.topic}: a partition is asked for twice")
+                raise JobError(f"{side} {self.topic}: a partition is requested twice")
         if self.is_compacted and not self.by_key:
-            raise JobError(f"{self.topic}: what compaction leaves can only be compared by key")
+            raise JobError(f"{self.topic}: a compacted topic can only be compared by key")
         for piece in self.ranges["source"]:
             if piece.unreadable is not None:
                 self._refuse("source", piece, piece.unreadable)
@@ -72,23 +72,23 @@ class TopicCopy:
             self._check_vectors("source", self.read)
 
     def _check_vectors(self, side: str, vectors: Sequence[Vector]) -> None:
-        """Raise `JobError` if what a group has not read of a partition is not all within the range."""
+        """Raise `JobError` unless all unread records of a partition are within the range."""
         partitions = {piece.partition for piece in self.ranges[side]}
         if len(vectors) != len(self.vectors) or any(vector.keys() != partitions for vector in vectors):
             raise JobError(f"{self.topic}: each group's offsets must name the {side} partitions {sorted(partitions)}")
         for piece in self.ranges[side]:
-            # On the way back a group may stand before all that can tell of what it has not read.
+            # On the way back a group's offset may lie before the range.
             start = 0 if side == "target" else piece.start
             outside = [v[piece.partition] for v in vectors if not start <= v[piece.partition] <= piece.end]
             if outside:
                 self._refuse(side, piece, f"offset {outside[0]} is outside [{piece.start}, {piece.end}]")
 
     def _refuse(self, side: str, piece: SideRange, reason: str) -> NoReturn:
-        raise JobError(f"{side} {self.topic}[{piece.partition}]: {reason}; nothing can be said of its groups")
+        raise JobError(f"{side} {self.topic}[{piece.partition}]: {reason}; its groups cannot be translated")
 
     @property
     def commits(self) -> dict[int, tuple[int, ...]]:
-        """The distinct offsets from which something is read of each source partition, ascending."""
+        """The distinct offsets from which each source partition is read, ascending."""
         return self._steps(self.committed_on, self.vectors)
 
     def _steps(self, side: str, vectors: Sequence[Vector]) -> dict[int, tuple[int, ...]]:
@@ -99,15 +99,15 @@ class TopicCopy:
 
     @property
     def unit(self) -> Unit:
-        """What a task must know of it."""
+        """The data that a task needs about the topic."""
         return Unit(self.commits, self.is_compacted, self._steps("source", self.read) if self.is_back else None)
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """What is not read from some place on.
+    """The unread records from one place on.
 
-    :param last_missing: the last of them in its source partition that has no copy
+    :param last_missing: the last of them in its source partition without a copy
     :param first: the first copy's offset by target partition, and whether it is the only choice
     """
 
@@ -126,14 +126,14 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class Translated:
-    """Where a vector goes on.
+    """Where a vector resumes.
 
-    :param goes_on_at: the offset by partition of the other side; the end of the copy where nothing unread is in it
-    :param unread: how many records of the source are not read
-    :param missing: by source partition the last unread record without a copy; such a group must not be moved. None on
-        the way back, where such a record is unread for everybody
-    :param is_minimal: whether no other offsets would do with fewer records read again
-    :param delivered: so many records there are from there to the end of the copy, the unread ones among them
+    :param goes_on_at: the offset by partition of the other side; the end of the copy if it has no unread records
+    :param unread: the number of unread source records
+    :param missing: by source partition the last unread record without a copy; such a group must not be moved. Empty on
+        the way back, where such a record is unread for all groups
+    :param is_minimal: whether no other offsets would suffice with fewer records read again
+    :param delivered: the number of records from these offsets to the end of the copy, including the unread ones
     :param read: on the way back, the source offsets before which everything was read
     """
 
@@ -150,7 +150,7 @@ Found = Mapping[tuple[int, int], Sequence[Unread]]
 
 
 def unread_from(rows: Rows, units: Mapping[int, Unit]) -> Found:
-    """Return by unit and source partition what is unread from each step on.
+    """Return, by unit and source partition, the unread records from each step on.
 
     :param rows: one per step, and one per step and target partition
     """
@@ -173,7 +173,7 @@ def unread_from(rows: Rows, units: Mapping[int, Unit]) -> Found:
 
 
 def translated(number: int, copy: TopicCopy, found: Found) -> list[Translated]:
-    """Return where each vector of a topic goes on."""
+    """Return where each vector of a topic resumes."""
     commits = copy.commits
     ends = {piece.partition: piece.end for piece in copy.ranges[copy.translated_to]}
     results = []
@@ -188,9 +188,9 @@ def translated(number: int, copy: TopicCopy, found: Found) -> list[Translated]:
 
 
 def translated_back(number: int, copy: TopicCopy, rows: Rows) -> list[Translated]:
-    """Return where each vector of a topic goes on on the way back.
+    """Return where each vector of a topic resumes on the way back.
 
-    :param rows: as for `unread_from`, each with the step on the other side as well
+    :param rows: as for `unread_from`, each also with the step on the other side
     """
     mine = [row for row in rows if row["unit"] == number]
     commits, read = copy.commits, copy.unit.read or {}
@@ -226,7 +226,7 @@ def places_of(results: Mapping[int, Iterable[Translated]]) -> Places:
 
 
 def delivered_from(rows: Rows, places: Places) -> dict[tuple[int, int, int], int]:
-    """Return by topic number, target partition and offset how many records there are from it on."""
+    """Return, by topic number, target partition and offset, the number of records from it on."""
     of_step: dict[tuple[int, int, int], int] = defaultdict(int)
     for row in rows:
         of_step[row["unit"], row["partition"], row["step"]] += row["records"]
@@ -238,5 +238,5 @@ def delivered_from(rows: Rows, places: Places) -> dict[tuple[int, int, int], int
 
 
 def sum_of(delivered: Mapping[tuple[int, int, int], int], number: int, goes_on_at: Mapping[int, int]) -> int:
-    """Return how many records a vector's translation delivers."""
+    """Return the number of records that a vector's translation delivers."""
     return sum(delivered[number, partition, offset] for partition, offset in goes_on_at.items())

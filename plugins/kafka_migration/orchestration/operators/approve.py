@@ -1,4 +1,4 @@
-"""`approve`: a person looks at the plan of the groups' offsets and says yes or no."""
+"""`approve`: a user reviews the offsets plan and approves or rejects it."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from kafka_migration.orchestration.operators.base import Summary, reporting, ski
 from kafka_migration.steps.guards import hold_reservation, require_entitled
 from kafka_migration.steps.run import MigrationRun
 
-_READ = "read the plan in Airflow (Required Actions), then approve or reject it. No answer writes nothing."
+_READ = "read the plan in Airflow (Required Actions), then approve or reject it. Without an answer nothing is written."
 
 
 class Question(NamedTuple):
-    """What is put to people: the digest of a plan and its text, and what forbids to ask."""
+    """The question to the approvers: a plan's digest and text, and findings that forbid asking."""
 
     digest: str
     text: str
@@ -39,21 +39,22 @@ class Question(NamedTuple):
 
 
 class ApproveOperator(ApprovalOperator):
-    """Ask for the approval of the newest plan of the groups' offsets (Airflow's *Required Actions*).
+    """Ask for the approval of the newest offsets plan (Airflow's *Required Actions*).
 
     :param migration: name of the migration. (templated)
 
-    The task waits in state `awaiting_input` without a slot, at most `cutover.approval_time_limit`; only
-    `cutover.approvers` may answer, if the file names any. Nothing is chosen by default: no answer and *Reject* both
-    end the run without anything written. What is approved is the plan's digest, recorded before asking; asked
-    again about another plan or other people, the task refuses (`APPROVAL_STALE`), because Airflow would show the first
-    plan's text to the first people. Who answered is compared with `cutover.approvers` here as well (`NOT_AN_APPROVER`).
+    The task waits in state `awaiting_input` without a slot, at most `cutover.approval_time_limit`. Only
+    `cutover.approvers` may answer, if the file names any. There is no default answer: *Reject* and a time-out both end
+    the run, and nothing is written. The approval applies to the plan's digest, which is recorded before asking. The
+    task refuses to ask again about another plan or other approvers (`APPROVAL_STALE`), because Airflow would show the
+    first plan's text to the first approvers. The task itself also checks the answering user against
+    `cutover.approvers` (`NOT_AN_APPROVER`).
     """
 
-    # Not the provider's own: the body holds names of groups and topics, which are no templates.
+    # Replaces the provider's fields: the body contains group and topic names, which must not be rendered.
     template_fields: Sequence[str] = ("migration",)
     SUBJECT = "Move the consumer groups of {migration}"
-    APPROVE_DOES = "saves the present offsets and writes those below to the groups on the target."
+    APPROVE_DOES = "saves the present offsets and writes the offsets below to the groups on the target."
 
     def __init__(self, *, migration: str, **kwargs: Any) -> None:
         # The real texts are set when the plan is known.
@@ -62,7 +63,7 @@ class ApproveOperator(ApprovalOperator):
         never_again(self)
 
     def execute(self, context: Context) -> None:
-        """Record what is asked, then ask; never returns, the answer resumes the task."""
+        """Record the question, then ask. Never returns: the answer resumes the task."""
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             question = self.question(run)
@@ -72,7 +73,7 @@ class ApproveOperator(ApprovalOperator):
         super().execute(context)
 
     def question(self, run: MigrationRun) -> Question:
-        """Return what is asked; skips where the mode asks nothing."""
+        """Return the question; skip the task in a mode that needs no approval."""
         skip_unless_moving(run)
         document = run.evidence.require(Kind.OFFSETS_PLAN)
         plan = OffsetsPlan.from_document(document["plan"])
@@ -80,7 +81,7 @@ class ApproveOperator(ApprovalOperator):
         return Question(plan.digest, document["markdown"], findings)
 
     def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
-        """Record the answer; raise unless it is an approval that counts."""
+        """Record the answer; raise unless it is a valid approval."""
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             ask = _answered(run, event)
@@ -99,7 +100,7 @@ class ApproveOperator(ApprovalOperator):
         cutover = run.migration.cutover
         lines = (
             f"{self.subject}: the plan waits for an answer, {duration(cutover.approval_time_limit_s)} at most.",
-            f"Who may answer: {', '.join(cutover.approvers) or 'everybody whom Airflow lets'}",
+            f"Who may answer: {', '.join(cutover.approvers) or 'all users that Airflow permits'}",
         )
         link = link_to(run.identity, self.task_id)
         send(run, Alert(AlertKind.APPROVAL, run.name, str(run.identity), link, _READ, lines=lines))
@@ -120,7 +121,7 @@ class ApproveOperator(ApprovalOperator):
 
 
 def _record(run: MigrationRun, question: Question) -> Ask:
-    """Write down what is asked, and return it; raises `Refused` where it must not be asked."""
+    """Record the question and return it; raises `Refused` if it must not be asked."""
     asks = (Ask.from_document(document) for document in run.evidence.of_run(Kind.APPROVE))
     findings = question.findings or stale_asks(asks, question.digest, run.migration.cutover.approvers)
     if findings:
@@ -133,14 +134,14 @@ def _record(run: MigrationRun, question: Question) -> Ask:
 
 
 def _keep(run: MigrationRun, ask: Ask) -> None:
-    """Keep a question, or its answer: in Airflow for the tasks that act on it, in the evidence for people."""
+    """Keep a question or its answer: in Airflow for the tasks that act on it, in the evidence for readers."""
     if run.keeper is not None:
         run.keeper.keep_answer(ask.to_document())
     run.evidence.write(Kind.APPROVE, ask.to_document())
 
 
 def _answered(run: MigrationRun, event: Mapping[str, Any]) -> Ask:
-    """Return what was asked last, with the answer that the event carries; a time-out chose nothing."""
+    """Return the latest question with the event's answer; a time-out has no answer."""
     ask = Ask.from_document(run.evidence.require(Kind.APPROVE))
     user = event.get("responded_by_user") or {}
     answered_at = event.get("responded_at")

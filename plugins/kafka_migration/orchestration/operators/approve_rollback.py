@@ -1,4 +1,4 @@
-"""`approve` of the rollback: a person looks at the plan and says yes or no."""
+"""`approve` of the rollback: a user reviews the rollback plan and approves or rejects it."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from kafka_migration.steps.run import MigrationRun
 
 
 class ApproveRollbackOperator(ApproveOperator):
-    """Ask for the approval of the newest plan of a rollback, as `ApproveOperator` asks for that of a cutover.
+    """Ask for the approval of the newest rollback plan, as `ApproveOperator` does for a cutover.
 
     :param migration: name of the migration. (templated)
 
-    The same people may answer, within the same time, bound to the plan's digest in the same way. A plan that puts no
-    group back because all of them are left as they are is not asked about.
+    The approvers, the time limit and the binding to the plan's digest are the same. If the plan leaves all groups as
+    they are, the task refuses instead of asking.
     """
 
-    SUBJECT = "Take the cutover of {migration} back"
-    APPROVE_DOES = "saves the present offsets and writes those below, on the cluster that the plan names."
+    SUBJECT = "Roll back the cutover of {migration}"
+    APPROVE_DOES = "saves the present offsets and writes the offsets below on the cluster that the plan names."
 
     def question(self, run: MigrationRun) -> Question:
-        """Return what is asked."""
+        """Return the question."""
         document = run.evidence.require(Kind.ROLLBACK_PLAN)
         plan = RollbackPlan.from_document(document["plan"])
         left = (finding for group in plan.left_out for finding in group.refusals)

@@ -1,4 +1,4 @@
-"""What all operators of a migration share: gather, call the step, publish, translate errors."""
+"""The base of all operators of a migration: runs the step, publishes its result, translates errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kafka_migration.steps.run import MigrationRun
 
 log = logging.getLogger(__name__)
 
-# A short, JSON-safe summary; documents travel through the evidence store, not through XCom.
+# A short, JSON-safe summary. Documents are passed through the evidence store, not through XCom.
 Summary = dict[str, Any]
 
 
@@ -29,14 +29,14 @@ class MigrationOperator(BaseOperator):
 
     :param migration: name of the migration. (templated)
 
-    Errors: refusals and failures that a machine must not retry become `FailedForGood`, and their
-    findings are logged and recorded in the run's evidence; a `TransientError` is left to Airflow's retries.
+    Refusals and failures that must not be retried automatically become `FailedForGood`. Their findings are logged and
+    recorded in the run's evidence. A `TransientError` is left to Airflow's retries.
     """
 
     template_fields: Sequence[str] = ("migration",)
-    # Whether the run holds the reservation in this step; if not, another run may be at work, which must be shown.
+    # Whether the run holds the reservation in this step; if not, another run may be active and must stay visible.
     tells_step = True
-    # Whether evidence that was changed ends the task; one that must work all the same does without the changed part.
+    # Whether modified evidence fails the task; a task that must always run ignores the modified documents.
     needs_evidence = True
 
     def __init__(self, *, migration: str, **kwargs: Any) -> None:
@@ -52,19 +52,19 @@ class MigrationOperator(BaseOperator):
             summary = self.step(run, context)
             rest = self._rest() if self.ends_mode(run.request.mode) else []
         if rest:
-            # The exception takes the place of what would be returned.
+            # The exception replaces the return value.
             context["ti"].xcom_push(key=BaseXCom.XCOM_RETURN_KEY, value=summary)
             raise DownstreamTasksSkipped(tasks=rest)
         return summary
 
     def ends_mode(self, mode: Mode) -> bool:
-        """Return whether a run in this mode does nothing after this step but finish."""
+        """Return whether only `finish` follows this step in this mode."""
         return False
 
     def _rest(self) -> list[str]:
-        """Return the ids of all later tasks but teardowns.
+        """Return the ids of all downstream tasks except teardowns.
 
-        Airflow would skip them too, one level in each round of its scheduler.
+        Airflow would skip them too, but only one level per scheduler loop.
         """
         return sorted(task.task_id for task in self.get_flat_relatives(upstream=False) if not task.is_teardown)
 
@@ -77,10 +77,9 @@ class MigrationOperator(BaseOperator):
 def reporting(
     run: MigrationRun, task_id: str, *, tells_step: bool = True, needs_evidence: bool = True
 ) -> Iterator[None]:
-    """Tell which step this is and check the evidence; close the run's connections at the end.
+    """Publish the current step and check the evidence; close the run's connections at the end.
 
-    Errors that are meant are recorded and translated, as is evidence that is not what the run wrote
-    (`EVIDENCE_CHANGED`).
+    Expected errors and modified evidence (`EVIDENCE_CHANGED`) are recorded and translated.
     """
     if tells_step:
         run.news.tell_step(run.identity.holder, task_id, run.now())
@@ -96,7 +95,7 @@ def reporting(
         log_findings(error.findings)
         raise FailedForGood(str(error)) from None
     except OutcomeUnknown as error:
-        why = f"OUTCOME UNKNOWN: {error} Look before anything is tried again."
+        why = f"OUTCOME UNKNOWN: {error} Check the actual state before you retry."
         log.error("%s", why)
         raise FailedForGood(why) from None
     finally:
@@ -104,9 +103,9 @@ def reporting(
 
 
 def changes_of(run: MigrationRun, *, needs_evidence: bool) -> tuple[Finding, ...]:
-    """Return how the evidence was changed.
+    """Return the findings about modified evidence.
 
-    A task that does not need the evidence, such as one that stops MirrorMaker, goes on where that cannot be told.
+    A task that does not need the evidence, such as `stop_mirror`, continues if the evidence cannot be read.
     """
     try:
         return run.evidence.changes()

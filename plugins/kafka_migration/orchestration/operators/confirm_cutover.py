@@ -1,4 +1,4 @@
-"""`confirm_cutover`: says to everybody that the consumers now read on the target."""
+"""`confirm_cutover`: records and announces that the consumers now read on the target."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ from kafka_migration.steps.run import MigrationRun
 
 
 class ConfirmCutoverOperator(TellsLineage, MigrationOperator):
-    """Write the cutover into the ledger, send an Asset event per moved topic, and say what to do next.
+    """Write the cutover into the ledger, send an asset event per moved topic, and list the next steps.
 
-    From the ledger's entry on nothing is mirrored into these topics any more; the rest of the file's topics, if the run
-    was of some only, go on as before until their own cutover. The events go to the assets
-    `kafka://<bootstrap server of the target>/<topic>` through the alias `kafka_migration__<migration>`, so that a
-    DAG can be scheduled on either; OpenLineage is told of them as well. Tried again, it writes no second entry; Airflow
-    sends the events once, when the task has succeeded.
+    After the ledger entry, nothing is mirrored into these topics any more. Other topics of the file continue as before
+    until their own cutover. The events go to the assets `kafka://<bootstrap server of the target>/<topic>` through the
+    alias `kafka_migration__<migration>`, so a DAG can be scheduled on either. OpenLineage receives the topics as well.
+    A retry writes no second entry. Airflow sends the events once, when the task has succeeded.
     """
 
     def __init__(self, *, migration: str, **kwargs: Any) -> None:
@@ -34,7 +33,7 @@ class ConfirmCutoverOperator(TellsLineage, MigrationOperator):
         super().__init__(migration=migration, outlets=[self.alias, *kwargs.pop("outlets", ())], **kwargs)
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Add to the ledger, add the events, write the next steps."""
+        """Write the ledger entry, the events and the next steps."""
         skip_unless_moving(run)
         result = run.evidence.require(Kind.OFFSETS_RESULT)
         plan = OffsetsPlan.from_document(run.evidence.require(Kind.OFFSETS_PLAN)["plan"])
@@ -48,7 +47,7 @@ class ConfirmCutoverOperator(TellsLineage, MigrationOperator):
 
     @staticmethod
     def _recorded(run: MigrationRun, plan: OffsetsPlan, result: dict[str, Any]) -> CutOver:
-        """Return the ledger's entry of this run, made now or by an earlier try."""
+        """Return the ledger entry of this run, written now or by an earlier try."""
         known = run.ledger.known().cutover_of(run.identity)
         if known is not None:
             return known
@@ -72,7 +71,7 @@ class ConfirmCutoverOperator(TellsLineage, MigrationOperator):
 
 
 def _left(plan: OffsetsPlan, moved: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Return the groups of the plan that did not move, each with the topics on which it has committed."""
+    """Return the groups of the plan that were not moved, each with the topics on which it has committed offsets."""
     committed = {group.group: {p.topic for p in (*group.left, *group.source_commits)} for group in plan.groups}
     return {group: tuple(sorted(topics)) for group, topics in committed.items() if topics and group not in moved}
 

@@ -1,4 +1,4 @@
-"""`create_topics`: creates on the target what the plan says."""
+"""`create_topics`: creates the planned topics on the target."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from kafka_migration.steps.run import MigrationRun
 
 
 class CreateTopicsOperator(MigrationOperator):
-    """Create the planned topics and grow those of ours whose source grew.
+    """Create the planned topics, and add partitions to the migration's topics whose source topic has more.
 
-    New topics get the source's partition count and topic settings, with retention switched off: record
-    timestamps are kept, so the target would delete old records on arrival. The real values go into the ledger. Where a
-    cutover had restored them and was taken back, they are frozen again. Doing it twice changes nothing.
+    New topics get the source's partition count and topic settings, but retention is disabled: record timestamps are
+    kept, so the target would delete old records on arrival. The real values are recorded in the ledger. If a cutover
+    restored them and was rolled back, they are frozen again. The task is idempotent.
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Create, grow, freeze, record."""
+        """Create topics, add partitions, freeze settings, and record the result."""
         plan = run.evidence.require(Kind.PLAN)
         topics = [NewTopic(**topic) for topic in plan["create"]]
         run.target.create_topics(topics)
@@ -39,9 +39,9 @@ class CreateTopicsOperator(MigrationOperator):
             what = f"{topic.partitions} partitions, replication factor {topic.replication_factor}, settings: {configs}"
             self.log.info("Created %s: %s", topic.topic, what)
         for name, partitions in sorted(grown.items()):
-            self.log.info("Grown %s: %d partitions now", name, partitions)
+            self.log.info("Added partitions to %s: now %d partitions", name, partitions)
         if not created and not grown:
-            self.log.info("Nothing to create: every topic is there.")
+            self.log.info("Nothing to create: all topics exist.")
 
     @staticmethod
     def _freeze_again(run: MigrationRun) -> None:

@@ -1,4 +1,4 @@
-"""`finish`: frees the reservation, assembles the evidence, and says the truth about the run."""
+"""`finish`: frees the reservation, assembles the evidence, and sets the state of the run."""
 
 from __future__ import annotations
 
@@ -36,31 +36,32 @@ from kafka_migration.steps.run import MigrationRun
 
 
 class FinishOperator(MigrationOperator):
-    """The last step and the only leaf of the DAG: a teardown that decides how the run ends.
+    """The last step and only leaf of the DAG: a teardown that decides how the run ends.
 
-    It frees the reservation if this run holds it, writes `run.json` and `report.md`, and fails the run
-    unless every task succeeded or was skipped as its mode expects. A run that was late fails too (`BEHIND`,
-    `VALIDATION_PENDING`), or warns, as `nightly.when_late` says; one that had nothing to do at its time ends well.
-    Without it a run that a person marked failed would end green: Airflow skips what has not started and counts
-    skipped leaves as success. Last, it tells people how the run ended, if that is not well (`alerts`); where it is lost
-    itself, its callback does.
+    It frees the reservation if this run holds it, and writes `run.json` and `report.md`. It fails the run unless every
+    task succeeded or was skipped as its mode expects. A late run (`BEHIND`, `VALIDATION_PENDING`) fails or warns,
+    depending on `nightly.when_late`. A run outside its window, which has nothing to do, succeeds.
+
+    Without this task, a run with a task that a user marked failed would succeed: Airflow skips tasks that have not
+    started and counts skipped leaves as success. Finally it sends an alert if the run did not succeed (`alerts`). If
+    `finish` itself fails, its callback sends the alert.
     """
 
     operator_extra_links = (ReportLink(),)
 
     def __init__(self, **kwargs: Any) -> None:
-        # Beside whatever a user's own DAG calls.
+        # In addition to the callbacks of a user's own DAG.
         theirs = kwargs.pop("on_failure_callback", None) or ()
         mine = [*theirs, tell_of_lost_finish] if isinstance(theirs, list | tuple) else [theirs, tell_of_lost_finish]
         super().__init__(on_failure_callback=mine, **kwargs)
 
     def execute(self, context: Context) -> Summary:
-        """Finish, whatever the others refused; the only refusal of its own is that the evidence was changed."""
+        """Finish regardless of what other tasks refused; its own only refusal is modified evidence."""
         run = run_of(context, self.migration)
         try:
             self._look_at_evidence(run)
         except Exception as error:
-            # Nothing that is there or missing may keep MirrorMaker alive.
+            # No evidence problem may keep MirrorMaker alive.
             run.evidence.leaves_out_changed = True
             self.log.error("The evidence cannot be read or written: %s: %s", type(error).__name__, error)
         try:
@@ -69,7 +70,7 @@ class FinishOperator(MigrationOperator):
             run.close()
 
     def _look_at_evidence(self, run: MigrationRun) -> None:
-        """Do without what was changed, and say so unless a task before has."""
+        """Ignore modified evidence, and report it unless an earlier task has."""
         changes = run.evidence.changes()
         run.evidence.leaves_out_changed = bool(changes)
         told = {f["code"] for refusal in run.evidence.of_attempt(Kind.REFUSAL) for f in refusal["findings"]}
@@ -77,7 +78,7 @@ class FinishOperator(MigrationOperator):
             run.refused(self.task_id, Refused(changes))
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Free, assemble, raise when work did not happen."""
+        """Free the reservation, assemble the evidence, and raise if work is missing."""
         released = self._release(run)
         tasks = self._task_states(context)
         timing = _timing(run, tasks)
@@ -86,7 +87,7 @@ class FinishOperator(MigrationOperator):
         outcome = "failed" if is_bad else _good_outcome(run, timing)
         path = self._publish(run, context, tasks, outcome, timing)
         judged = run.evidence.newest(Kind.JUDGE) or {}
-        self.log.info("%s, verdict %s. Evidence: %s and report.md beside it", outcome, judged.get("verdict"), path)
+        self.log.info("%s, verdict %s. Evidence: %s and report.md next to it", outcome, judged.get("verdict"), path)
         ended = Ended(
             outcome,
             run.evidence.of_attempt(Kind.REFUSAL),
@@ -108,14 +109,14 @@ class FinishOperator(MigrationOperator):
         return {"outcome": outcome, "evidence": path}
 
     def _leave_note(self, context: Context, document: Mapping[str, Any]) -> None:
-        """Leave the run's note for the listener that puts it there; a run does not fail for want of a note."""
+        """Push the run's note for the listener that sets it; a missing note does not fail the run."""
         try:
             context["ti"].xcom_push(key=NOTE_KEY, value=run_note(document))
         except Exception:
-            self.log.warning("The note of the run is not set.", exc_info=True)
+            self.log.warning("The note of the run could not be set.", exc_info=True)
 
     def _release(self, run: MigrationRun) -> _Released:
-        """Free the reservation; say what could not be done, and whether the host says that nothing runs."""
+        """Free the reservation; return the problem, if any, and whether the host reports that nothing runs."""
         if not run.evidence.has_written(Kind.RESERVE):
             return _Released()
         is_quiet = False
@@ -123,10 +124,10 @@ class FinishOperator(MigrationOperator):
             status = run.host.status()
             holder, is_quiet = status.holder, not status.is_running
             if not holder or not RunIdentity.from_holder(holder).is_same_run(run.identity):
-                self.log.info("The reservation is not this run's: %s", holder or "free")
+                self.log.info("This run does not hold the reservation: %s", holder or "free")
             elif RunIdentity.from_holder(holder).attempt <= run.identity.attempt:
-                # Also one that an earlier attempt could not free. Over a living MirrorMaker it would leave nobody who
-                # stops that.
+                # Includes a reservation that an earlier attempt could not free. MirrorMaker is stopped first, because
+                # no run would stop it after the release.
                 if status.is_running:
                     run.host.stop(holder, None, run.whole_migration.mirror.stop_grace_s)
                     is_quiet = True
@@ -136,11 +137,11 @@ class FinishOperator(MigrationOperator):
         return _Released(is_quiet=is_quiet)
 
     def _log_why(self, ended: Ended) -> None:
-        """Write why the run failed into the log: what every task found, or else which ended badly."""
+        """Log why the run failed: the findings of all tasks, or else the tasks that did not succeed."""
         log_findings(ended.findings)
         if not ended.findings:
             for task, state in ended.bad_tasks.items():
-                self.log.error("%s · task %s: %s. Its log says why.", Code.TASK_NOT_SUCCESSFUL, task, state)
+                self.log.error("%s · task %s: %s. See its log.", Code.TASK_NOT_SUCCESSFUL, task, state)
         if ended.release_problem:
             self.log.error("The reservation was not freed: %s", ended.release_problem)
 
@@ -189,7 +190,7 @@ class FinishOperator(MigrationOperator):
 
 
 def _decommission(run: MigrationRun) -> list[dict[str, Any]]:
-    """Return whether the source may be switched off, once everything is cut over; what cannot be read is a no."""
+    """Return whether the source may be switched off, once everything is cut over; an unreadable value means no."""
     try:
         ledger = run.ledger.known()
         if ledger.phase is not Phase.CUT_OVER or run.request.mode not in {Mode.CUTOVER, Mode.VALIDATE}:
@@ -203,13 +204,13 @@ def _decommission(run: MigrationRun) -> list[dict[str, Any]]:
             evidence_of=run.evidence_of,
         )
     except Exception as error:
-        # Whatever it is (a connection that was deleted, for one), the run's evidence must be written.
-        return [Point("Can it be told?", "no", (str(error),)).to_document()]
+        # No error, such as a deleted connection, may prevent the run's evidence from being written.
+        return [Point("Can this be checked?", "no", (str(error),)).to_document()]
     return [point.to_document() for point in decommission_points(old, Patience())]
 
 
 def _has_open_generation(run: MigrationRun) -> bool:
-    """Tell whether this run has started a MirrorMaker without a stop certificate; unknown counts as yes."""
+    """Return whether this run started a MirrorMaker that has no stop certificate; unknown counts as yes."""
     try:
         generation = run.ledger.known().open_generation
     except Exception:
@@ -219,7 +220,7 @@ def _has_open_generation(run: MigrationRun) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Released:
-    """What came of freeing the reservation; `is_quiet`: the host says that no MirrorMaker of the migration runs."""
+    """The result of freeing the reservation; `is_quiet`: the host reports that no MirrorMaker of the migration runs."""
 
     problem: str = ""
     is_quiet: bool = True
@@ -227,7 +228,7 @@ class _Released:
 
 @dataclass(frozen=True, slots=True)
 class _Timing:
-    """What the time of its run made of it: nothing to do, or something left that was not done in time."""
+    """The effect of the schedule on the run: it had nothing to do, or did not complete in time."""
 
     idle_because: str
     is_pending: bool
@@ -236,7 +237,7 @@ class _Timing:
 
 
 def _timing(run: MigrationRun, tasks: Mapping[str, str | None]) -> _Timing:
-    """Judge by what this attempt did, or kept of an earlier one; tasks that did not end well say nothing."""
+    """Evaluate the successful tasks of this attempt, including results kept from an earlier attempt."""
     is_told = tasks.get("preflight") == SUCCESS and run.evidence.newest(Kind.PREFLIGHT) is not None
     idle_because = run.occasion.idle_because if is_told else ""
     watch = run.evidence.newest(Kind.WATCH) if tasks.get("watch_lag") == SUCCESS else None
@@ -252,7 +253,7 @@ def _timing(run: MigrationRun, tasks: Mapping[str, str | None]) -> _Timing:
 
 
 def _left_pending(run: MigrationRun) -> dict[str, Any] | None:
-    """Return what this attempt left pending, or what an earlier one did of which nothing but `finish` was cleared."""
+    """Return what this attempt left pending, or the earlier attempt if only `finish` was cleared."""
     if pending := run.evidence.of_attempt(Kind.PENDING):
         return pending[-1]
     return None if run.evidence.of_attempt(Kind.RESERVE) else run.evidence.newest(Kind.PENDING)
@@ -264,7 +265,7 @@ def _only_warns(run: MigrationRun) -> bool:
 
 
 def _expected_skips(run: MigrationRun, timing: _Timing) -> frozenset[str]:
-    """Return the tasks that a good run of this mode skips; a run whose mode cannot be told skips none."""
+    """Return the tasks that a successful run of this mode skips; none if the mode is unknown."""
     try:
         mode, is_idle = run.request.mode, bool(timing.idle_because)
         hooks = run.whole_migration.cutover.hooks if mode.moves_groups else ()
@@ -274,7 +275,7 @@ def _expected_skips(run: MigrationRun, timing: _Timing) -> frozenset[str]:
 
 
 def _good_outcome(run: MigrationRun, timing: _Timing) -> str:
-    """Tell a run that did everything from one that had nothing to do, was late, or left groups behind."""
+    """Return the outcome of a run that did not fail: complete, nothing to do, late, or with groups not moved."""
     if timing.idle_because:
         return "not in window"
     if timing.late:
@@ -311,7 +312,7 @@ def _why(ended: Ended) -> str:
     lines = [str(finding) for finding in ended.findings]
     if not lines:
         lines = [
-            f"{Code.TASK_NOT_SUCCESSFUL} · task {task}: found {state}; expected success. Its log says why."
+            f"{Code.TASK_NOT_SUCCESSFUL} · task {task}: found {state}; expected success. See its log."
             for task, state in ended.bad_tasks.items()
         ]
     if ended.release_problem:

@@ -1,4 +1,4 @@
-"""A user's own work in a cutover: a DAG that is run and waited for, or a Python callable."""
+"""User hooks of a cutover: a DAG that is triggered and awaited, or a Python callable."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ POLL_S = 5
 
 
 class HookOperator(TriggerDagRunOperator):
-    """Call what `cutover.hooks` names for a moment of the cutover.
+    """Call the hook that `cutover.hooks` configures for a moment of the cutover.
 
     :param migration: name of the migration. (templated)
-    :param hook: the moment. `stop_producers` waits, deferred, until the watch announces it; where there is nothing to
-        call it asks people (Airflow's *Required Actions*) whether the producers have stopped. The question closes when
-        the watch is over: the fence proves what the answer only says. *Abort the cutover* ends the watch and fails the
-        task. The other two skip where there is nothing to call, all three in a mode that moves no groups.
+    :param hook: the moment. `stop_producers` waits, deferred, until the watch announces it. Without a configured hook
+        it asks whether the producers have stopped (Airflow's *Required Actions*). The question closes when the watch is
+        over, because the fence proves it. *Abort the cutover* ends the watch and fails the task. The other two hooks
+        are skipped if they are not configured. All three are skipped in a mode that moves no groups.
 
-    A DAG gets the call as its conf, a callable as keyword arguments: `migration`, `run`, `topics` (by their names on
-    the target), `source` and `target` (Airflow connections). What a callable returns goes into the evidence. Tried
-    again, the DAG's run is cleared, and the callable called again.
+    A DAG gets the arguments as its conf, a callable as keyword arguments: `migration`, `run`, `topics` (by their names
+    on the target), `source` and `target` (Airflow connections). A callable's return value goes into the evidence. A
+    retry clears the DAG's run or calls the callable again.
     """
 
     template_fields: Sequence[str] = ("migration",)
 
     def __init__(self, *, migration: str, hook: str, **kwargs: Any) -> None:
         waiting = {"wait_for_completion": True, "deferrable": True, "poke_interval": POLL_S, "reset_dag_run": True}
-        # The run of a paused DAG never begins, and would be waited for as long.
+        # The run of a paused DAG never starts, and the task would wait for it.
         super().__init__(trigger_dag_id="", fail_when_dag_is_paused=True, **{**waiting, **kwargs})
         self.migration = migration
         never_again(self)
@@ -61,16 +61,16 @@ class HookOperator(TriggerDagRunOperator):
                     return self._told(answer)
                 raise waiting_for_watch(run, "announced")
             if called is None:
-                raise AirflowSkipException(f"cutover.hooks of the migration file names nothing for {self.hook}.")
+                raise AirflowSkipException(f"cutover.hooks of the migration file has no {self.hook}.")
             return self._call(context, run, called)
 
     def announced(self, context: Context, event: Mapping[str, Any]) -> Any:
-        """Call, if the watch got so far."""
+        """Call the hook or ask, if the watch has announced that the producers must stop."""
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             self._forget_link()
             if not event["announced"]:
-                raise AirflowSkipException("The watch ended before the producers were to stop.")
+                raise AirflowSkipException("The watch ended before it announced that the producers must stop.")
             hook = run.migration.cutover.hooks.get(HookName(self.hook))
             if hook is not None:
                 return self._call(context, run, hook)
@@ -79,13 +79,13 @@ class HookOperator(TriggerDagRunOperator):
             raise waiting_for_watch(run, "answered", is_over=True)
 
     def answered(self, context: Context, event: Mapping[str, Any]) -> Any:
-        """Take the answer, or go on without one: the watch is over, and says itself how it ended."""
+        """Record the answer, or succeed without one: the watch is over and reports its own result."""
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             self._forget_link()
             answer = take_answer(run, event)
             if answer is None:
-                self.log.info("The watch is over: no answer is needed any more.")
+                self.log.info("The watch is over. No answer is needed any more.")
                 return {"chosen": None}
             return self._told(answer)
 
@@ -94,7 +94,7 @@ class HookOperator(TriggerDagRunOperator):
         return {"chosen": answer.chosen, "by": answer.by}
 
     def _forget_link(self) -> None:
-        """Leave no link to the run of a DAG; `_call` has one where there is a run."""
+        """Remove the link to a triggered DAG run; `_call` sets it if there is one."""
         self.operator_extra_links: Collection[Any] = []
 
     def _call(self, context: Context, run: MigrationRun, hook: Hook) -> Any:
@@ -110,7 +110,7 @@ class HookOperator(TriggerDagRunOperator):
         return super().execute(context)
 
     def execute_complete(self, context: Context, event: tuple[str, dict[str, Any]]) -> Summary:
-        """Record that the DAG's run has ended well; raises if it has not."""
+        """Record that the DAG's run has succeeded; raises if it has not."""
         super().execute_complete(context, event)
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
@@ -140,14 +140,14 @@ def _function(hook: Hook) -> Any:
             Code.HOOK_NOT_FOUND,
             f"cutover.hooks: {hook}",
             f"{type(error).__name__}: {error}",
-            "a function of a module that Airflow's workers can import",
-            "Correct the path, or put the module where workers find it (the folder `plugins`, or a package).",
+            "a function in a module that Airflow's workers can import",
+            "Correct the path, or install the module on the workers (in the `plugins` folder or as a package).",
         )
         raise Refused([finding]) from None
 
 
 def _as_json(result: Any) -> Any:
-    """Return what a callable returned, if it can be kept; else its text."""
+    """Return a callable's return value if it can be written as JSON, else its text."""
     try:
         json.dumps(result)
     except (TypeError, ValueError):

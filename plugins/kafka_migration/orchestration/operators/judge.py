@@ -1,4 +1,4 @@
-"""`judge`: turns what Spark measured into verdicts, and a backfill's interval into an answer from the ledger."""
+"""`judge`: derives verdicts from Spark's measurements, and answers a backfill's interval from the ledger."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ from kafka_migration.steps.validation.spark_documents import understood
 
 
 class JudgeOperator(TellsLineage, MigrationOperator):
-    """Judge the newest measurements, add the verdicts to the ledger, fail on anything that is not proved.
+    """Judge the newest measurements, add the verdicts to the ledger, and fail on anything that is not proved.
 
     Verdicts: `PASS` every record of the window is on the target, unchanged and in order; `FAIL` something is
     missing, extra, altered or out of order; `NOT_VERIFIABLE` records can no longer be read or be attributed.
 
-    In mode `interval` the verdict is that of the records of the run's interval, whichever runs copied and judged them.
-    The answer is added to the ledger if it is another than before.
+    In mode `interval` the verdict applies to the records of the run's interval, no matter which runs copied and judged
+    them. A changed answer is added to the ledger.
 
-    OpenLineage is told, on a good verdict, which topics of the source were copied to which of the target.
+    After a good verdict, OpenLineage receives the source topics and the target topics to which they were copied.
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Judge, record, raise when the verdict is FAIL or NOT_VERIFIABLE."""
+        """Judge, record, and raise if the verdict is FAIL or NOT_VERIFIABLE."""
         result = understood(ValidationResult.from_document, run.evidence.require(Kind.VALIDATION_RESULT), MEASURING)
         request = answered_request(run, result)
         ledger = run.ledger.known()
@@ -76,11 +76,11 @@ class JudgeOperator(TellsLineage, MigrationOperator):
         return {"verdict": str(verdict), "records": document["records"]}
 
     def ends_mode(self, mode: Mode) -> bool:
-        """Only a mode that plans the consumer groups goes on."""
+        """Only a mode that plans the consumer groups continues."""
         return not mode.plans_groups
 
     def _answer(self, run: MigrationRun, ledger: Ledger) -> Answered | None:
-        """Answer the run's interval and add it to the ledger, unless that holds the same answer already."""
+        """Answer the run's interval and add the answer to the ledger, unless it is already there."""
         if run.request.mode is not Mode.INTERVAL:
             return None
         answered = answer_interval(run, _interval(run), ledger)
@@ -92,7 +92,7 @@ class JudgeOperator(TellsLineage, MigrationOperator):
 
 
 def _words(row: Mapping[str, Any]) -> str:
-    """Say what this run compared of a topic, and what all runs together prove of it."""
+    """Return what this run compared in a topic, and what all runs together prove, as text."""
     words = f"{row['verdict']}, {record_count(row['source_records'])} records compared by this run"
     whole = row["whole"]
     return (
@@ -101,7 +101,7 @@ def _words(row: Mapping[str, Any]) -> str:
 
 
 def _interval(run: MigrationRun) -> Interval:
-    """Return the interval of a run in mode `interval`; its plan has refused a run without one."""
+    """Return the interval of a run in mode `interval`; `plan` has refused a run without one."""
     interval = run.occasion.interval
     assert interval is not None
     return interval

@@ -1,4 +1,4 @@
-"""`plan`: reads both clusters under the reservation and freezes the goal of the run."""
+"""`plan`: reads both clusters while it holds the reservation, and freezes the goals of the run."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from kafka_migration.steps.run import MigrationRun
 class PlanOperator(MigrationOperator):
     """Plan the run: topics to create or grow, positions and frozen goals per source partition.
 
-    The goal is the end of the source at this moment; records that come later belong to the next run. What the
-    last run certified is compared with what is now, and a gap refuses the run before anything is started.
+    The goal is the present end of the source; later records belong to the next run. The present state is compared with
+    the last stop certificate. A gap refuses the run before anything is started.
 
-    A run that belongs to an interval has the interval's bounds put into the ledger. In mode `interval` its goal is the
-    interval's end; where nothing of it is to be copied, the run only answers, and what would refuse a copy is told.
+    For a run with an interval, the interval's bounds are written to the ledger. In mode `interval` the goal is the
+    interval's end. If nothing has to be copied, the run only answers, and findings that would refuse a copy become
+    warnings.
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Read, compare, write the plan."""
+        """Read both clusters, compare, and write the plan."""
         ledger, mirrors = run.ledger.known(), run.request.mode.mirrors
         topics, requested = run.migration.topics, run.request.topics
         if findings := phase_findings(ledger, run.name, run.request.mode, topics, requested):
@@ -43,11 +44,11 @@ class PlanOperator(MigrationOperator):
         }
 
     def _log_plan(self, document: Mapping[str, Any]) -> None:
-        """Write what is to be copied, one line per topic."""
+        """Log the number of offsets to copy, one line per topic."""
         positions = from_document(document["positions"])
         to_copy: dict[str, int] = {}
         for partition, goal in from_document(document["goals"]).items():
             to_copy[partition.topic] = to_copy.get(partition.topic, 0) + max(0, goal - positions.get(partition, 0))
         for topic, offsets in sorted(to_copy.items()):
             self.log.info("%-40s %s offsets to copy", topic, f"{offsets:,}")
-        self.log.info("All in all: %s offsets to copy.", f"{document['offsets_to_copy']:,}")
+        self.log.info("Total: %s offsets to copy.", f"{document['offsets_to_copy']:,}")

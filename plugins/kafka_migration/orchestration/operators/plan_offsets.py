@@ -1,4 +1,4 @@
-"""`plan_offsets`: translates the consumer groups' offsets and proves every one, without writing any."""
+"""`plan_offsets`: translates the consumer groups' offsets and proves each of them, without writing any."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from kafka_migration.steps.run import MigrationRun
 
 
 class PlanOffsetsOperator(MigrationOperator):
-    """Plan where every consumer group goes on on the target, and prove it by comparing the records on both sides.
+    """Plan where each consumer group resumes on the target, and prove it by comparing the records on both sides.
 
-    Only over a copy that is proved, in this run and as a whole. In mode `rehearse` groups may go on reading, and the
-    plan is shown; in mode `cutover` a group that still reads is left out, and records behind the fenced ends refuse
-    the run (`FENCE_MOVING`). Neither changes anything on either cluster.
+    Requires a proved copy, for this run and as a whole. In mode `rehearse` groups may keep reading, and the plan is
+    only shown. In mode `cutover` an active group is left out, and records after the fenced ends refuse the run
+    (`FENCE_MOVING`). Neither mode changes a cluster here.
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Refuse an unproved copy, plan, record, log."""
+        """Refuse an unproved copy, then plan, record and log."""
         skip_unless_planning(run)
         require_proved_copy(run)
         plan = replace(make_offsets_plan(run, final=run.request.mode.moves_groups), others=read_others(run))
@@ -41,14 +41,14 @@ class PlanOffsetsOperator(MigrationOperator):
         return {"groups": len(plan.planned), "left_out": len(plan.left_out), "digest": plan.digest}
 
     def ends_mode(self, mode: Mode) -> bool:
-        """Only a mode that moves the consumer groups goes on."""
+        """Only a mode that moves the consumer groups continues."""
         return not mode.moves_groups
 
     def _log_plan(self, plan: OffsetsPlan) -> None:
         for group in plan.groups:
             self.log.info("%-40r %s, %d offsets", group.group, group.verdict, len(group.proposed))
             log_findings((*group.refusals, *group.warnings), logging.INFO, self.log)
-        self.log.info("Plan %s: nothing was written by this task.", plan.digest)
+        self.log.info("Plan %s. This task wrote nothing.", plan.digest)
 
 
 def _document(plan: OffsetsPlan, markdown: str) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""`plan_rollback`: says what a rollback would write and what it would leave behind, without writing anything."""
+"""`plan_rollback`: shows what a rollback would write and which records it would leave on the target; read-only."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ REVERSE_MIGRATION = "reverse-migration.yaml"
 
 
 def _unknown_topics(run: MigrationRun) -> Iterator[Finding]:
-    """Refuse to leave records of a topic that was never this migration's: it may be misspelt."""
+    """Refuse to leave records of a topic that never belonged to this migration; the name may be misspelled."""
     known = {*run.whole_migration.topics, *run.ledger.known().copied_topics}
     unknown = [topic for topic in run.request.leave_records_of if topic not in known]
     return unknown_findings("leave_records_of", unknown, f"topics of the migration: {some(sorted(known))}")
 
 
 class PlanRollbackOperator(MigrationOperator):
-    """Plan to take back everything that was cut over.
+    """Plan the rollback of everything that was cut over.
 
-    Mode `restore`: the groups on the target as they stood before. Mode `fail_back`: the groups on the source as they
-    stand on the target, each offset proved. Records that only the target has are counted, and refuse the run
-    (`TARGET_ONLY_RECORDS`) unless the form's `leave_records_of` names their topics; a migration file that copies them
-    back is put beside the evidence. Neither cluster is changed.
+    Mode `restore` sets the groups on the target back to their offsets before the cutover. Mode `fail_back` sets the
+    groups on the source to their position on the target, with each offset proved. Records that exist only on the
+    target are counted, and refuse the run (`TARGET_ONLY_RECORDS`) unless the form's `leave_records_of` names their
+    topics. A migration file that copies them back is written next to the evidence. Neither cluster is changed.
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Plan, record, log, refuse to leave records behind silently."""
+        """Plan, record and log; refuse to leave records on the target without consent."""
         if refusals := (*phase_findings(run.ledger.known(), run.name, run.request.mode, ()), *_unknown_topics(run)):
             raise Refused(refusals)
         plan = make_rollback_plan(run)
@@ -61,4 +61,4 @@ class PlanRollbackOperator(MigrationOperator):
             log_findings((*group.refusals, *group.warnings), logging.INFO, self.log)
         for each in plan.target_only:
             self.log.info("%-40r %s records on the target only", each.topic, each.count)
-        self.log.info("Plan %s: nothing was written by this task.", plan.digest)
+        self.log.info("Plan %s. This task wrote nothing.", plan.digest)

@@ -1,4 +1,4 @@
-"""`preflight`: freezes the migration file and checks everything that can be checked before a run acts."""
+"""`preflight`: freezes the migration file and runs all checks that are possible before a run acts."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from kafka_migration.steps.run import MigrationRun
 class PreflightOperator(MigrationOperator):
     """Freeze `<migrations_folder>/<migration>.yaml` into the run's evidence and run every check.
 
-    Every later task reads the frozen copy, so that editing the file while a run goes on changes nothing.
-    All refusals are reported together; nothing is started or changed. A scheduled run that begins outside its window is
-    to do nothing, so nothing is checked.
+    All later tasks read the frozen copy, so editing the file during a run has no effect on it. All refusals are
+    reported together; nothing is started or changed. A scheduled run that begins outside its window does nothing, so
+    nothing is checked.
     """
 
     tells_step = False
@@ -49,7 +49,7 @@ class PreflightOperator(MigrationOperator):
         run.evidence.freeze_migration(text)
         occasion = occasion_of(run, context)
         if occasion.idle_because:
-            self.log.warning("Nothing is to be done: %s.", occasion.idle_because)
+            self.log.warning("Nothing to do: %s.", occasion.idle_because)
             results = without_checks(CHECKS, occasion.idle_because)
         else:
             results = run_checks(CHECKS, _subject(run, migration, run_type_of(context)))
@@ -70,18 +70,18 @@ class AirflowConnections:
     """Airflow's connections (`preflight.check.Connections`)."""
 
     def connection_type(self, connection_id: str) -> str | None:
-        """Return the type of a connection, or `None` when there is no such connection."""
+        """Return the type of a connection, or `None` if it does not exist."""
         try:
             return str(BaseHook.get_connection(connection_id).conn_type)
         except AirflowNotFoundException:
             return None
 
     def kafka_findings(self, cluster: Cluster) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-        """Return what forbids to use a Kafka connection, and what of it the migration file allows though insecure."""
+        """Return the findings that forbid a Kafka connection, and the insecure settings that the file allows."""
         return findings_of_side(cluster)
 
     def deploy_mode(self, connection_id: str) -> str | None:
-        """Return the deploy mode that a Spark connection names, `None` when it names none or does not exist."""
+        """Return the deploy mode of a Spark connection, `None` if it sets none or does not exist."""
         try:
             mode = BaseHook.get_connection(connection_id).extra_dejson.get("deploy-mode")
         except AirflowNotFoundException:
@@ -89,16 +89,16 @@ class AirflowConnections:
         return None if mode is None else str(mode)
 
     def spark_target(self, connection_id: str) -> SparkTarget:
-        """Return where a Spark connection submits to. Raises `Refused` for one that cannot be used."""
+        """Return the target of a Spark connection. Raises `Refused` if it cannot be used."""
         return spark_target(connection_id)
 
     def has_login(self, cluster: Cluster) -> bool:
-        """Tell whether a Kafka connection has a login. Raises `Refused` for one that cannot be translated."""
+        """Return whether a Kafka connection has a login. Raises `Refused` if it cannot be translated."""
         config = connection_config(cluster.connection, cluster.insecure)
         return has_login(spark_options(cluster.connection, config))
 
     def spark_client_findings(self) -> tuple[Finding, ...]:
-        """Return what is wrong with the Kafka client that Spark gets, where a login is used."""
+        """Return the problems of Spark's Kafka client, which matter if a login is used."""
         return spark_client_findings()
 
 

@@ -1,4 +1,4 @@
-"""`reserve`: takes the migration's reservation on the MirrorMaker host, waiting for it where that is wanted."""
+"""`reserve`: takes the migration's reservation on the MirrorMaker host, and waits for it if configured."""
 
 from __future__ import annotations
 
@@ -21,25 +21,26 @@ from kafka_migration.orchestration.triggers.reservation import ReservationTrigge
 from kafka_migration.steps.guards import record_reservation
 from kafka_migration.steps.run import MigrationRun
 
-# A tuple: Airflow answers with an enum of texts, whose members are equal to these but hash differently.
+# A tuple, not a set: Airflow's enum members equal these strings but hash differently.
 FINISHED = ("success", "failed")
 
 
 class ReserveOperator(MigrationOperator):
     """Reserve the migration for this run: from here to `finish` no other run may act on it.
 
-    A reservation held by a run that is finished or gone, or by an earlier attempt of this run, is taken over,
-    and the take-over is recorded. For a living run's a scheduled run (`nightly.when_reserved: wait`) and a backfill
-    wait, deferred, at most `nightly.wait_limit` and a scheduled one not beyond its window; every other run, and one
-    that waited so long, is refused (`RESERVED_BY`). A run that is to do nothing is skipped here, with all that follows.
+    A reservation held by a finished or deleted run, or by an earlier attempt of this run, is taken over, and the
+    take-over is recorded. If an active run holds it, a scheduled run (`nightly.when_reserved: wait`) and a backfill run
+    wait, deferred, for at most `nightly.wait_limit`, and a scheduled run not beyond its window. All other runs, and
+    runs that have waited that long, are refused (`RESERVED_BY`). A run with nothing to do is skipped here, with all its
+    downstream tasks.
 
-    What it does not do: keep the order of those who wait. Who asks first when it is free gets it.
+    Waiting runs have no order: the first run that asks when the reservation is free gets it.
     """
 
     tells_step = False
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Reserve, taking over from a holder that is no more, or defer."""
+        """Reserve, take over from a holder that no longer exists, or defer."""
         if run.occasion.idle_because:
             raise AirflowSkipException(run.occasion.idle_because)
         taken_from = self._reserve(run, context["ti"])
@@ -47,11 +48,11 @@ class ReserveOperator(MigrationOperator):
         return {"holder": run.identity.holder, "taken_over_from": taken_from}
 
     def try_again(self, context: Context, event: Mapping[str, Any]) -> Summary:
-        """Go on after the trigger saw a change, or it is time to ask Airflow about the holder's run."""
+        """Continue after the trigger saw a change, or when it is time to ask Airflow about the holder's run."""
         return self.execute(context)
 
     def _reserve(self, run: MigrationRun, task_instance: Any) -> str | None:
-        """Return whom the reservation was taken over from; defer while a living run holds it, or raise `Refused`."""
+        """Return the run from which the reservation was taken over. Defer or refuse if its holder is active."""
         taken_from = None
         while True:
             try:
@@ -59,12 +60,12 @@ class ReserveOperator(MigrationOperator):
             except Refused as refused:
                 if not _is_reserved_by(refused):
                     raise
-                # Others may have been faster: it is free by now, or the next holder's.
+                # By now it may be free, or another run may hold it.
                 taken_from = run.host.status().holder or None
                 if taken_from and not _may_take_over(run.identity, taken_from, task_instance):
                     self._wait(run, taken_from, refused)
                 if taken_from:
-                    self.log.warning("Taking the reservation over from %s, whose run is over.", taken_from)
+                    self.log.warning("Taking over the reservation from %s, whose run is over.", taken_from)
             else:
                 return taken_from
 
@@ -79,7 +80,7 @@ class ReserveOperator(MigrationOperator):
             run.evidence.write(
                 Kind.WAIT, {"at": now.isoformat(), "holder": holder, "until": deadline.isoformat(timespec="seconds")}
             )
-        self.log.info("%s holds the reservation; waiting until %s at most.", holder, deadline.isoformat())
+        self.log.info("%s holds the reservation. Waiting until %s at the latest.", holder, deadline.isoformat())
         raise TaskDeferred(
             trigger=ReservationTrigger(run=run.to_arguments(), holder=holder, deadline=deadline.isoformat()),
             method_name="try_again",
@@ -88,7 +89,7 @@ class ReserveOperator(MigrationOperator):
 
 
 def _waiting_since(run: MigrationRun) -> datetime | None:
-    """Return when this attempt first found the migration reserved; a retry of the task goes on waiting."""
+    """Return when this attempt first found the migration reserved; a retry of the task continues the wait."""
     waits = run.evidence.of_attempt(Kind.WAIT)
     return datetime.fromisoformat(waits[0]["at"]) if waits else None
 
@@ -104,7 +105,7 @@ def _may_take_over(mine: RunIdentity, holder: str, task_instance: Any) -> bool:
     try:
         state = task_instance.get_dagrun_state(dag_id=other.dag_id, run_id=other.run_id)
     except Exception as error:
-        # Airflow answers a run that is no more with "not found"; anything else is not known and not taken.
+        # Airflow reports a deleted run as "not found". After any other error the state is unknown: no take-over.
         return "not found" in str(error).lower() or "404" in str(error)
     return state in FINISHED
 
@@ -113,7 +114,7 @@ def _waited_too_long(run: MigrationRun, holder: str, waited_s: float) -> Finding
     return Finding(
         Code.RESERVED_BY,
         f"migration {run.name}",
-        f"the reservation is {holder}'s, after {duration(waited_s)} of waiting",
+        f"the reservation is still held by {holder} after waiting {duration(waited_s)}",
         "a free reservation within nightly.wait_limit, and for a scheduled run before its window ends",
-        "Nothing was started. Look at that run; the next night, or a backfill, catches up.",
+        "Nothing was started. Check that run. The next nightly run or a backfill catches up.",
     )

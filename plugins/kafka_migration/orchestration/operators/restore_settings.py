@@ -1,4 +1,4 @@
-"""`restore_settings`: gives topics that are no copy any more the retention that they were to have."""
+"""`restore_settings`: restores the real retention of topics that are no longer mirrored."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ from kafka_migration.steps.run import MigrationRun
 
 
 class RestoreSettingsOperator(MigrationOperator):
-    """Set the frozen settings of the target's topics to their real values, which the ledger recorded as it made them.
+    """Set the frozen settings of target topics to their real values, which the ledger recorded at their creation.
 
-    After a cutover those of the topics that it moved, after a rollback those that it took back. Only of topics that
-    this package created and nobody has created anew since. A cluster that denies it fails nothing, because everything
-    else is done: the report says what is left to be done by hand. Doing it twice changes nothing.
+    After a cutover it restores the topics that were moved, after a rollback those that were rolled back. It only
+    changes topics that this package created and that have not been recreated since. If the cluster denies the change,
+    the task does not fail, because everything else is done; the report lists what is left to do manually. The task is
+    idempotent.
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Restore, record."""
+        """Restore the settings and record the result."""
         mode = run.request.mode
         if not (mode.moves_groups or mode.rolls_back):
-            raise AirflowSkipException(f"Mode {mode} leaves the settings frozen.")
+            raise AirflowSkipException(f"Mode {mode} keeps the settings frozen.")
         hold_reservation(run)
         ledger = run.ledger.known()
         done = run.evidence.require(Kind.ROLLED_BACK if mode.rolls_back else Kind.CUTOVER)
@@ -48,13 +49,13 @@ class RestoreSettingsOperator(MigrationOperator):
 
 
 def _no_copies(ledger: Ledger, topics: Collection[str]) -> list[str]:
-    """Return those of the topics that are not mirrored into: a task that is cleared later finds others than it left."""
+    """Return the topics that are no longer mirrored; this may have changed before the task was cleared."""
     moved = topics if ledger.phase is Phase.ROLLED_BACK else ledger.moved_topics()
     return [topic for topic in topics if topic in moved]
 
 
 def _restore(run: MigrationRun, topic: str, values: Mapping[str, Any]) -> Collection[Finding]:
-    """Set the values of one topic and record it; return the cluster's reasons where it denied that."""
+    """Set the values of one topic and record it; return the cluster's findings if it denied the change."""
     try:
         run.target.alter_configs({topic: values})
     except Refused as refused:

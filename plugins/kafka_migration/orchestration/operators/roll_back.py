@@ -1,4 +1,4 @@
-"""`roll_back`: puts the consumer groups back as approved, and says to everybody that the source is the truth again."""
+"""`roll_back`: sets the consumer groups back as approved, and records the source as the source of truth again."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from kafka_migration.steps.run import MigrationRun
 
 
 class RollBackOperator(MigrationOperator):
-    """Write what was approved, one group after the other, each proved by reading it back; then the ledger's entry.
+    """Write the approved offsets group by group, prove each by reading it back, then write the ledger entry.
 
-    Needs an approval of just the newest plan, and clusters that still give that plan (`EVIDENCE_CHANGED`), like
-    `sync_offsets`. Both sides' offsets are saved before the first write. From the ledger's entry on the topics are not
-    cut over any more. Tried again, it finds what was written and writes the rest.
+    Like `sync_offsets`, it requires an approval of exactly the newest plan, and clusters that still give that plan
+    (`EVIDENCE_CHANGED`). The offsets of both sides are saved before the first write. After the ledger entry the topics
+    are no longer cut over. A retry finds what was written and writes the rest.
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
@@ -59,7 +59,7 @@ class RollBackOperator(MigrationOperator):
 
 
 def _really_called(run: MigrationRun, commits: Commits) -> Commits:
-    """Return commits of the target under the real names of its topics."""
+    """Return commits of the target with the real names of its topics."""
     return {p._replace(topic=run.migration.target_topic(p.topic)): commit for p, commit in commits.items()}
 
 
@@ -73,7 +73,7 @@ def _approved_plan(run: MigrationRun, triggered_by: str | None) -> RollbackPlan:
 
 
 def _recorded(run: MigrationRun, plan: RollbackPlan, result: OffsetsResult) -> RolledBack:
-    """Write the document that a retry reads, then the ledger's entry."""
+    """Write the document that a retry reads, then the ledger entry."""
     rolled_back = RolledBack(
         run.identity.holder,
         run.now(),

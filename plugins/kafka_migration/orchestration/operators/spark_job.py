@@ -1,4 +1,4 @@
-"""What tasks that submit one of `spark_jobs/` share: the package that goes along, logins in a file, and their end."""
+"""The base of tasks that submit one of `spark_jobs/`: ships the package and the logins, and handles failures."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ from kafka_migration.steps.run import MigrationRun
 CLIENTS_FILE = "clients.json"
 CLUSTER = "cluster"
 DIGEST_PACKAGE = "kafka_digest"
-# Spark's own INFO lines would bury what the task says, and its UI ends with the job.
+# Spark's INFO lines would hide the task's own log lines, and its UI ends with the job.
 QUIET = {"spark.log.level": "WARN", "spark.ui.enabled": "false"}
 
 
 class SparkJobOperator(SparkSubmitOperator):
-    """Submit a job with the locations of a request and of its result.
+    """Submit a job with the paths of its request and its result.
 
     :param migration: name of the migration. (templated)
 
-    The connection is the migration file's `validation.spark_connection`. Kafka's logins travel in a file that the
-    driver removes once it has read it, the connection's settings in another one; nothing secret is on a command line.
-    A cluster that is not protected is refused. Killing the task stops Spark; in deploy mode `cluster` that is up to the
-    provider's hook, which asks YARN or Kubernetes to do it.
+    The connection is the migration file's `validation.spark_connection`. Kafka logins are passed in a file that the
+    driver deletes after reading it, the connection's settings in another file. No secret is on a command line. An
+    unprotected cluster is refused. Killing the task stops Spark; in deploy mode `cluster` the provider's hook asks YARN
+    or Kubernetes to stop it.
     """
 
     template_fields: Sequence[str] = ("migration",)
 
     def __init__(self, *, migration: str, **kwargs: Any) -> None:
-        # Not durable: a retry must measure again, into its own result document.
+        # Not durable: a retry must run the job again, with its own result document.
         super().__init__(durable=False, **kwargs)
         self.migration = migration
         never_again(self)
@@ -62,9 +62,9 @@ class SparkJobOperator(SparkSubmitOperator):
         self._spark_log: SparkLog | None = None
 
     def on_kill(self) -> None:
-        """Stop Spark, or keep it from being started: Airflow calls this, and lets the task go on for some seconds."""
+        """Stop Spark, or prevent its start. Airflow calls this and lets the task continue for some seconds."""
         self._is_killed = True
-        # The provider would make a hook to stop, without what `submit` has still to set, and submit with it.
+        # Without a hook, the provider would create one before `submit` has set everything, and submit with it.
         if self._hook is not None:
             super().on_kill()
 
@@ -81,8 +81,8 @@ class SparkJobOperator(SparkSubmitOperator):
     ) -> None:
         """Run a job of `spark_jobs/` to its end.
 
-        Raises `Refused` before it for a cluster that must not have the logins; `ValidationFailed`, or before the last
-        try `FailedForNow`, if it gave no result; `AirflowException` if it was killed.
+        Raises `Refused` before the start if the cluster must not get the logins. If the job gave no result, raises
+        `FailedForNow`, or `ValidationFailed` on the last try. Raises `AirflowException` if it was killed.
         """
         place = settings.evidence_place()
         clients = _clients(run, client_id)
@@ -104,7 +104,7 @@ class SparkJobOperator(SparkSubmitOperator):
             self._run_spark(context)
 
     def _safe_target(self, run: MigrationRun, clients: Mapping[str, Mapping[str, str]]) -> SparkTarget:
-        """Return where Spark is submitted to. Raises `Refused` for what preflight would refuse: it may have changed."""
+        """Return the Spark target. Raises `Refused` like preflight, because the connection may have changed since."""
         target = spark_target(run.migration.validation.spark_connection)
         declared = run.migration.validation.spark_unprotected
         unprotected = unprotected_findings(target, declared=declared)
@@ -116,7 +116,7 @@ class SparkJobOperator(SparkSubmitOperator):
         return target
 
     def _run_spark(self, context: Context) -> None:
-        """Submit and wait; an error of the provider's would repeat the whole command line."""
+        """Submit and wait. The provider's error is replaced, because it repeats the whole command line."""
         try:
             SparkSubmitOperator.execute(self, context)
         except AirflowException as error:
@@ -140,9 +140,9 @@ def _is_last_try(context: Context) -> bool:
 
 
 def result_of(run: MigrationRun, path: Any) -> dict[str, Any]:
-    """Return the result document of a job, which must not change from now on.
+    """Return the result document of a job and record its digest.
 
-    Raises `ValidationFailed` if there is none at its path.
+    Raises `ValidationFailed` if the document is missing.
     """
     if not is_there(path):
         raise ValidationFailed(
@@ -151,8 +151,8 @@ def result_of(run: MigrationRun, path: Any) -> dict[str, Any]:
                     Code.VALIDATION_RESULT_MISSING,
                     "the Spark job",
                     "no result document",
-                    f"a whole document at {path}, for Spark {settings.evidence_place().for_spark(str(path))}",
-                    "Check that Airflow and Spark see the same evidence root, then clear the task.",
+                    f"a complete document at {path}, for Spark {settings.evidence_place().for_spark(str(path))}",
+                    "Check that Airflow and Spark use the same evidence root, then clear the task.",
                 )
             ]
         )
@@ -161,7 +161,7 @@ def result_of(run: MigrationRun, path: Any) -> dict[str, Any]:
 
 
 def _clients(run: MigrationRun, client_id: str) -> dict[str, dict[str, str]]:
-    """Return the options of Spark's Kafka reader per side."""
+    """Return the options of Spark's Kafka source per side."""
     clusters = {"source": run.migration.source, "target": run.migration.target}
     return {
         side: {
@@ -173,7 +173,7 @@ def _clients(run: MigrationRun, client_id: str) -> dict[str, dict[str, str]]:
 
 
 def _properties_file(target: SparkTarget, folder: Path) -> str | None:
-    """Return a file of all settings; a connection without any of its own leaves `spark-submit` to its defaults."""
+    """Return a file with all settings, or `None` if the connection has none and `spark-submit` uses its defaults."""
     if not target.own:
         return None
     return _write(folder / "spark.properties", properties_text(target.defaults, target.own))
@@ -186,7 +186,7 @@ def _write(path: Path, text: str) -> str:
 
 
 def zip_package(package: Path, folder: Path) -> Path:
-    """Return a zip of a package that is the same, byte for byte, whenever its sources are."""
+    """Return a reproducible zip of a package: equal sources give equal bytes."""
     path = folder / f"{package.name}.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for source in sorted(package.rglob("*.py")):

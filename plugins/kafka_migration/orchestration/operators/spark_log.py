@@ -1,4 +1,4 @@
-"""What of Spark's output a person needs in the task's log, and the last that the job said."""
+"""Filters Spark's output for the task's log, and keeps the job's last line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 # Spark's own lines, as its default layout writes them: `25/11/22 20:14:03 WARN Utils: …`.
 _LINE = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d (?P<level>[A-Z]+) [\w.$]+: ")
 _NOISE = re.compile(
-    # Each partition has a consumer of its own on purpose; Spark says so every second.
+    # Each partition has its own consumer by design; Spark warns about it every second.
     r" WARN (InternalKafkaConsumerPool: Pool exceeds|NativeCodeLoader: |Utils: (Your hostname|Set SPARK_LOCAL_IP)"
     r"|(Admin|Consumer)Config: )"
     r"|^(WARNING: Using incubator|Using Spark's default log4j|Setting (default|Spark) log|To adjust logging)"
@@ -16,9 +16,9 @@ _NOISE = re.compile(
 
 
 class SparkLog:
-    """A logger that keeps Spark's chatter to itself, and gives warnings and errors their level.
+    """A logger that drops Spark's routine lines, and logs warnings and errors with their level.
 
-    :param program: the job, whose own lines begin with its name
+    :param program: the job; its own lines begin with this name
     """
 
     def __init__(self, log: Any, program: str) -> None:
@@ -30,7 +30,7 @@ class SparkLog:
         return getattr(self._log, name)
 
     def info(self, text: str, *arguments: Any) -> None:
-        """Tell what the hook says; of Spark's lines, which come without arguments, what is no noise."""
+        """Log the hook's lines, and of Spark's lines (which have no arguments) those that matter."""
         if arguments:
             self._log.info(text, *arguments)
         elif text.startswith(self._own):

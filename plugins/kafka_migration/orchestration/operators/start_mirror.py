@@ -12,18 +12,18 @@ from kafka_migration.steps.run import MigrationRun
 
 
 class StartMirrorOperator(MigrationOperator):
-    """Start MirrorMaker, once: tried again, it finds the process of the first try and adopts it.
+    """Start MirrorMaker once: a retry finds the process of the first try and adopts it.
 
-    Before the start, with no process alive, positions and target ends go into the ledger; they are compared
-    with the last stop certificate, and a gap refuses the start. Where the plan found nothing to copy, nothing
-    is started, but in a mode that follows the source: records may arrive until it ends. Neither is it where the
-    window for mirroring is over, or never began.
+    Before the start, while no process is alive, positions and target ends are written to the ledger and compared with
+    the last stop certificate; a gap refuses the start. If the plan has nothing to copy, MirrorMaker is not started,
+    except in a mode that follows the source, because records may still arrive. It is also not started outside the
+    window for mirroring.
 
-    What it does not do: wait for anything to be copied; that is the sensor's task.
+    This task does not wait until records are copied; `watch_lag` does.
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Adopt, or close what a dead run left open and start the next generation."""
+        """Adopt the running process, or close what a dead run left open and start the next generation."""
         plan = run.evidence.require(Kind.PLAN)
         if not plan["offsets_to_copy"] and not run.request.mode.follows_source:
             return self._not_started(run, "nothing to copy")
@@ -33,7 +33,7 @@ class StartMirrorOperator(MigrationOperator):
         reply = reply or start_generation(run)
         document = {"at": run.now(), "started": True, "generation": reply.generation, "pid": reply.pid}
         run.evidence.write(Kind.START, document)
-        self.log.info("MirrorMaker generation %d runs with pid %s", reply.generation, reply.pid)
+        self.log.info("MirrorMaker generation %d is running with pid %s", reply.generation, reply.pid)
         return {"generation": reply.generation, "pid": reply.pid}
 
     def _not_started(self, run: MigrationRun, reason: str) -> Summary:
@@ -42,7 +42,7 @@ class StartMirrorOperator(MigrationOperator):
         return {"generation": None, "pid": None}
 
     def _present(self, run: MigrationRun) -> HostReply | None:
-        """Return the living process of this attempt; stop and certify what an earlier one left open."""
+        """Return the running process of this attempt; stop and certify one that an earlier run left open."""
         generation = run.ledger.known().open_generation
         if generation is None:
             return None

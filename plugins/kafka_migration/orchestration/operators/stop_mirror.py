@@ -21,40 +21,40 @@ from kafka_migration.steps.mirror.forecast import forecast_after
 from kafka_migration.steps.mirror.start_stop import end_when_settled, stop_generation
 from kafka_migration.steps.run import MigrationRun
 
-# Their logs are worth a look for some weeks of nightly runs.
+# Keeps the logs of some weeks of nightly runs.
 KEPT_GENERATIONS = 20
-# How a process that is dead already came to its end, by the host's words for it.
-_REASONS = {"lease-expired": "stopped by the host, its lease not being renewed", "ended": "died"}
+# Why a process was already dead, by the host's exit reason.
+_REASONS = {"lease-expired": "stopped by the host because its lease was not renewed", "ended": "died"}
 
 
 class StopMirrorOperator(MigrationOperator):
-    """Stop whatever MirrorMaker of this migration is open and write its stop certificate.
+    """Stop the open MirrorMaker process of this migration and write its stop certificate.
 
-    Needs nothing of the tasks before it but the reservation and the frozen migration file, which Airflow keeps: it also
-    stops where somebody changed the evidence. With nothing open
-    (nothing was started, or a cleared task runs again) it changes nothing and returns the stored certificate.
+    It only needs the reservation and the frozen migration file, which Airflow keeps. So it also stops MirrorMaker if
+    the evidence was modified. If no generation is open (nothing was started, or the task was cleared), it changes
+    nothing and returns the stored certificate.
 
-    Where the ledger cannot be read, MirrorMaker is stopped all the same, and the task fails without a certificate.
+    If the ledger cannot be read, MirrorMaker is still stopped, and the task fails without a certificate.
 
-    A MirrorMaker that may have lost records is ended by KILL, because its orderly end would store positions beyond
-    them. Records that the source deleted before they were copied fail the task (`GAP_DURING_RUN`), when everything is
-    stopped and certified. The log tells when the next run must start at the latest.
+    A MirrorMaker that may have lost records is ended with KILL, because an orderly stop would store positions beyond
+    them. Records that the source deleted before they were copied fail the task (`GAP_DURING_RUN`) once everything is
+    stopped and certified. The log states when the next run must start at the latest.
     """
 
     needs_evidence = False
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Stop, certify, record."""
+        """Stop, certify and record."""
         ledger = _ledger_or_stop(run)
         generation = ledger.open_generation
         if generation is None:
             stored = ledger.last_stop
-            self.log.info("No MirrorMaker of this migration is open.")
+            self.log.info("No generation of this migration is open.")
             return {"generation": stored.generation if stored else None, "stopped": False}
-        # Cleared by itself, it comes as a later attempt than the one whose reservation could not be freed.
+        # If only this task was cleared, an earlier attempt may still hold the reservation.
         hold_reservation(run)
         reply = stop_generation(run, generation)
-        # The certificate needs both clusters, which may be silent for long.
+        # Published first, because the certificate needs both clusters, which may not answer for long.
         run.news.tell_stopped(run.identity.holder, generation.number, run.now())
         certificate = end_when_settled(run, generation, reply, _reason(run, reply))
         forecast = self._forecast(run, certificate, ledger.last_stop)
@@ -69,11 +69,11 @@ class StopMirrorOperator(MigrationOperator):
     def _forecast(
         self, run: MigrationRun, certificate: StopCertificate, before: StopCertificate | None
     ) -> Forecast | None:
-        """Tell until when the source keeps what is not copied; not to know it does not fail a stop."""
+        """Log how long the source retains the uncopied records; an unknown forecast does not fail the stop."""
         try:
             forecast = forecast_after(run, certificate, before)
         except (TransientError, Refused) as error:
-            self.log.warning("When the next run must start could not be told: %s", error)
+            self.log.warning("It is unknown when the next run must start: %s", error)
             return None
         self.log.info("Forecast: %s.", forecast or "the source deletes nothing by itself")
         if forecast is not None:
@@ -81,22 +81,22 @@ class StopMirrorOperator(MigrationOperator):
         return forecast
 
     def _clean(self, run: MigrationRun) -> None:
-        """Remove the folders of old generations; one that stays for longer does not fail a stop."""
+        """Remove the folders of old generations; a folder that remains does not fail the stop."""
         try:
             run.host.clean(run.identity.holder, KEPT_GENERATIONS)
         except (TransientError, Refused, OutcomeUnknown) as error:
-            self.log.warning("Old generations are still on the host: %s", error)
+            self.log.warning("Old generations were not removed from the host: %s", error)
 
 
 def _ledger_or_stop(run: MigrationRun) -> Ledger:
-    """Return the ledger; where it cannot be read, stop what this run has started before that is raised.
+    """Return the ledger. If it cannot be read, stop this run's MirrorMaker before the error is raised.
 
-    Nothing is certified then: the next run that can read the ledger does that.
+    There is no certificate then; the next run that can read the ledger writes it.
     """
     try:
         return run.ledger.known()
     except Exception:
-        # Whatever it is, it must not keep MirrorMaker alive.
+        # No error may keep MirrorMaker alive.
         status = run.host.status()
         if status.is_running and RunIdentity.from_holder(status.holder).is_same_run(run.identity):
             run.host.stop(status.holder, None, run.whole_migration.mirror.stop_grace_s)
@@ -104,16 +104,16 @@ def _ledger_or_stop(run: MigrationRun) -> Ledger:
 
 
 def _reason(run: MigrationRun, reply: HostReply) -> str:
-    """Return how the process came to its end."""
+    """Return why the process ended."""
     if run.engine.distrusts_position(reply.alarm):
-        return "ended by KILL at once, because records may be lost"
+        return "ended with KILL at once, because records may be lost"
     if reply.killed:
         return "killed after the grace time"
     return _REASONS.get(reply.exit_reason, "stopped by the run")
 
 
 def _losses(certificate: StopCertificate) -> tuple[Finding, ...]:
-    """Name what the certificate says is lost: offsets that were never copied, and topics that are gone."""
+    """Return the losses in the certificate: offsets that were never copied, and topics that are gone."""
     return (
         *gap_findings(certificate.gaps, Code.GAP_DURING_RUN),
         *(_gone(Code.SOURCE_TOPIC_MISSING, "source", topic) for topic in certificate.gone.get("source", ())),
@@ -127,6 +127,6 @@ def _gone(code: Code, side: str, topic: str) -> Finding:
         f"topic {topic}",
         f"no such topic on the {side} when MirrorMaker was stopped",
         "the topic that was copied",
-        "Somebody deleted it while the run went on. Take it out of the migration file, or copy it by a file with "
-        "another name into an empty topic; made anew under this one it is refused.",
+        "The topic was deleted during the run. Remove it from the migration file, or copy it into an empty topic with "
+        "a migration file of another name; this migration refuses a recreated topic.",
     )

@@ -20,18 +20,18 @@ from kafka_migration.steps.run import MigrationRun
 
 
 class SyncOffsetsOperator(MigrationOperator):
-    """Write the groups' offsets as they were approved, some groups at a time, each proved by reading it back.
+    """Write the approved offsets, some groups at a time, and prove each group by reading it back.
 
-    Needs an approval of just the newest plan (`APPROVAL_STALE`), by another person than who triggered the run if
-    the file says `cutover.four_eyes`, and clusters that still give that plan (`EVIDENCE_CHANGED`). Before the first
-    write the offsets of both sides are saved, also in the format of `kafka-consumer-groups --from-file`.
+    Requires an approval of exactly the newest plan (`APPROVAL_STALE`), and clusters that still give that plan
+    (`EVIDENCE_CHANGED`). With `cutover.four_eyes` the approver must not be the user who triggered the run. Before the
+    first write the offsets of both sides are saved, also in the format of `kafka-consumer-groups --from-file`.
 
-    A group that cannot be written is left out with its reason, and the others go on. Tried again, it finds what
+    A group that cannot be written is left out with its reason; the other groups are still written. A retry finds what
     was written and writes the rest.
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Check the approval, save what stands there, write group by group, record the result."""
+        """Check the approval, save the present offsets, write group by group, and record the result."""
         skip_unless_moving(run)
         hold_reservation(run)
         plan = _approved_plan(run, triggered_by(context))

@@ -1,4 +1,4 @@
-"""`translate_back`: one Spark application says where groups that read on the target go on on the source."""
+"""`translate_back`: one Spark application finds where groups that read on the target resume on the source."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from kafka_migration.steps.rollback.planning import translation_back_request
 
 
 class TranslateBackOperator(TranslatingOperator):
-    """Find how far groups that read on the target have read what was copied, in one Spark application.
+    """Find how far groups that read on the target have read the copied records, in one Spark application.
 
     :param migration: name of the migration. (templated)
 
-    Only for topics where counting does not tell it, and for groups that have not read the whole copy; else Spark is not
-    started. Only over a copy that is proved. Neither cluster is changed. Mode `restore` translates nothing.
+    Spark is only started for topics where counting is not enough, and for groups that have not read the whole copy.
+    Requires a proved copy. Neither cluster is changed. Mode `restore` translates nothing.
     """
 
     def execute(self, context: Context) -> Summary:

@@ -1,4 +1,4 @@
-"""`translate_offsets`: one Spark application says where groups go on whose records were put into other partitions."""
+"""`translate_offsets`: one Spark application finds where groups resume if the copy changed partitions or offsets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ APPLICATION = "translate_offsets.py"
 
 
 class TranslatingOperator(SparkJobOperator):
-    """Submit `translate_offsets.py` with a request, or nothing where it asks nothing."""
+    """Submit `translate_offsets.py` with a request, unless the request is empty."""
 
     def translate(self, context: Context, run: MigrationRun, request: TranslationRequest) -> Summary:
         """Write the request, run Spark, check that the result is there."""
@@ -27,7 +27,7 @@ class TranslatingOperator(SparkJobOperator):
             self.submit(context, run, APPLICATION, request.client_id, request_path, str(result_path))
             result = result_of(run, result_path)
         else:
-            self.log.info("Nothing to translate by the records themselves.")
+            self.log.info("No topic needs translation by its records.")
             result = nothing_to_translate(request)
             run.evidence.write(Kind.TRANSLATION_RESULT, result)
         return {"topics": len(result["topics"]), "vectors": sum(len(t["translations"]) for t in result["topics"])}
@@ -38,9 +38,9 @@ class TranslateOffsetsOperator(TranslatingOperator):
 
     :param migration: name of the migration. (templated)
 
-    Only where the copy chose partitions anew (MirrorMaker 1) or put offsets between records (exactly once); other
-    offsets follow from the ledger, and Spark is not started. Only over a copy that is proved. Neither cluster is
-    changed. What it finds holds for the offsets that the groups had committed when it began.
+    Only needed if the copy did not keep partitions (MirrorMaker 1) or has offsets without records (exactly-once). Other
+    offsets follow from the ledger, and Spark is not started. Requires a proved copy. Neither cluster is changed. The
+    result is valid for the groups' committed offsets at the start of this task.
     """
 
     def execute(self, context: Context) -> Summary:

@@ -30,15 +30,15 @@ class ValidateTopicsOperator(SparkJobOperator):
 
     :param migration: name of the migration. (templated)
 
-    Mode `sync` reads the windows of every stopped generation that no run has judged yet, mode `interval` the same
-    but what an earlier attempt of it found good; mode `validate` reads the whole copy again, or just the windows of the
-    generations that the run names. With nothing to read, Spark is not started.
+    Mode `sync` reads the windows of all stopped generations that no run has judged yet. Mode `interval` reads the same
+    windows except those that an earlier attempt found good. Mode `validate` reads the whole copy again, or only the
+    windows of the generations in its parameters. If there is nothing to read, Spark is not started.
 
-    After the occasion's `validate_until` Spark is not started, and stopped if it runs: the task skips itself and leaves
-    its windows to the next run. The limit is that of the attempt whose preflight set it; a person who clears this task
-    later has none.
+    After the occasion's `validate_until` Spark is not started, or is stopped if it is running. Then the task is skipped
+    and leaves its windows to the next run. The limit only applies to the attempt whose preflight set it, not to a task
+    that is cleared later.
 
-    What it does not do: judge. It succeeds when the measurements are written, whatever they say.
+    This task does not judge. It succeeds when the measurements are written, regardless of their result.
     """
 
     def execute(self, context: Context) -> Summary:
@@ -60,7 +60,7 @@ class ValidateTopicsOperator(SparkJobOperator):
     def _submit_in_time(
         self, context: Context, run: MigrationRun, request: ValidationRequest, request_path: str, result_path: Any
     ) -> bool:
-        """Run Spark until the time for it is over; return whether there was time enough."""
+        """Run Spark until its time limit; return whether the time was sufficient."""
         left_s = _time_left_s(run)
         if left_s is not None and left_s <= 0:
             return False
@@ -68,29 +68,29 @@ class ValidateTopicsOperator(SparkJobOperator):
             try:
                 self.submit(context, run, APPLICATION, request.client_id, request_path, str(result_path))
             except Exception:
-                # Spark that was killed fails in many ways, and may have done its work before.
+                # A killed Spark fails in many ways, and may have completed its work before.
                 if not is_over.is_set():
                     raise
         return bool(not is_over.is_set() or is_there(result_path))
 
     def _stop(self) -> None:
-        """Stop Spark in another thread than that which waits for it."""
-        self.log.warning("The time for validating is over: Spark is stopped.")
+        """Stop Spark from another thread than the one that waits for it."""
+        self.log.warning("The time for validation is over. Spark is being stopped.")
         self.on_kill()
 
 
 def _time_left_s(run: MigrationRun) -> float | None:
-    """Return the seconds until the end that this attempt's preflight set for the validation; `None`: no end."""
+    """Return the seconds until the time limit for validation that this attempt's preflight set; `None`: no limit."""
     if not run.evidence.of_attempt(Kind.PREFLIGHT) or run.occasion.validate_until is None:
         return None
     return (run.occasion.validate_until - run.clock.now()).total_seconds()
 
 
 def _leave_pending(run: MigrationRun, request: ValidationRequest) -> NoReturn:
-    """Record what is left to validate, and skip the task with all that judges it."""
-    reason = f"the time for validating ended at {run.occasion.validate_until}"
+    """Record what is left to validate, and skip the task with its downstream tasks."""
+    reason = f"the time for validation ended at {run.occasion.validate_until}"
     run.evidence.write(Kind.PENDING, pending_document(run.now(), reason, request.windows))
-    raise AirflowSkipException(f"{reason}; the next run does it.")
+    raise AirflowSkipException(f"{reason}; the next run validates the rest.")
 
 
 def _summary(result: Mapping[str, Any]) -> Summary:

@@ -1,4 +1,4 @@
-"""What the sensors of a migration share."""
+"""The base of a migration's sensors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kafka_migration.orchestration.failing import never_again
 
 
 class MigrationSensor(BaseSensorOperator):
-    """A wait of a migration's run, always deferred.
+    """A sensor of a migration's run, always deferred.
 
     :param migration: name of the migration. (templated)
     """

@@ -23,21 +23,21 @@ from kafka_migration.orchestration.sensors.group_lag import lag_trigger
 from kafka_migration.steps.groups.lag import LagOutcome
 from kafka_migration.steps.run import MigrationRun
 
-# A sample may miss some polls of a busy cluster before it is stale.
+# A busy cluster may miss some polls before a sample is stale.
 FRESH_POLLS = 4
 MIN_FRESHNESS_S = 60.0
 
 
 class DrainGroupsSensor(MigrationSensor):
-    """Wait until every group of the migration has read the fenced source to its end, if the file asks for it.
+    """Wait until every group of the migration has read the fenced source to its end, if the file requires it.
 
     :param migration: name of the migration. (templated)
 
-    Waits in mode `cutover` with `cutover.drain_groups` only. In a rehearsal, or where the file does not ask for it,
-    it returns at once; in a mode that plans no groups it is skipped, and what follows with it. Waited for are the
-    groups that `cutover.groups` names, on those of the migration's topics on which they committed anything.
+    It only waits in mode `cutover` with `cutover.drain_groups`. In a rehearsal, or without that setting, it returns at
+    once. In a mode that plans no groups it is skipped, with its downstream tasks. It waits for the groups in
+    `cutover.groups`, on the migration's topics on which they have committed offsets.
 
-    What it does not do: stop the groups' consumers, or tell whether any run.
+    It does not stop the groups' consumers and does not check whether any are running.
     """
 
     def execute(self, context: Context) -> Summary | None:
@@ -47,7 +47,8 @@ class DrainGroupsSensor(MigrationSensor):
             limit_s = _time_limit_s(run)
             groups = _groups_with_topics(run) if limit_s is not None else {}
             if limit_s is None or not groups:
-                self.log.info("No group is waited for: %s.", "not asked for" if limit_s is None else "none has commits")
+                why = "not configured" if limit_s is None else "none has committed offsets"
+                self.log.info("Not waiting for any group: %s.", why)
                 return {"outcome": str(LagOutcome.CAUGHT_UP), "progress": ""}
             self.log.info("Waiting for %s.", ", ".join(groups))
             limit, poll_interval_s = timedelta(seconds=limit_s), run.migration.watch.poll_interval_s
@@ -66,7 +67,7 @@ class DrainGroupsSensor(MigrationSensor):
         return None
 
     def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
-        """Return the last progress line; refuse when a group has not read everything."""
+        """Return the last progress line; refuse if a group has not read everything."""
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             self.log.info("%s", event["progress"])
@@ -78,7 +79,7 @@ class DrainGroupsSensor(MigrationSensor):
 
 
 def _time_limit_s(run: MigrationRun) -> int | None:
-    """Return how long the groups may take; `None` when they are not waited for."""
+    """Return the time limit for the groups; `None` if the run does not wait for them."""
     mode = run.request.mode
     if not mode.plans_groups:
         raise AirflowSkipException(f"Mode {mode} plans no consumer groups.")
@@ -86,7 +87,7 @@ def _time_limit_s(run: MigrationRun) -> int | None:
 
 
 def _groups_with_topics(run: MigrationRun) -> dict[str, list[str] | None]:
-    """Return the migration's groups with those of its topics on which they committed anything."""
+    """Return the migration's groups, each with the migration's topics on which it has committed offsets."""
     names = which_groups(run.source.list_groups(), run.migration.cutover.groups, run.request.groups)
     committed = {name: {p.topic for p in run.source.committed_offsets(name)} for name in names}
     return {
@@ -105,8 +106,9 @@ def _not_drained(run: MigrationRun, event: Mapping[str, Any]) -> list[Finding]:
             group_subject(group) if group else "the groups of the migration",
             text,
             f"lag 0, known, on every partition within {limit_s:,} s (cutover.drain_groups)",
-            "Let its consumers read on at the source and trigger the cutover again; or take the group out of "
-            "cutover.groups; or cut over without cutover.drain_groups: it goes on at the target where it stopped.",
+            "Let its consumers read the rest on the source and trigger the cutover again. Or remove the group from "
+            "cutover.groups, or cut over without cutover.drain_groups: the group then resumes on the target where it "
+            "stopped.",
         )
         for group, text in behind.items()
     ]

@@ -1,4 +1,4 @@
-"""A sensor for any consumer groups on any cluster: waits, deferred, until they have caught up."""
+"""A sensor for consumer groups on any cluster: waits, deferred, until they have caught up."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ from kafka_migration.steps.groups.lag import LagOutcome
 
 
 class ConsumerGroupLagSensor(BaseSensorOperator):
-    """Wait until consumer groups have read everything, or nearly: proved per partition, never summed up.
+    """Wait until consumer groups have caught up within a limit, proved per partition and never as a sum.
 
     :param kafka_conn_id: the Airflow connection (type `kafka`) of the cluster. (templated)
-    :param group_ids: the groups, all of which must have caught up. (templated)
-    :param topics: only these topics; without them every topic in which a group committed anything. (templated)
-    :param limit_offsets: the lag that each partition may have.
-    :param samples: so many samples in a row must be within the limit.
-    :param freshness_s: seconds after which a sample is stale: slower readings count for nothing, longer pauses
-        begin the count anew.
+    :param group_ids: the groups, all of which must catch up. (templated)
+    :param topics: only these topics; by default every topic with committed offsets of a group. (templated)
+    :param limit_offsets: the maximum lag of each partition.
+    :param samples: the number of consecutive samples that must be within the limit.
+    :param freshness_s: seconds after which a sample is stale: slower samples do not count, and longer pauses restart
+        the count.
     :param poll_interval_s: seconds between two samples; less than `freshness_s`.
-    :param stall_after_s: seconds of silence of the cluster after which the log warns.
-    :param unreachable_after_s: seconds of silence of the cluster after which the sensor fails (`UNREACHABLE`).
-    :param insecure: the protections that the connection may give up, as in `source.insecure` of a migration file.
+    :param stall_after_s: seconds without an answer from the cluster after which the log warns.
+    :param unreachable_after_s: seconds without an answer after which the sensor fails (`UNREACHABLE`).
+    :param insecure: the protections that the connection may lack, as in `source.insecure` of a migration file.
 
-    Always deferrable: one trigger for all groups, no worker slot. `timeout` and `soft_fail` are those of every
-    sensor. The end of a partition is its last stable offset. A partition on which a group committed nothing has an
-    unknown lag, unless there is nothing to read; unknown never counts as zero. Where a group stands still short of
-    the end, a throw-away reader proves whether only transaction markers follow.
+    Always deferred: one trigger for all groups, no worker slot. `timeout` and `soft_fail` work as in every sensor. The
+    end of a partition is its last stable offset. The lag of a partition without a committed offset is unknown, unless
+    there is nothing to read; unknown never counts as zero. If a group stops before the end, a temporary consumer proves
+    whether only transaction markers follow.
 
-    What it does not do: tell whether a group's consumers run, or change anything.
+    It changes nothing, and does not check whether a group's consumers are running.
 
-    Known limitation: without `topics` a topic that a group subscribes to, but never committed in, is not looked at.
+    Known limitation: without `topics`, a topic that a group subscribes to but never committed offsets on is ignored.
     """
 
     template_fields: Sequence[str] = ("kafka_conn_id", "group_ids", "topics")
@@ -104,7 +104,7 @@ class ConsumerGroupLagSensor(BaseSensorOperator):
         )
 
     def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
-        """Return the last progress line; raise when not every group has caught up."""
+        """Return the last progress line; raise unless all groups have caught up."""
         self.log.info("%s", event["progress"])
         if event["outcome"] == LagOutcome.FAILED:
             findings = [Finding.from_document(finding) for finding in event["findings"]]
@@ -124,7 +124,7 @@ def lag_trigger(
     deadline: datetime,
     **more: Any,
 ) -> ConsumerGroupLagTrigger:
-    """Return the trigger that waits for these groups under this rule; `more` are further arguments of it."""
+    """Return the trigger that waits for these groups with this policy; `more` are its other arguments."""
     return ConsumerGroupLagTrigger(
         kafka_conn_id=kafka_conn_id,
         groups=groups,

@@ -23,31 +23,32 @@ from kafka_migration.steps.run import MigrationRun
 class MirrorLagSensor(MigrationSensor):
     """Wait until MirrorMaker has copied everything below the goals, proved per partition.
 
-    The goals are those of the plan. In a cutover they are the ends of a source whose producers have stopped: once
-    the copy is near (`cutover.near`), the log and the evidence tell to stop them; then every partition must stand
-    still without an open transaction (`FENCE_MOVING`, `FENCE_OPEN_TRANSACTION`), and the ends become the goals.
+    The goals are those of the plan. In a cutover they are the ends of a source whose producers have stopped. Once the
+    copy is near (`cutover.near`), the log, the evidence and an alert announce that the producers must stop. Then every
+    partition must receive no records and have no open transaction (`FENCE_MOVING`, `FENCE_OPEN_TRANSACTION`), and the
+    ends become the goals.
 
     :param migration: name of the migration. (templated)
 
-    Always deferrable: one trigger per migration, no worker slot. A MirrorMaker that died is started again as the next
-    generation, `mirror.restarts` times at most. It fails at once when a task of MirrorMaker failed, when its log tells
-    of records that the target refuses, when it runs with another configuration than was rendered, or when the source
-    deleted what was not copied; and when a partition stalls or the time limit of the migration file is reached. A lag
-    that cannot be read counts as unknown, never as zero. Where the window for mirroring ends first, the task succeeds
-    with outcome `behind`: what was copied is stopped at, validated and kept, and `finish` says what was not.
+    Always deferred: one trigger per migration, no worker slot. A MirrorMaker that died is restarted as the next
+    generation, at most `mirror.restarts` times. The task fails at once if a task of MirrorMaker failed, if its log
+    shows records that the target refuses, if it runs with another configuration than was rendered, or if the source
+    deleted records before they were copied. It also fails if a partition stalls or if the time limit of the migration
+    file is reached. A lag that cannot be read is unknown, never zero. If the window for mirroring ends first, the task
+    succeeds with outcome `behind`: the copied records are kept and validated, and `finish` reports what is missing.
 
-    What it does not do: stop MirrorMaker. The teardown `stop_mirror` does, however this ends.
+    This task does not stop MirrorMaker. The teardown `stop_mirror` always does.
     """
 
     def execute(self, context: Context) -> Summary | None:
-        """Defer to the trigger, unless this run has started no MirrorMaker."""
+        """Defer to the trigger, unless this run did not start MirrorMaker."""
         run = run_of(context, self.migration)
         with reporting(run, self.task_id):
             start = run.evidence.require(Kind.START)
             if not start["started"]:
                 self.log.info("Nothing to watch: %s.", start["reason"])
                 return _without_mirror(run, start["reason"])
-            # A cleared watch acts for another attempt than the one that reserved.
+            # A cleared watch belongs to another attempt than the one that holds the reservation.
             hold_reservation(run)
         self._defer(run)
         return None
@@ -62,14 +63,14 @@ class MirrorLagSensor(MigrationSensor):
         self.defer(trigger=trigger, method_name="execute_complete", timeout=limits.trigger_timeout)
 
     def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
-        """Record how the watch ended; raise when it failed, or a cutover does not have everything.
+        """Record how the watch ended; raise if it failed, or if the copy of a cutover is incomplete.
 
-        An event of an earlier attempt's trigger, which Airflow was seen to hand to the task that was cleared, says
-        nothing about this one: the watch goes on.
+        Airflow may deliver an event of an earlier attempt's trigger to the cleared task. It does not apply to this
+        attempt, so the watch continues.
         """
         run = run_of(context, self.migration)
         if event["holder"] != run.identity.holder:
-            self.log.warning("An event of %s is not this attempt's: %s", event["holder"], event["progress"])
+            self.log.warning("Ignoring an event of another attempt, %s: %s", event["holder"], event["progress"])
             self._defer(run)
         with reporting(run, self.task_id):
             run.evidence.write(Kind.WATCH, {"at": run.now(), **event})
@@ -84,13 +85,13 @@ class MirrorLagSensor(MigrationSensor):
 
 
 def _refuse_half_a_cutover(run: MigrationRun, event: Mapping[str, Any]) -> None:
-    """Consumers may only be moved to a copy that has everything."""
+    """Consumers may only be moved to a complete copy."""
     if run.request.mode.moves_groups:
         raise MirrorFailed([behind_finding(run.name, event)])
 
 
 def _without_mirror(run: MigrationRun, reason: str) -> Summary:
-    """Record that the plan's goals were reached before anything was started, or that nothing was to be started."""
+    """Record that the plan's goals were already reached, or that MirrorMaker must not be started."""
     left = run.evidence.require(Kind.PLAN)["offsets_to_copy"]
     result = WatchResult(Outcome.DRAINED, "", goals=run.plan_offsets().goals)
     if left:

@@ -1,4 +1,4 @@
-"""The trigger behind `stop_producers`: waits until the watch tells that the producers are to stop, or is over."""
+"""The trigger of `stop_producers`: waits until the watch announces that the producers must stop, or ends."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ log = logging.getLogger(__name__)
 
 
 class AnnouncementTrigger(PatientTrigger):
-    """Wait until this attempt's watch has announced that the producers are to stop, or can do so no more.
+    """Wait until this attempt's watch announces that the producers must stop, or ends without it.
 
     :param run: the waiting run, as `MigrationRun.to_arguments` describes it.
-    :param deadline: ISO 8601; absolute, so that a restarted triggerer does not start the time anew.
-    :param is_over: wait until the watch is over, however it ended: then nobody need answer any more.
+    :param deadline: ISO 8601; absolute, so that a restarted triggerer does not restart the time limit.
+    :param is_over: wait until the watch is over, regardless of its result; then no answer is needed any more.
 
-    The event is `{"announced": bool}`. It only reads, and only the evidence; while that cannot be read it waits on.
+    The event is `{"announced": bool}`. The trigger only reads the evidence. If it cannot be read, the wait continues.
     """
 
     def __init__(self, *, run: dict[str, Any], deadline: str, is_over: bool = False) -> None:
@@ -44,7 +44,7 @@ class AnnouncementTrigger(PatientTrigger):
         )
 
     async def events(self) -> AsyncGenerator[TriggerEvent]:
-        """Poll the evidence until there is something to tell; yield the one event."""
+        """Poll the evidence until the wait is over; yield its one event."""
         run = run_from(self.run_arguments)
         poll_interval_s = await sync_to_async(lambda: run.migration.watch.poll_interval_s)()
         while True:
@@ -60,12 +60,12 @@ class AnnouncementTrigger(PatientTrigger):
 
 
 def was_announced(run: MigrationRun) -> bool | None:
-    """Return whether the attempt's watch told the producers to stop; `None` while it may still do so."""
+    """Return whether the attempt's watch announced that the producers must stop; `None` while it still may."""
     try:
         run.evidence.look_again()
         watch = run.evidence.of_attempt(Kind.WATCH)
     except Exception:
-        # Whatever a store raises: not to know it is no reason to give up.
+        # The store may raise anything; an unreadable store is no reason to give up.
         log.warning("The evidence cannot be read now.", exc_info=True)
         return None
     if any(document.get("stage") == Stage.ANNOUNCED for document in watch):
@@ -74,9 +74,9 @@ def was_announced(run: MigrationRun) -> bool | None:
 
 
 def has_ended(run: MigrationRun) -> bool:
-    """Tell whether the attempt's watch is known to be over."""
+    """Return whether the attempt's watch is known to be over."""
     try:
-        # Either tells it: the watch of a MirrorMaker which was dead already leaves no stop.
+        # Either proves it: the watch of a MirrorMaker that was already dead leaves no stop document.
         ended = any("outcome" in document for document in run.evidence.of_attempt(Kind.WATCH))
         return ended or bool(run.evidence.of_attempt(Kind.STOP))
     except Exception:

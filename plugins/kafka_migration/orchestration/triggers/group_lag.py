@@ -1,4 +1,4 @@
-"""The trigger behind the sensors that wait for consumer groups."""
+"""The trigger of the sensors that wait for consumer groups."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from kafka_migration.orchestration.triggers.telling import tell
 from kafka_migration.steps.alerts import unreachable_alert
 from kafka_migration.steps.groups.lag import GroupLagReader, GroupLagWatcher, failed_event
 
-# For a sensor that no migration file says anything of: the defaults of such a file.
+# The defaults of a migration file, for a sensor without one.
 STALL_AFTER_S = 600.0
 UNREACHABLE_AFTER_S = 1800.0
 
 
 class ConsumerGroupLagTrigger(PatientTrigger):
-    """Wait until every group has caught up, all in one trigger, or the deadline is over.
+    """Wait until all groups have caught up, in one trigger, or until the deadline has passed.
 
     :param kafka_conn_id: the Airflow connection (type `kafka`) of the cluster.
-    :param groups: the topics to look at per group; `None`: all in which the group committed anything.
-    :param deadline: ISO 8601; absolute, so that a restarted triggerer does not start the time anew.
-    :param insecure: the protections that the connection may give up, as in `source.insecure` of a migration file.
+    :param groups: the topics per group; `None`: all topics with committed offsets of the group.
+    :param deadline: ISO 8601; absolute, so that a restarted triggerer does not restart the time limit.
+    :param insecure: the protections that the connection may lack, as in `source.insecure` of a migration file.
 
-    :param stall_after_s: of a cluster that is silent for so long the log tells, and people if there is a `run`.
-    :param unreachable_after_s: a silence of this length ends the wait.
-    :param run: the run of a migration that waits, as `MigrationRun.to_arguments` describes it; its source is read.
+    :param stall_after_s: seconds without an answer after which the log warns; with a `run`, an alert is sent too.
+    :param unreachable_after_s: seconds without an answer after which the wait fails.
+    :param run: the waiting run of a migration, as `MigrationRun.to_arguments` describes it; its source is read.
 
-    The further arguments are those of `core.group_lag.LagPolicy`, and the time between two samples. The event is
+    The other arguments are those of `core.group_lag.LagPolicy`, and the time between two samples. The event is
     `{"outcome": "caught_up" | "timed_out" | "failed", "progress", "behind": {group: text}, "findings"}`. It only reads.
     """
 
@@ -91,7 +91,7 @@ class ConsumerGroupLagTrigger(PatientTrigger):
 
     async def events(self) -> AsyncGenerator[TriggerEvent]:
         """Poll until the wait is over; yield its one event."""
-        # Airflow's connections are readable only through its bridge between threads and the event loop.
+        # Airflow's connections can only be read through its bridge between threads and the event loop.
         try:
             watcher = await sync_to_async(self._watcher)()
         except FindingsError as error:
@@ -108,7 +108,7 @@ class ConsumerGroupLagTrigger(PatientTrigger):
             await asyncio.sleep(self.poll_interval_s)
 
     def _tell(self, silence: Silence, gives_up_at: datetime) -> None:
-        self.log.warning("%s", f"{silence}. The wait fails at {moment(gives_up_at)} unless an answer comes.")
+        self.log.warning("%s", f"{silence}. The wait fails at {moment(gives_up_at)} unless an answer arrives.")
         if self.run_arguments is not None:
             run = run_from(self.run_arguments)
             tell(run, unreachable_alert(run, silence, gives_up_at))

@@ -1,4 +1,4 @@
-"""The trigger behind `watch_lag`: polls positions, health and the process; renews the host's lease."""
+"""The trigger of `watch_lag`: polls positions, health and the process; renews the host's lease."""
 
 from __future__ import annotations
 
@@ -33,27 +33,27 @@ from kafka_migration.steps.run import MigrationRun
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Each thread that computes may keep the event loop waiting for 5 ms (Python's switch interval). A poll of a host that
-# does not answer holds its place for up to half a minute, so there are several.
+# Each computing thread may delay the event loop by 5 ms (Python's switch interval). There are several places, because a
+# poll of a host that does not answer holds its place for up to half a minute.
 POLLS_AT_ONCE = 16
 _places = threading.BoundedSemaphore(POLLS_AT_ONCE)
 
 
 class MirrorLagTrigger(PatientTrigger):
-    """Watch one migration's MirrorMaker until it is drained, has failed, or the deadline is over.
+    """Watch one migration's MirrorMaker until it is drained, has failed, or the deadline has passed.
 
-    `generation` is the one that `start_mirror` started. A MirrorMaker that dies is started again as the next
-    generation, after a pause and at most `mirror.restarts` times, when the dead one's certificate is written.
+    `generation` is the one that `start_mirror` started. A MirrorMaker that dies is restarted as the next generation,
+    after a pause and at most `mirror.restarts` times, once the dead generation's stop certificate is written.
 
-    In a cutover the same trigger tells the producers to stop once the copy is near, and awaits the fence, while it
-    goes on to renew the lease. In mode `follow` it goes on until the time that was given, or until it is told to stop.
-    At each poll it looks for a request to stop, as `kafka-migration stop` makes one.
+    In a cutover the trigger announces that the producers must stop once the copy is near, and waits for the fence while
+    it renews the lease. In mode `follow` it continues until the given time or a stop request. Each poll checks for a
+    stop request, which `kafka-migration stop` makes.
 
-    Holds only ids: the migration is read from the run's evidence, secrets from Airflow's connections. The
-    deadline is absolute, so that a restarted triggerer does not start the time anew; without one the watch has no
-    time limit. Leaving (a triggerer restart) stops nothing: MirrorMaker is stopped by the teardown, or by its lease.
-    When a person marks or clears the waiting task, the generation is told to stop at once; the host refuses that to
-    an attempt of the run that does not hold the reservation any more, so a late call never hits a later process.
+    The trigger holds only ids: it reads the migration from the run's evidence and secrets from Airflow's connections.
+    The deadline is absolute, so that a restarted triggerer does not restart the time limit; without a deadline the
+    watch has no time limit. A triggerer restart stops nothing: the teardown stops MirrorMaker, or its lease expires.
+    When a user marks or clears the waiting task, the generation is stopped at once. The host refuses this to an attempt
+    that no longer holds the reservation, so a late call never stops a later process.
     """
 
     def __init__(self, *, run: dict[str, Any], generation: int, deadline: str | None) -> None:
@@ -72,13 +72,13 @@ class MirrorLagTrigger(PatientTrigger):
     async def events(self) -> AsyncGenerator[TriggerEvent]:
         """Poll until the watch is over; yield its one event."""
         run = run_from(self.run_arguments)
-        # A poll may take minutes: in threads shared with others, these would miss their leases.
+        # A poll may take minutes. In shared threads, other triggers would miss their leases.
         thread = ThreadPoolExecutor(1, f"watch-{run.name}")
         try:
             try:
                 watcher = await sync_to_async(_in_turn(self._watcher), thread_sensitive=False, executor=thread)(run)
             except FindingsError as error:
-                # Such as evidence that was changed: the task says so.
+                # For example modified evidence; the task reports it.
                 failed = WatchResult(Outcome.FAILED, "", findings=error.findings).to_document()
                 yield TriggerEvent({**failed, "generation": self.generation, "holder": run.identity.holder})
                 return
@@ -97,15 +97,15 @@ class MirrorLagTrigger(PatientTrigger):
                     return
                 await asyncio.sleep(run.migration.watch.poll_interval_s)
         finally:
-            # First of all, because a poll that is under way cannot be cancelled and must not start anything any more.
+            # First, because a running poll cannot be cancelled and must not start anything any more.
             run.has_left.set()
-            # After that poll, whose connections these are; waited for by nobody.
+            # Runs after that poll, which still uses the connections. Nothing waits for it.
             thread.submit(run.close)
             thread.shutdown(wait=False)
 
     async def on_kill(self) -> None:
         """Stop the generation that was watched, if it is still this attempt's."""
-        # Airflow gives half a minute; the stop goes on on the host without us.
+        # Airflow allows half a minute; the stop continues on the host afterwards.
         await sync_to_async(self._stop, thread_sensitive=False)()
 
     def _stop(self) -> None:
@@ -113,7 +113,7 @@ class MirrorLagTrigger(PatientTrigger):
         try:
             stop_generation(run, Reviver(run).newest())
         except Refused as error:
-            # Airflow may call this when a cleared task has begun anew: then it is another attempt's.
+            # Airflow may call this after a cleared task has restarted; then the process belongs to another attempt.
             self.log.info("Not stopped: %s", error)
         finally:
             run.close()
@@ -143,7 +143,7 @@ class MirrorLagTrigger(PatientTrigger):
 
 
 def _measured(watcher: MirrorWatcher, migration: str) -> Callable[[], WatchResult | None]:
-    """Return the poll, with its metrics sent and its news written."""
+    """Return a poll that also sends metrics and publishes its progress."""
 
     def poll() -> WatchResult | None:
         result = watcher.poll()
@@ -167,7 +167,7 @@ def _in_turn(work: Callable[P, T]) -> Callable[P, T]:
 
 
 def limits_of(run: MigrationRun) -> WatchLimits:
-    """Return the limits of the run's watch, if it begins now; following the source has no time limit."""
+    """Return the limits of the run's watch if it begins now; mode `follow` has no time limit."""
     if run.request.mode is Mode.FOLLOW:
         return watch_limits(run.clock.now(), None, run.request.follow_until)
     time_limit = timedelta(seconds=run.migration.watch.time_limit_s)

@@ -1,4 +1,4 @@
-"""A trigger that does not wake its task before Airflow knows that the task has gone to sleep."""
+"""A trigger that does not resume its task before Airflow has registered that the task was deferred."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from time import monotonic
 
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
-# Airflow 3.3 fails a task that runs again before the scheduler has seen the end of the process that deferred it
+# Airflow 3.3 fails a task that resumes before the scheduler has seen the end of the process that deferred it
 # (apache/airflow#72716). On a busy machine that process needs some seconds to end.
 SETTLED_AFTER_S = 10.0
 
 
 class PatientTrigger(BaseTrigger):
-    """Hold an event back until some seconds after the trigger's start; what is watched is watched from the start."""
+    """Delay events until some seconds after the trigger's start; the watch itself begins at once."""
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
-        """Yield the events of `events`, none of them too early."""
+        """Yield the events of `events`, none before the delay is over."""
         begun_s = monotonic()
         async with aclosing(self.events()) as events:
             async for event in events:

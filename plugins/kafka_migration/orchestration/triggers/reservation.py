@@ -1,4 +1,4 @@
-"""The trigger behind `reserve`: waits until the reservation may be worth another try."""
+"""The trigger of `reserve`: waits until another attempt to reserve makes sense."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from kafka_migration.orchestration.context import run_from
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
 from kafka_migration.steps.run import MigrationRun
 
-# Only the task can ask Airflow whether the holder's run is over, so it is woken up so often.
+# Only the task can ask Airflow whether the holder's run is over, so it is resumed at this interval.
 LOOK_AGAIN_S = 60.0
 
 
 class ReservationTrigger(PatientTrigger):
-    """Wait until the migration's reservation is free, another run's, or it is time for the task to look itself.
+    """Wait until the reservation is free, has another holder, or the task must check the holder's run.
 
     :param run: the waiting run, as `MigrationRun.to_arguments` describes it.
-    :param holder: who holds the reservation.
-    :param deadline: ISO 8601; absolute, so that a restarted triggerer does not start the time anew.
+    :param holder: the run that holds the reservation.
+    :param deadline: ISO 8601; absolute, so that a restarted triggerer does not restart the time limit.
 
-    The event is `{"holder": str | None}`: empty when it is free, `None` when the host could not tell until the
-    deadline. A host that does not answer is unknown, not free: the wait goes on. It only reads.
+    The event is `{"holder": str | None}`: empty if it is free, `None` if the host did not answer until the deadline. If
+    the host does not answer, the holder is unknown, not free, and the wait continues. The trigger only reads.
     """
 
     def __init__(self, *, run: dict[str, Any], holder: str, deadline: str) -> None:
@@ -48,7 +48,7 @@ class ReservationTrigger(PatientTrigger):
         """Poll until there is something to look at; yield the one event."""
         run = run_from(self.run_arguments)
         try:
-            # Airflow's connections are readable only through its bridge between threads and the event loop.
+            # Airflow's connections can only be read through its bridge between threads and the event loop.
             host, poll_interval_s = await sync_to_async(_prepared)(run)
             look_again_s = run.clock.monotonic_s() + LOOK_AGAIN_S
             while True:
@@ -69,11 +69,11 @@ def _prepared(run: MigrationRun) -> tuple[MirrorHost, float]:
 
 
 def _holder(host: MirrorHost) -> str | None:
-    """Return who holds the reservation, empty when nobody does; `None` when that is not known."""
+    """Return the holder of the reservation, empty if it is free; `None` if it is unknown."""
     try:
         return host.status().holder
     except TransientError:
         return None
     except FindingsError as error:
-        # The task meets the same refusal, and reports it.
+        # The task gets the same refusal and reports it.
         return str(error)

@@ -1,4 +1,4 @@
-"""Sending alerts from a trigger, beside what it does."""
+"""Sends alerts from a trigger without blocking it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from kafka_migration.core.report.alerts import Alert
 from kafka_migration.orchestration.alerting import send
 from kafka_migration.steps.run import MigrationRun
 
-# The event loop itself keeps nothing alive that nobody waits for.
+# Keeps references, because the event loop alone does not keep a future alive.
 _telling: set[asyncio.Future[None]] = set()
 
 
 def tell(run: MigrationRun, alert: Alert | None) -> None:
-    """Send an alert beside the polls: a notifier that hangs must not keep a lease from being renewed."""
+    """Send an alert in parallel with the polls: a notifier that hangs must not block the lease renewal."""
     if alert is not None:
         telling = asyncio.ensure_future(sync_to_async(send, thread_sensitive=False)(run, alert))
         _telling.add(telling)

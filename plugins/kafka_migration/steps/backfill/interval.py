@@ -1,4 +1,4 @@
-"""Reading the source for the interval of a run: its bounds, and what became of its records; the rules are in core."""
+"""Reads the source for a run's interval: its bounds, and whether its records were copied; the rules are in core."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from kafka_migration.steps.run import MigrationRun, partitions_of
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The answer for the run's interval, and per topic why records are not proved."""
+    """The answer for the run's interval, and the findings per topic about records that are not proved."""
 
     answer: IntervalAnswer
     findings: Mapping[str, list[Finding]]
 
 
 def resolve_bounds(run: MigrationRun, ledger: Ledger, source: Mapping[str, TopicDescription]) -> IntervalBounds | None:
-    """Return the bounds of the run's interval, asking the source for those that the ledger lacks; else `None`."""
+    """Return the bounds of the run's interval, or `None` if it has none. Bounds missing in the ledger are read."""
     interval = run.occasion.interval
     if interval is None:
         return None
@@ -58,7 +58,7 @@ def _resolved(
     for time, partitions in sorted(lacking.items()):
         offsets = run.source.offsets_for_time(partitions, time, run.migration.mirror.isolation_level)
         found[time] = every_value(offsets, partitions, f"first offset at {time.isoformat()}")
-    # The log starts come last: what is deleted meanwhile must not seem to have been there when the bounds were asked.
+    # Read log starts last, so that records deleted meanwhile do not appear to have existed when the bounds were read.
     partitions = {partition for offsets in found.values() for partition in offsets}
     log_start = every_value(run.source.log_start_offsets(partitions), partitions, "source log start")
     bounds = {time: between_known(known, time, offsets) for time, offsets in found.items()}
@@ -66,9 +66,9 @@ def _resolved(
 
 
 def answer_interval(run: MigrationRun, interval: Interval, ledger: Ledger) -> Answered:
-    """Return what became of the records of the interval; nothing is changed.
+    """Return whether the records of the interval were copied; read-only.
 
-    Raises `TransientError` when something could not be read: what is not known is not answered.
+    Raises `TransientError` when a value cannot be read: nothing is answered on unknown values.
     """
     bounds = IntervalBounds.of(ledger.bounds, interval, run.migration.topics)
     log_start = every_value(run.source.log_start_offsets(bounds.start), bounds.start, "source log start")
@@ -84,6 +84,6 @@ def answer_interval(run: MigrationRun, interval: Interval, ledger: Ledger) -> An
 
 
 def _still_because(run: MigrationRun) -> str:
-    """Return why the run was not to start MirrorMaker; empty where it did."""
+    """Return why the run did not start MirrorMaker; empty if it did."""
     start = run.evidence.newest(Kind.START)
     return "" if start is not None and start["started"] else run.occasion.still_at(run.clock.now())

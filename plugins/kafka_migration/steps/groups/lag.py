@@ -1,4 +1,4 @@
-"""One look at the lag of consumer groups: what the trigger does in a thread, over the Protocol."""
+"""Polls the lag of consumer groups; the trigger runs it in a thread."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.mirror.silence import Party, SilenceWatch
 
 GroupTopics = Mapping[str, Iterable[str] | None]
-"""The topics to look at per group; `None` means every topic in which the group committed anything."""
+"""The topics per group; `None` means every topic with a committed offset of the group."""
 
-# How many partitions of a group the event names before it only counts them.
+# The event names at most this many partitions of a group; it counts the rest.
 NAMED_PARTITIONS = 10
 
 
@@ -41,9 +41,9 @@ class LagOutcome(StrEnum):
 
 @dataclass(eq=False)
 class GroupLagReader:
-    """Reads samples. Ends are read after the committed offsets, so that a lag is never understated.
+    """Reads samples. Log end offsets are read after committed offsets, so that lag is never understated.
 
-    Only partitions that are behind, and where the group stood still since the last sample, are probed.
+    A partition is probed only if it has lag and its committed offset has not changed since the last sample.
     """
 
     cluster: KafkaCluster
@@ -99,17 +99,17 @@ class GroupLagReader:
 
 
 def _all_of(topic: str, described: Mapping[str, TopicDescription]) -> tuple[TopicPartition, ...]:
-    """Return the topic's partitions; of a topic that is not there one, whose lag then is not known."""
+    """Return the topic's partitions. A missing topic counts as one partition with unknown lag."""
     description = described.get(topic)
     return description.topic_partitions if description else (TopicPartition(topic, 0),)
 
 
 @dataclass(eq=False)
 class GroupLagWatcher:
-    """Polls until the groups have caught up or the deadline is over. Not thread-safe: one poll at a time.
+    """Polls until the groups have caught up or the deadline has passed. Not thread-safe: one poll at a time.
 
-    One poll takes `poll_limit_s` at most. `silence` says when a person is told of a cluster that does not answer, and
-    when that ends the wait.
+    One poll takes at most `poll_limit_s`. `silence` decides when to send an alert about a cluster that does not answer,
+    and when to give up.
     """
 
     reader: GroupLagReader
@@ -131,8 +131,8 @@ class GroupLagWatcher:
     def poll(self) -> dict[str, Any] | None:
         """Take one sample; return the event's payload when the wait is over.
 
-        A cluster that does not answer is waited for, until its silence is too long; one that denies the request ends
-        the wait.
+        If the cluster does not answer, the wait continues until the silence is too long. If it denies the request, the
+        wait ends.
         """
         try:
             with at_most(self.poll_limit_s):

@@ -1,4 +1,4 @@
-"""Reading both clusters for the plan of the groups' offsets; the rules themselves are in core."""
+"""Reads both clusters for the offsets plan; the rules are in core."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ T = TypeVar("T")
 
 
 def make_offsets_plan(run: MigrationRun, *, final: bool) -> OffsetsPlan:
-    """Return the plan that both clusters give now, every planned offset proved; nothing is changed.
+    """Return the offsets plan for the present state of both clusters, with every planned offset proved; read-only.
 
-    `final` means that it is meant to be written: what a rehearsal only warns of then leaves a group out. Raises
-    `TransientError` when something could not be read: what is not known is not planned.
+    A `final` plan is meant to be written: it leaves out groups about which a rehearsal only warns. Raises
+    `TransientError` when a value cannot be read: nothing is planned on unknown values.
     """
     at, ledger = run.now(), run.ledger.known()
     partitions = partitions_of(run.describe("source", run.topics_of_groups))
-    # Commits before ends: a group that reads on meanwhile must not seem to be beyond the end.
+    # Read commits before ends, so that a group that keeps reading does not appear to be beyond the end.
     groups = read_groups(run, ledger, partitions)
     source_ends = every_value(run.source.log_end_offsets(partitions, "read_uncommitted"), partitions, "source end")
     target = run.describe("target", run.topics_of_groups)
@@ -70,14 +70,14 @@ def make_offsets_plan(run: MigrationRun, *, final: bool) -> OffsetsPlan:
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
-    """The ends of the topics that this run moves; those of topics that were cut over before say nothing of the copy."""
+    """The log end offsets of the topics that this run moves. Topics that are already cut over are left out."""
 
     source: Offsets
     target: Offsets
 
     @classmethod
     def of(cls, run: MigrationRun, source_ends: Offsets, target: Mapping[str, TopicDescription]) -> _Ends:
-        """Return the ends; a partition that is not on the target yet has none there."""
+        """Return the ends; a partition that is missing on the target has no target end."""
         topics = run.migration.topics
         there = partitions_of({topic: target[topic] for topic in topics if topic in target})
         target_ends = every_value(run.target.log_end_offsets(there, "read_uncommitted"), there, "target end")
@@ -90,7 +90,7 @@ def _translated(
     groups: Iterable[CommittedGroup],
     vectors: Vectors,
 ) -> Translated:
-    """Count, translate, and look at the next record on both sides of every translated position."""
+    """Count, translate, and read the next record on both sides of every translated position."""
     positions = {p for p in committed_positions(groups) if p.partition.topic not in vectors.topics}
     isolation = run.migration.mirror.isolation_level
     counts = visible_counts(run.source, counts_needed(copies, positions), isolation)
@@ -132,7 +132,7 @@ def record_prints(cluster: KafkaCluster, positions: Iterable[Position], isolatio
 def _rounds(items: Iterable[T], partition_of: Callable[[T], TopicPartition]) -> Iterator[Mapping[TopicPartition, T]]:
     """Yield the items in as few rounds as possible, each with at most one item per partition.
 
-    A reader stands at one offset of a partition at a time; groups stand at several.
+    A reader reads a partition from one offset at a time, but groups have different committed offsets.
     """
     waiting: dict[TopicPartition, list[T]] = {}
     for item in items:

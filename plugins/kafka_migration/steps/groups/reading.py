@@ -1,4 +1,4 @@
-"""Which consumer groups a run is about, what they committed, and which topics are translated as a whole."""
+"""The consumer groups of a run, their committed offsets, and the topics that Spark translates."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from kafka_migration.steps.validation.topic_settings import compacted_topics, un
 def read_groups(
     run: MigrationRun, ledger: Ledger, partitions: Collection[TopicPartition]
 ) -> tuple[CommittedGroup, ...]:
-    """Return the groups that the migration file and the run name, as both sides know them now.
+    """Return the groups that the migration file and the run select, with their present state on both sides.
 
-    With those that an earlier cutover left behind, even where the source knows them no more.
+    Groups that an earlier cutover did not move are included, even if they no longer exist on the source.
     """
     known = which_groups(run.source.list_groups(), run.migration.cutover.groups, run.request.groups)
     left = ledger.left_behind(but_by=run.identity)
@@ -47,7 +47,7 @@ def read_groups(
 
 @dataclass(frozen=True, slots=True)
 class _Scope:
-    """What of a group's commits a run is about."""
+    """Selects the commits of a group that a run covers."""
 
     ledger: Ledger
     file_topics: Collection[str]
@@ -56,7 +56,7 @@ class _Scope:
     moved_topics: frozenset[str]
 
     def of(self, group: CommittedGroup, on_target: Commits, left: Iterable[str]) -> CommittedGroup:
-        """Return the group with what the run is about; `left` are the topics on which it was left behind before."""
+        """Return the group with its commits in scope; `left` are topics on which an earlier cutover did not move it."""
         moved = self._moved_with(group.group)
         mine = {p: c for p, c in group.source_commits.items() if p in self.partitions and p.topic not in moved}
         committed = {partition.topic for partition in group.source_commits}
@@ -70,15 +70,15 @@ class _Scope:
         )
 
     def _moved_with(self, group: str) -> frozenset[str]:
-        """Return the topics that earlier runs moved together with a group; it reads them on the target since."""
+        """Return the topics that earlier runs moved together with a group, which now reads them on the target."""
         cutovers = (each for each in self.ledger.cutovers if group in each.groups)
         return self.moved_topics.intersection(topic for each in cutovers for topic in each.topics)
 
 
 def read_others(run: MigrationRun) -> OtherGroups:
-    """Return the groups that read the migration's topics, or are named, and that the run does not move.
+    """Return the groups that the run does not move although they read the migration's topics or are selected.
 
-    One whose offsets cannot be read is told as such; it is none of the run's business, and fails nothing.
+    A group whose offsets cannot be read is reported as unreadable. It does not fail the run.
     """
     listings, patterns, chosen = run.source.list_groups(), run.migration.cutover.groups, run.request.groups
     partitions = partitions_of(run.describe("source"))
@@ -100,14 +100,14 @@ def read_others(run: MigrationRun) -> OtherGroups:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What `translate_offsets` asked and found: the commits it saw, and where their vectors go on."""
+    """The result of `translate_offsets`: the commits that it read, and where the groups resume on the target."""
 
     commits: GroupsCommits
     vectors: Vectors
 
 
 def read_vectors(run: MigrationRun, ledger: Ledger, source_log_start: Offsets) -> Vectors:
-    """Return the topics of which the copy chose partitions or offsets anew, without translations."""
+    """Return the topics whose copy does not keep partitions or offsets, without translations."""
     if run.migration.keeps_offsets:
         return Vectors()
     hows, uncommitted = how_copied(run, run.topics_of_groups), run.migration.cutover.uncommitted
@@ -129,7 +129,7 @@ def how_copied(run: MigrationRun, topics: Collection[str]) -> dict[str, HowCopie
 
 
 def translation_request(run: MigrationRun) -> TranslationRequest:
-    """Return what the Spark job is asked about the groups as they stand now; without topics there is nothing to ask."""
+    """Return the request for the Spark job, for the present commits of the groups. It may have no topics."""
     groups: Iterable[CommittedGroup] = ()
     vectors, log_start = Vectors(), {}
     if not run.migration.keeps_offsets:
@@ -141,7 +141,7 @@ def translation_request(run: MigrationRun) -> TranslationRequest:
         id=secrets.token_hex(8),
         migration=run.name,
         run=run.identity.holder,
-        # What MirrorMaker shows is what a group has not read.
+        # With MirrorMaker's isolation level, because only records that it copies count as unread.
         isolation_level=run.migration.mirror.isolation_level,
         topics=topics_to_translate(groups, vectors),
         commits={group.group: group.source_commits for group in groups},
@@ -156,7 +156,7 @@ def log_starts(cluster: KafkaCluster, partitions: Collection[TopicPartition], si
 
 
 def answered(run: MigrationRun, ledger: Ledger) -> Answered:
-    """Return what `translate_offsets` found, over what the source held when it asked."""
+    """Return the result of `translate_offsets`, with the source's log start at the time of its request."""
     if run.migration.keeps_offsets:
         return Answered({}, Vectors())
     request = run.evidence.require(Kind.TRANSLATION_REQUEST)
@@ -170,9 +170,9 @@ def _answered(run: MigrationRun, ledger: Ledger, request: Mapping[str, Any], res
 
 
 def as_translated(groups: Iterable[CommittedGroup], seen: Answered) -> tuple[CommittedGroup, ...]:
-    """Return the groups as they stood when `translate_offsets` began, on the topics that it translated.
+    """Return the groups with their commits at the start of `translate_offsets`, on the topics that it translated.
 
-    For a rehearsal, in which groups read on.
+    For a rehearsal, where groups keep reading.
     """
     topics = seen.vectors.topics
 

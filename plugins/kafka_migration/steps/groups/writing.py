@@ -1,4 +1,4 @@
-"""Writing the offsets of consumer groups: save what stands there, then for each: look, write, read back, compare."""
+"""Writes the offsets of consumer groups: saves the present offsets, then checks, writes and reads back each group."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TARGET_CSV = "offsets-before-target.csv"
 def saved_before(
     run: MigrationRun, digest: str, groups: Collection[str], topics: Collection[str]
 ) -> dict[str, GroupsCommits]:
-    """Return both sides' offsets as they stood before this run wrote any; save them the first time."""
+    """Return the offsets on both sides before this run wrote any; save them the first time."""
     document = run.evidence.newest(Kind.OFFSETS_BEFORE)
     if document is None:
         sides = {
@@ -46,7 +46,7 @@ def saved_before(
         }
         document = {"at": run.now(), "digest": digest}
         document |= {side: commits_document(commits) for side, commits in sides.items()}
-        # The document is last: where it is, the files are.
+        # The document is written last, so that its files exist whenever it does.
         run.evidence.publish(SOURCE_CSV, reset_offsets_csv(sides["source"]))
         run.evidence.publish(TARGET_CSV, reset_offsets_csv(sides["target"], run.target_names))
         run.evidence.write(Kind.OFFSETS_BEFORE, document)
@@ -54,13 +54,13 @@ def saved_before(
 
 
 def _commits(cluster: KafkaCluster, groups: Collection[str], topics: Collection[str]) -> GroupsCommits:
-    """Return what the groups committed on these topics; their other topics are none of the migration's business."""
+    """Return the groups' committed offsets on these topics only."""
     found = of_each(groups, cluster.committed_offsets)
     return {group: commits_on(commits, topics) for group, commits in found.items()}
 
 
 def move_group(cluster: KafkaCluster, writing: Writing, group: str, proposed: Commits, before: Commits) -> GroupWrite:
-    """Put a group at its proposed offsets, if nobody but this run has changed them since they were recorded."""
+    """Set a group to its proposed offsets, unless another client has changed its offsets since they were saved."""
     description = cluster.describe_groups([group])[group]
     present = cluster.committed_offsets(group, tuple(proposed))
     settled = before_write(description, present, before, proposed, writing)
@@ -72,12 +72,12 @@ def move_group(cluster: KafkaCluster, writing: Writing, group: str, proposed: Co
     except TransientError as error:
         return unknown_write(group, lost or str(error), writing)
     move = after_write(group, read_back, present, proposed, denial, writing)
-    # A write without an answer may still be on its way: only its effect, seen, tells what became of it.
+    # A write without an answer may still be applied later. Only offsets that were read back prove the outcome.
     return unknown_write(group, lost, writing) if lost and not move.outcome.is_moved else move
 
 
 def _write(cluster: KafkaCluster, group: str, proposed: Commits) -> tuple[tuple[Finding, ...], str]:
-    """Write; return the broker's reasons when it refused, and what was lost when its answer never came."""
+    """Write the offsets; return the broker's findings if it refused, and the error if no answer arrived."""
     try:
         cluster.alter_offsets(group, proposed)
     except Refused as refused:
@@ -88,7 +88,7 @@ def _write(cluster: KafkaCluster, group: str, proposed: Commits) -> tuple[tuple[
 
 
 def remove_group(cluster: KafkaCluster, writing: Writing, group: str, before: Commits) -> GroupWrite:
-    """Delete a group that had no offsets before the cutover, if it still stands where it was recorded."""
+    """Delete a group that had no offsets before the cutover, if its offsets still match the saved ones."""
     description, present = cluster.describe_groups([group])[group], cluster.committed_offsets(group)
     if description.is_active:
         return GroupWrite(group, Write.REFUSED, present, (active_finding(description, writing.side),))
@@ -106,9 +106,9 @@ def remove_group(cluster: KafkaCluster, writing: Writing, group: str, before: Co
 
 
 def require_moved(result: OffsetsResult, writing: Writing) -> None:
-    """Raise `OutcomeUnknown` when nobody knows of a group whether it was written, `OffsetsNotMoved` when none was."""
+    """Raise `OutcomeUnknown` if the write of any group has an unknown outcome, `OffsetsNotMoved` if none was moved."""
     if result.unknown:
-        raise OutcomeUnknown(f"whether the offsets of {', '.join(result.unknown)} were written is not known.")
+        raise OutcomeUnknown(f"the offsets of {', '.join(result.unknown)} may or may not have been written.")
     if result.moves and not result.moved:
         findings = [finding for move in result.moves for finding in move.findings]
         raise OffsetsNotMoved([*findings, nothing_moved_finding(result.moves, writing)])

@@ -1,7 +1,7 @@
-"""Guides the watch of a cutover: looks at the source's ends, tells the producers to stop, records the stages.
+"""Guides the watch of a cutover: reads the source's ends, announces that the producers must stop, records the stages.
 
-The two stages that a restarted triggerer must know again are documents of kind `watch` in the run's evidence,
-written before anybody is told: `{"stage": "announced", …}` and `{"stage": "fenced", …}`.
+A restarted triggerer reads two stages from documents of kind `watch` in the run's evidence: `{"stage": "announced", …}`
+and `{"stage": "fenced", …}`. Each is written before its alert is sent.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Stage(StrEnum):
 class CutoverGuide:
     """The `Guide` of a cutover, for one generation of MirrorMaker.
 
-    A cleared run announces anew: between its attempts the producers may have been started again.
+    A cleared run announces again, because the producers may have been restarted between its attempts.
     """
 
     run: MigrationRun
@@ -71,20 +71,20 @@ class CutoverGuide:
         if after is not None and after != before:
             self._record_fenced(after)
         elif before is not None and after is None:
-            self._notices.append(f"THE FENCE BROKE: records arrived at the source again ({aim.doing}).")
+            self._notices.append(f"THE FENCE BROKE: the source received records again ({aim.doing}).")
         return aim
 
     def took(self, lag: Lag) -> None:
-        """Tell the producers to stop once the copy is near."""
+        """Announce that the producers must stop, once the copy is near."""
         if self.course.is_near(lag):
             self._announce(lag)
 
     def ending(self, asked: StopRequest | None = None) -> Ending | None:
-        """Never end well before the goals: a cutover is done or refused."""
+        """Fail on request: a cutover either reaches its goals or is refused."""
         return None if asked is None else Ending(Outcome.FAILED, str(asked), (stop_requested(asked),))
 
     def proof(self) -> Mapping[str, Any] | None:
-        """Return when the producers were told, how long the source stood still, and where it ends."""
+        """Return when the stop was announced, how long the source received no records, and its log end offsets."""
         if self.announced_at is None or self.course.fenced_ends is None:
             return None
         return {
@@ -94,17 +94,17 @@ class CutoverGuide:
         }
 
     def take_notices(self) -> list[str]:
-        """Return what a person must be told since the last call."""
+        """Return the new notices for the log since the last call."""
         notices, self._notices = self._notices, []
         return notices
 
     def take_alert(self) -> Alert | None:
-        """Return that the producers are to be stopped, when that was announced."""
+        """Return the alert to stop the producers, if it was announced since the last call."""
         alert, self._alert = self._alert, None
         return alert
 
     def _ends(self) -> SourceEnds:
-        """Read the ends; while fencing also of partitions that were added since the plan."""
+        """Read the ends. While fencing, include partitions that were added after the plan."""
         partitions = frozenset(self.course.goals)
         if self.course.fence is not None:
             partitions |= frozenset(partitions_of(self.run.describe("source")))
@@ -120,7 +120,7 @@ class CutoverGuide:
         elapsed_s = max(0.0, (clock.now() - announced_at).total_seconds())
         self.announced_at = announced_at
         self.course.fence = FenceWatch(settings.fence_quiet_s, settings.fence_wait_s, clock.monotonic_s() - elapsed_s)
-        # Also after a restart: nobody knows whether the line of the first time reached the log, or anybody was told.
+        # Also after a restart: the first notice or alert may not have been delivered.
         self._alert = producers_alert(self.run)
         self._notices.append(self._announcement(announced_at, lag))
 
@@ -129,17 +129,18 @@ class CutoverGuide:
         limit = announced_at + timedelta(seconds=settings.fence_wait_s)
         return (
             f"STOP YOUR PRODUCERS NOW. The copy of {self.run.name} is near the end of the source (lag {lag} offsets). "
-            f"Stop everything that writes to {', '.join(self.run.migration.topics)} on the source; consumers may read "
-            f"on. MirrorMaker goes on meanwhile. The source must stand still for {settings.fence_quiet_s} s, without "
-            f"an open transaction, until {_text(limit)} (cutover.fence_wait); else the run is refused."
+            f"Stop everything that writes to {', '.join(self.run.migration.topics)} on the source; consumers and "
+            f"MirrorMaker continue. The source must receive no records and have no open transaction for "
+            f"{settings.fence_quiet_s} s. The run is refused if that does not happen until {_text(limit)} "
+            "(cutover.fence_wait)."
             + ("" if HookName.STOP_PRODUCERS in settings.hooks else " Answer the Required Action of stop_producers.")
         )
 
     def _record_fenced(self, ends: Offsets) -> None:
         self._record(Stage.FENCED, {**(self.proof() or {}), "ends": to_document(ends)})
         self._notices.append(
-            f"The fence is proved: the source stood still for {self.run.migration.cutover.fence_quiet_s} s without an "
-            "open transaction. Its ends are the goals now; keep the producers stopped."
+            f"The fence is proved: the source received no records for {self.run.migration.cutover.fence_quiet_s} s and "
+            "has no open transaction. Its log end offsets are now the goals. Keep the producers stopped."
         )
 
     def _record(self, stage: Stage, document: Mapping[str, Any]) -> None:
@@ -147,7 +148,7 @@ class CutoverGuide:
         self.run.evidence.write(Kind.WATCH, {"at": now, "stage": str(stage), "generation": self.generation, **document})
 
     def _recorded(self) -> dict[str, dict[str, Any]]:
-        """Return what this attempt recorded of this generation: the first announcement, the newest fence."""
+        """Return what this attempt recorded for this generation: the first announcement and the newest fence."""
         documents = [
             document
             for document in self.run.evidence.of_attempt(Kind.WATCH)

@@ -1,4 +1,4 @@
-"""Guides the watch of mode `follow`: the source's ends of each moment are its goals, and none is the last."""
+"""Guides the watch of mode `follow`: the goals are always the current log end offsets of the source."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from kafka_migration.steps.run import MigrationRun, partitions_of
 
 @dataclass(eq=False)
 class FollowGuide(QuietGuide):
-    """The `Guide` of a run that follows the source until the time given, or until it is asked to stop.
+    """The `Guide` of a run that follows the source until `follow_until` or a stop request.
 
-    It remembers nothing that a restarted triggerer would not find again.
+    It has no state that a restarted triggerer would lose.
     """
 
     run: MigrationRun
@@ -32,18 +32,18 @@ class FollowGuide(QuietGuide):
         return self.course.stage
 
     def aim(self) -> Aim:
-        """Look at the source's ends, also of partitions that were added since the plan."""
+        """Read the source's ends, including partitions that were added after the plan."""
         partitions = frozenset(self.course.goals) | frozenset(partitions_of(self.run.describe("source")))
         return self.course.aim(source_ends(self.run, partitions))
 
     def ending(self, asked: StopRequest | None = None) -> Ending | None:
-        """End as planned: on request, or when the time has come."""
+        """End on request or at `follow_until`."""
         if asked is not None:
             return Ending(Outcome.FOLLOWED, str(asked))
         until = self.run.request.follow_until
         if until is None or self.run.clock.now() < until:
             return None
-        return Ending(Outcome.FOLLOWED, f"followed until {until.isoformat()}, as asked for (follow_until)")
+        return Ending(Outcome.FOLLOWED, f"followed until {until.isoformat()}, as requested (follow_until)")
 
 
 def source_ends(run: MigrationRun, partitions: frozenset[TopicPartition]) -> SourceEnds:

@@ -1,4 +1,4 @@
-"""The forecast of a stop: until when the source keeps what is not copied yet."""
+"""The forecast of a stop: how long the source retains the records that are not copied yet."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from kafka_migration.steps.run import MigrationRun
 
 
 def forecast_after(run: MigrationRun, stop: StopCertificate, before: StopCertificate | None) -> Forecast | None:
-    """Return when the next run must start at the latest; `before` is the certificate of the stop before.
+    """Return when the next run must start at the latest; `before` is the previous stop certificate.
 
-    Raises `TransientError` when what is not copied cannot be read: that is not to have nothing left to copy.
+    Raises `TransientError` when the uncopied records cannot be read: unknown does not mean that none are left.
     """
     partitions = tuple(stop.mirror_positions)
     progress = CopyProgress(
@@ -31,7 +31,7 @@ def forecast_after(run: MigrationRun, stop: StopCertificate, before: StopCertifi
 def _uncopied_since(run: MigrationRun, positions: Offsets) -> dict[TopicPartition, datetime]:
     found = run.source.records_at(positions, run.migration.mirror.isolation_level) if positions else {}
     first = every_value(found, positions, "first record to copy")
-    # A producer may write any number; from the future, none is older than now.
+    # Producers set timestamps freely; one in the future counts as now.
     now_s = run.clock.now().timestamp()
     stamps = {p: record.timestamp_ms / 1000 for p, record in first.items() if record and record.timestamp_ms > 0}
     return {p: datetime.fromtimestamp(min(stamp_s, now_s), UTC) for p, stamp_s in stamps.items()}

@@ -1,4 +1,4 @@
-"""Guides the watch of a sync, and says what every guide of a watch does."""
+"""The interface of a watch's guide, and the guide of a sync."""
 
 from __future__ import annotations
 
@@ -15,45 +15,45 @@ from kafka_migration.core.report.alerts import Alert
 
 
 class Guide(Protocol):
-    """Tells the watcher what to aim at and when to end; the one thing in which the modes differ."""
+    """Sets the watcher's goals and decides when to end. The watches of the modes differ only in their guides."""
 
     @property
     def stage(self) -> str:
-        """The stage's name in the progress line; empty where there is but one."""
+        """The stage's name in the progress line; empty if there is only one."""
 
     def aim(self) -> Aim | None:
-        """Return what this poll is measured against; `None`: what the one before was.
+        """Return the goals of this poll; `None` keeps those of the previous poll.
 
-        Raises `TransientError` when the source cannot be asked.
+        Raises `TransientError` when the source cannot be read.
         """
 
     def took(self, lag: Lag) -> None:
-        """Learn the lag of a poll after which the watch goes on."""
+        """Receive the lag of a poll after which the watch continues."""
 
     def ending(self, asked: StopRequest | None = None) -> Ending | None:
-        """Return why the watch is to end now, wherever the copy stands; `None`: it goes on.
+        """Return why the watch must end now, regardless of the copy's progress; `None` if it continues.
 
-        `asked` is the request to end mirroring, if somebody made one.
+        `asked` is the request to end mirroring, if there is one.
         """
 
     def proof(self) -> Mapping[str, Any] | None:
-        """Return the document of the fence that the goals rest on, if they do."""
+        """Return the document of the fence that proves the goals, if there is one."""
 
     def take_notices(self) -> list[str]:
-        """Return what the log must tell a person since the last call."""
+        """Return the new notices for the log since the last call."""
 
     def take_alert(self) -> Alert | None:
-        """Return what people must be told now, once."""
+        """Return an alert that must be sent now, once."""
 
 
 class QuietGuide:
-    """What those guides have in common that tell no person anything on the way, because no producer is to stop."""
+    """The base of guides that send no notices or alerts, because no producer has to stop."""
 
     def took(self, lag: Lag) -> None:
-        """Need no lag."""
+        """Ignore the lag."""
 
     def proof(self) -> Mapping[str, Any] | None:
-        """Return none: nobody was told to stop."""
+        """Return none: there is no fence."""
         return None
 
     def take_notices(self) -> list[str]:
@@ -67,9 +67,9 @@ class QuietGuide:
 
 @dataclass(eq=False)
 class PlanGuide(QuietGuide):
-    """The guide of a sync: the goals are those of the plan, from the first poll to the last.
+    """The guide of a sync: the goals are those of the plan and never change.
 
-    `mirror_until` is the end of the window for mirroring.
+    `mirror_until` is the end of the mirroring window.
     """
 
     clock: Clock
@@ -77,11 +77,11 @@ class PlanGuide(QuietGuide):
     stage: str = ""
 
     def aim(self) -> Aim | None:
-        """Change nothing."""
+        """Keep the plan's goals."""
         return None
 
     def ending(self, asked: StopRequest | None = None) -> Ending | None:
-        """End on request, and with the window."""
+        """End on request or when the window ends."""
         if asked is not None:
             return Ending(Outcome.BEHIND, str(asked))
         if self.mirror_until is None or self.clock.now() < self.mirror_until:

@@ -49,7 +49,7 @@ def plan_document(
 
 
 def _goals(run: MigrationRun, state: MirrorState, bounds: IntervalBounds | None) -> Offsets:
-    """Return how far the run copies; in mode `interval` no further than it has to, and nowhere if it must not."""
+    """Return the goals. In mode `interval` they are the lowest that suffice, or the positions if it must not copy."""
     if run.request.mode is not Mode.INTERVAL or bounds is None:
         return state.source_end_offsets
     if run.occasion.still_at(run.clock.now()):
@@ -58,7 +58,7 @@ def _goals(run: MigrationRun, state: MirrorState, bounds: IntervalBounds | None)
 
 
 def _state(run: MigrationRun, ledger: Ledger, state: MirrorState) -> tuple[Finding, ...]:
-    """Compare with the last stop certificate, unless a generation without one has changed things since."""
+    """Compare with the last stop certificate, unless an open generation has changed the state since."""
     if ledger.open_generation:
         return gap_findings(gaps_of(state.mirror_positions, state.source_log_start))
     return state_findings(run, ledger, state)
@@ -88,7 +88,7 @@ def _topics(
 
 
 def nothing_to_mirror(run: MigrationRun, ledger: Ledger, target: Mapping[str, TopicDescription]) -> dict[str, Any]:
-    """Return the plan of a run that only reads; a re-created topic is said, and the reading decides."""
+    """Return the plan of a run that only reads; a recreated topic is a warning, and validation decides."""
     return {
         "at": run.now(),
         **_NO_TOPICS,

@@ -1,4 +1,4 @@
-"""Asking the MirrorMaker host who still writes to the source, after a fence was refused."""
+"""Asks the MirrorMaker host which producers still write to the source, after the fence failed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from kafka_migration.steps.run import MigrationRun
 
 
 def told_of_producers(run: MigrationRun, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Return the findings with the ids of producers that the source's brokers know, as far as they can be had.
+    """Return the findings, extended with the ids of the active producers that the source's brokers report.
 
-    A host or a cluster that cannot tell takes nothing away from what was found.
+    If the host or the cluster does not answer, the findings stay as they are.
     """
     partitions = partitions_named(findings)
     if not partitions:

@@ -1,7 +1,7 @@
-"""Starting a MirrorMaker that died again, as the next generation; the trigger calls it once per poll.
+"""Restarts a MirrorMaker that died, as the next generation; the trigger calls it once per poll.
 
-Every step leaves a document before it is done, so a trigger that was itself restarted goes on where the last stopped:
-the death is evidence (`restart`), the dead generation's certificate and the next start are in the ledger.
+Each step writes a document before it acts, so a restarted trigger continues where the previous one stopped: the death
+is in the evidence (`restart`), the dead generation's stop certificate and the next start are in the ledger.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kafka_migration.steps.run import MigrationRun
 
 @dataclass(eq=False)
 class Reviver:
-    """Brings the dead generation of a run to a next one that lives."""
+    """Replaces a run's dead generation by a new one."""
 
     run: MigrationRun
     _notices: list[str] = field(default_factory=list)
@@ -32,9 +32,9 @@ class Reviver:
         return self._mine()[-1]
 
     def renew(self, generation: int) -> HostReply:
-        """Renew the lease of the run's newest generation and return what is true.
+        """Renew the lease of the run's newest generation and return its status.
 
-        Where its start was cut short before it reached the host, that is what is true of the one before.
+        If its start was interrupted before it reached the host, this is the status of the previous generation.
         """
         try:
             return self.run.host.renew(self.run.identity.holder, generation)
@@ -47,24 +47,24 @@ class Reviver:
             return reply
 
     def step(self, reply: HostReply, proved: Offsets) -> str:
-        """Do what can be done now for a generation that is dead; return in words what it waits for.
+        """Take the next step to replace a dead generation; return what it waits for as text.
 
-        `proved` are offsets before which the watch proved that nothing is left to copy.
+        `proved` are the offsets up to which the watch proved that everything is copied.
 
-        Raises `MirrorFailed` (`MIRROR_DEAD`) when it was told to stop or died too often, `Refused` when something
-        forbids a start, and `TransientError` while its end cannot be certified.
+        Raises `MirrorFailed` (`MIRROR_DEAD`) if it was stopped on purpose or died too often, `Refused` if a start is
+        not allowed, and `TransientError` while its end cannot be certified.
         """
         return self.pause(reply) or self.restart(reply, proved)
 
     def pause(self, reply: HostReply) -> str:
-        """Record the death, if that was not done; return in words for how long it rests, empty when it need not."""
+        """Record the death once; return the remaining pause before the restart as text, empty if it is over."""
         now, death = self.run.clock.now(), self._deaths(reply)[-1]
         if now < death.start_after:
             return f"{death}; it is started again in {(death.start_after - now).total_seconds():.0f} s"
         return ""
 
     def restart(self, reply: HostReply, proved: Offsets) -> str:
-        """Certify what is dead and start the next generation; return in words what came of it. See `step`."""
+        """Certify the dead generation and start the next one; return the outcome as text. See `step`."""
         self._certify(self._deaths(reply)[-1], proved)
         try:
             started = start_generation(self.run)
@@ -75,7 +75,7 @@ class Reviver:
         return f"started again as generation {started.generation}"
 
     def _deaths(self, reply: HostReply) -> list[Death]:
-        """Return the deaths of this attempt, the present one recorded as the last."""
+        """Return the deaths of this attempt; record the present one as the last."""
         deaths = [Death.from_document(d) for d in self.run.evidence.of_attempt(Kind.RESTART)]
         if deaths and deaths[-1].generation == reply.generation:
             return deaths
@@ -90,12 +90,12 @@ class Reviver:
         return deaths
 
     def take_notices(self) -> list[str]:
-        """Return what the log must tell a person since the last call: each death once, with its log lines."""
+        """Return the new notices for the log since the last call: each death once, with its log lines."""
         notices, self._notices = self._notices, []
         return notices
 
     def _certify(self, death: Death, proved: Offsets) -> None:
-        """Make sure that nothing of the run lives, and write the certificate that is missing, if one is."""
+        """Ensure that no MirrorMaker process of the run is alive, and write a missing stop certificate."""
         generation = self.run.ledger.read().open_generation
         if generation is None:
             return

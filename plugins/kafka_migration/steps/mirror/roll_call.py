@@ -1,4 +1,4 @@
-"""Who answers in one poll of a running MirrorMaker."""
+"""Records which parties answered in one poll of a running MirrorMaker."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from kafka_migration.core.findings.errors import OutcomeUnknown, TransientError
 from kafka_migration.core.mirror.silence import Party, party_of
 
 T = TypeVar("T")
-# What means that somebody was asked and did not answer; an `OSError` is one of the evidence store.
+# Errors that mean that a party did not answer; an `OSError` comes from the evidence store.
 NO_ANSWER = (TransientError, OutcomeUnknown, OSError)
 
 
 class RollCall:
-    """Who answered in one poll, and who did not, and what was said instead."""
+    """The parties that answered in one poll, and the errors of those that did not."""
 
     def __init__(self) -> None:
         self.heard: set[Party] = set()
         self.silent: dict[Party, str] = {}
 
     def ask(self, party: Party, call: Callable[[], T]) -> T | None:
-        """Return the answer; `None` where there is none."""
+        """Return the answer; `None` if the party did not answer."""
         try:
             answer = call()
         except NO_ANSWER as error:
@@ -31,6 +31,6 @@ class RollCall:
         return answer
 
     def missed(self, error: Exception, asked: Party | None = None) -> None:
-        """Note who did not answer, as far as the error tells."""
+        """Record the party that did not answer, if the error identifies it."""
         if (party := party_of(error, asked)) is not None:
             self.silent.setdefault(party, str(error))

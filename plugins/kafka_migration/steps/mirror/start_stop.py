@@ -1,4 +1,4 @@
-"""Starting the next generation, and ending one that is open: what the tasks and the trigger have in common."""
+"""Starts the next generation and ends an open one; used by the tasks and the trigger."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from kafka_migration.steps.mirror.state import mirror_state, state_findings
 from kafka_migration.steps.mirror.stop_certificate import certify
 from kafka_migration.steps.run import MigrationRun, partitions_of
 
-# What a broker takes unless it is told otherwise.
+# The broker's default.
 DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
 NOTHING_PROVED: Offsets = {}
-# A transaction that a killed MirrorMaker left open was seen to end after 66 s (Kafka 3.9.1).
+# A transaction that a killed MirrorMaker left open was observed to end after 66 s (Kafka 3.9.1).
 SETTLE_LIMIT_S = 150.0
 SETTLE_PAUSE_S = 2.0
 
 
 def start_generation(run: MigrationRun) -> HostReply:
-    """Start the generation that follows the last, no process of this migration being alive.
+    """Start the next generation. No MirrorMaker process of this migration may be alive.
 
-    What is true right before it goes into the ledger first. Raises `Refused` when something changed since the last
-    stop, records were lost or a setting is unsafe, and `MirrorFailed` when the process ends at once; its generation is
-    then used up.
-    Positions that are not trusted are set back only here, when nothing forbids the start any more.
+    The present state is written to the ledger first. Raises `Refused` if something changed since the last stop, records
+    were lost or a setting is unsafe. Raises `MirrorFailed` if the process ends at once; its generation number is then
+    used up.
+    Untrusted positions are only reset here, once nothing forbids the start.
     """
     ledger = run.ledger.known()
     source, target = run.describe("source"), run.describe("target")
@@ -59,16 +59,16 @@ def start_generation(run: MigrationRun) -> HostReply:
         state.source_topic_ids,
     )
     if run.has_left.is_set():
-        raise TransientError("nobody waits for this generation any more: it is not started")
+        raise TransientError("the watch has ended, so this generation is not started")
     run.ledger.append(start.to_document())
     return run.host.start(run.identity.holder, generation, launch)
 
 
 def stop_generation(run: MigrationRun, generation: Generation) -> HostReply:
-    """Stop what is left of a generation; return when nothing of it lives.
+    """Stop a generation; return when none of its processes is alive.
 
-    One that may have lost records is ended by KILL, because its orderly end would store positions beyond them. Raises
-    `MirrorFailed` (`MIRROR_NOT_STOPPED`) when it outlives that.
+    A generation that may have lost records is ended with KILL, because an orderly stop would store positions beyond
+    them. Raises `MirrorFailed` (`MIRROR_NOT_STOPPED`) if the process survives.
     """
     alarm = run.host.status().alarm
     grace_s = 0 if run.engine.distrusts_position(alarm) else run.migration.mirror.stop_grace_s
@@ -81,10 +81,10 @@ def stop_generation(run: MigrationRun, generation: Generation) -> HostReply:
 def end_generation(
     run: MigrationRun, generation: Generation, reply: HostReply, reason: str, proved: Offsets = NOTHING_PROVED
 ) -> StopCertificate:
-    """Certify a generation whose process is dead, in the ledger; return the certificate.
+    """Write the stop certificate of a generation whose process is dead into the ledger, and return it.
 
-    `proved` are offsets before which a watch that still goes on proved that nothing is left to copy. Raises
-    `TransientError` while what the process left behind still changes the target.
+    `proved` are the offsets up to which a watch that is still active proved that everything is copied. Raises
+    `TransientError` while an open transaction or replication still changes the target.
     """
     if not run.engine.is_graceful(reply.log):
         _require_still_ends(run, generation)
@@ -94,7 +94,7 @@ def end_generation(
 
 
 def end_when_settled(run: MigrationRun, generation: Generation, reply: HostReply, reason: str) -> StopCertificate:
-    """Certify a generation as soon as nothing of what its process left behind changes the target any more."""
+    """Certify a generation as soon as the target has stopped changing after the end of its process."""
     deadline = run.clock.monotonic_s() + SETTLE_LIMIT_S
     while True:
         try:
@@ -106,12 +106,12 @@ def end_when_settled(run: MigrationRun, generation: Generation, reply: HostReply
 
 
 def _require_still_ends(run: MigrationRun, generation: Generation) -> None:
-    """Look twice: after a KILL the target's ends rise while a follower catches up."""
+    """Read the target's ends twice: after a KILL they keep rising while a follower catches up."""
     partitions = partitions_of(run.describe("target", {p.topic for p in generation.start.mirror_positions}))
     before = run.target.log_end_offsets(partitions, "read_uncommitted")
     time.sleep(SETTLE_PAUSE_S)
     if run.target.log_end_offsets(partitions, "read_uncommitted") != before:
-        raise TransientError("the target's ends still rise although MirrorMaker is dead")
+        raise TransientError("the target's log end offsets are still rising although MirrorMaker is dead")
 
 
 def launch_of(run: MigrationRun, generation: int) -> MirrorLaunch:
@@ -127,7 +127,7 @@ def launch_of(run: MigrationRun, generation: int) -> MirrorLaunch:
 
 
 def _set_back(run: MigrationRun, positions: Offsets) -> None:
-    """Store these positions; done already, nothing changes."""
+    """Store these positions; positions that are already stored are skipped."""
     stored = run.engine.stored_positions({p.topic for p in positions}) if positions else {}
     pending = {p: offset for p, offset in positions.items() if stored.get(p) != offset}
     try:
@@ -136,7 +136,7 @@ def _set_back(run: MigrationRun, positions: Offsets) -> None:
     except Refused as error:
         if any(finding.code is not Code.GROUP_ACTIVE for finding in error.findings):
             raise
-        # Killed, it is a member of its group until the session is over, and that is soon.
+        # A killed MirrorMaker remains a member of its group until the session times out, which is soon.
         raise TransientError(str(error)) from None
 
 
@@ -146,5 +146,5 @@ def _not_stopped(reply: HostReply) -> Finding:
         "MirrorMaker",
         f"pid {reply.pid} alive after TERM, grace time and KILL",
         "no process",
-        "Log in to the MirrorMaker host and look at the process; do not start another run before it is gone.",
+        "Log in to the MirrorMaker host and end the process. Do not start another run before it is gone.",
     )

@@ -1,4 +1,4 @@
-"""Reading where MirrorMaker stands, and what of it must not have changed since the last stop."""
+"""Reads MirrorMaker's positions, and compares the state of both clusters with the last stop certificate."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ NOTHING_KNOWN: Offsets = {}
 
 @dataclass(frozen=True, slots=True)
 class MirrorState:
-    """Where the copy stands, per source partition.
+    """The state of the copy per source partition.
 
-    `stored` is what MirrorMaker itself stored; `mirror_positions` the next source offset to copy, which also
-    knows what the ledger proved and, where nothing was ever copied, begins at the source's log start.
-    `source_end_offsets` are what MirrorMaker's isolation level shows. `target_end_offsets` are of the target's
-    partitions, which may be others than the source's.
+    `stored` are the positions that MirrorMaker stored. `mirror_positions` are the next source offsets to copy. They
+    include what the ledger proved, and begin at the source's log start if nothing was ever copied.
+    `source_end_offsets` are the ends that MirrorMaker's isolation level shows. `target_end_offsets` belong to the
+    target's partitions, which may differ from the source's.
     """
 
     source: Mapping[str, TopicDescription]
@@ -56,16 +56,16 @@ def mirror_state(
 ) -> MirrorState:
     """Read the state; partitions that the target does not have yet have target end 0.
 
-    `known` are positions of partitions that are spoken of even if their topic is gone from the source. Raises
-    `TransientError` when an offset cannot be read, or a transaction of an earlier MirrorMaker is still open.
+    `known` are positions of partitions that are included even if their topic is gone from the source. Raises
+    `TransientError` when an offset cannot be read, or when a transaction of an earlier MirrorMaker is still open.
     """
     partitions = partitions_of(source)
-    # First, because a transaction that ends meanwhile moves the stored positions too.
+    # Read first, because a transaction that ends meanwhile also moves the stored positions.
     target_ends = _target_ends(run, target)
     log_start = every_value(run.source.log_start_offsets(partitions), partitions, "source log start")
     stored = run.engine.stored_positions({*source, *(p.topic for p in known)})
     certified = ledger.last_stop.mirror_positions if ledger.last_stop else {}
-    # Positions that cannot be trusted count as what they are to be set back to.
+    # Untrusted positions count as the offsets to which they will be reset.
     trusted = {p: ledger.rewind.get(p, offset) for p, offset in stored.items()}
     begin = {p: certified.get(p, trusted.get(p, log_start[p])) for p in partitions}
     ends = run.source.log_end_offsets(partitions, run.migration.mirror.isolation_level)
@@ -80,7 +80,7 @@ def mirror_state(
 
 
 def _target_ends(run: MigrationRun, target: Mapping[str, TopicDescription]) -> Offsets:
-    """Return the target's ends; with exactly-once only when no transaction can change what lies before them."""
+    """Return the target's ends; with exactly-once only if no open transaction can change the records before them."""
     partitions = partitions_of(target)
     ends = every_value(run.target.log_end_offsets(partitions, "read_uncommitted"), partitions, "target end")
     if run.migration.mirror.exactly_once:
@@ -102,7 +102,7 @@ Value = TypeVar("Value")
 def every_value(
     values: Mapping[TopicPartition, Value], partitions: Collection[TopicPartition], what: str
 ) -> Mapping[TopicPartition, Value]:
-    """Return the values; `TransientError` when one of the partitions is missing: not known is not zero."""
+    """Return the values. Raises `TransientError` if a partition is missing: unknown is not zero."""
     missing = sorted(set(partitions) - set(values))
     if missing:
         raise TransientError(f"the {what} of {missing[0]} cannot be read now ({len(missing)} partition(s))")
@@ -110,7 +110,7 @@ def every_value(
 
 
 def state_findings(run: MigrationRun, ledger: Ledger, state: MirrorState) -> tuple[Finding, ...]:
-    """Name what forbids to go on from here: changes since the last stop, and records lost before they were copied."""
+    """Return what forbids a start: changes since the last stop, and records lost before they were copied."""
     last = ledger.last_stop
     return (
         *continuity_findings(last, state.stored, state.target_end_offsets, run.engine.restore_command),
@@ -128,7 +128,7 @@ def _source_truth(run: MigrationRun, last: StopCertificate | None, state: Mirror
     found = run.source.records_at(wanted, run.migration.mirror.isolation_level)
     prints = every_value(found, wanted, "last copied source record")
     policies = run.source.effective_configs({p.topic for p in wanted}, "cleanup.policy")
-    # What the source deleted while it was read tells nothing.
+    # Records that the source deleted meanwhile prove nothing.
     held = fingerprints_to_read(last, run.source.log_start_offsets(tuple(wanted)))
     return SourceTruth(
         state.source, {p: prints[p] for p in held}, {topic for topic, policy in policies.items() if "compact" in policy}
@@ -136,7 +136,7 @@ def _source_truth(run: MigrationRun, last: StopCertificate | None, state: Mirror
 
 
 def probe_held(source: KafkaCluster, start: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
-    """Probe from these offsets; without what the source deleted meanwhile, of which a probe sees nothing."""
+    """Probe from these offsets. Partitions whose start offset the source deleted meanwhile are left out."""
     if not start:
         return {}
     met = source.probe(start, isolation)

@@ -1,4 +1,4 @@
-"""Certifying the end of a generation: where it stopped, and what a later start must find as it was."""
+"""Writes a generation's stop certificate: where it stopped, and what the next start must find unchanged."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from kafka_migration.steps.run import MigrationRun
 def certify(
     run: MigrationRun, generation: Generation, reply: HostReply, reason: str, proved: Offsets
 ) -> StopCertificate:
-    """Return the certificate of a generation whose process is dead, from what is true now.
+    """Return the stop certificate of a generation whose process is dead, from the present state of both clusters.
 
-    Raises `TransientError` while something cannot be read, or while a transaction of the dead process is open.
+    Raises `TransientError` while a value cannot be read, or while a transaction of the dead process is open.
     """
-    # Whatever this run was limited to, the certificate is of what the generation copied: all of it, and nothing else.
+    # The certificate covers exactly what the generation copied, even if this run is limited to fewer topics.
     start = generation.start
     topics = {partition.topic for partition in start.mirror_positions}
     source, target = run.describe("source", topics), run.describe("target", topics)
@@ -56,7 +56,7 @@ def certify(
             stored_positions=state.stored,
             rewind=begin if distrusted else {},
             fingerprints=_fingerprints(run, state),
-            # A topic that was created anew while it was copied is another topic.
+            # A topic that was recreated while it was copied is a different topic.
             source_topic_ids={**state.source_topic_ids, **start.source_topic_ids},
         ),
         gaps=watched.gaps | gaps_of(positions, state.source_log_start),
@@ -70,18 +70,18 @@ def certify(
 
 
 def _due_ends(start: GenerationStart, begin: Offsets, positions: Offsets) -> Offsets:
-    """Return the target ends of a copy up to just these positions, where every offset is a record.
+    """Return the target ends of a copy up to exactly these positions, if every offset is a record.
 
-    Where a topic is gone that is what its end should be, which one made anew does not have.
+    For a deleted topic this is the end that it should have. A recreated topic does not have it.
     """
     return {p: start.target_end_offsets.get(p, 0) + position - begin[p] for p, position in positions.items()}
 
 
 def _positions(run: MigrationRun, state: MirrorState, positions: Offsets) -> Offsets:
-    """Return the next source offset that holds a record to copy, per partition, at these positions or behind them.
+    """Return, per partition, the next source offset at or after these positions that holds a record to copy.
 
-    Where only transaction markers and holes follow MirrorMaker's position they are passed over, so that nobody takes
-    them for lost records when the source deletes them.
+    Transaction markers and gaps right after MirrorMaker's position are skipped. Otherwise they would look like lost
+    records once the source deletes them.
     """
     log_start, ends = state.source_log_start, state.source_end_offsets
     unread = {p: o for p, o in positions.items() if p in log_start and log_start[p] <= o < ends[p]}
@@ -90,16 +90,16 @@ def _positions(run: MigrationRun, state: MirrorState, positions: Offsets) -> Off
 
 
 class _Watched(NamedTuple):
-    """What the watch of a generation proved: up to where there is nothing left to copy, and what was lost."""
+    """What the watch of a generation proved: the offsets up to which everything is copied, and what was lost."""
 
     proved: dict[TopicPartition, int]
     gaps: dict[TopicPartition, tuple[int, int]]
 
 
 def _watched(run: MigrationRun, generation: int) -> _Watched:
-    """Return what was proved while the generation ran, which its own position may not show any more.
+    """Return what the watch proved while the generation ran. MirrorMaker's own position may not show it.
 
-    That stays behind where only transaction markers or holes follow, and jumps over what the source has deleted.
+    That position stops before trailing transaction markers or gaps, and jumps over offsets that the source deleted.
     """
     watch = run.evidence.newest(Kind.WATCH)
     if watch is None or watch.get("generation") != generation:
@@ -108,9 +108,9 @@ def _watched(run: MigrationRun, generation: int) -> _Watched:
 
 
 def _fingerprints(run: MigrationRun, state: MirrorState) -> Mapping[TopicPartition, Fingerprint]:
-    """Return the source records at the last copied offsets, as far as the source still has them.
+    """Return fingerprints of the source records at the last copied offsets, as far as the source still has them.
 
-    Of a topic that is gone it is one that no record is equal to.
+    The fingerprint of a deleted topic matches no record.
     """
     last_copied = {
         p: position - 1
@@ -129,7 +129,7 @@ def _fingerprints(run: MigrationRun, state: MirrorState) -> Mapping[TopicPartiti
 
 
 def _ahead(run: MigrationRun, due: Offsets, target_ends: Offsets) -> Offsets:
-    """Return how many records the target certainly has beyond the positions, where that can be told from offsets."""
+    """Return how many records the target has beyond the positions, if offsets alone prove it."""
     if not run.migration.keeps_partitions or run.migration.mirror.exactly_once:
         return {}
     grown = {p: target_ends.get(p, 0) - end for p, end in due.items()}

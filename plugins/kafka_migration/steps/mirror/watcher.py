@@ -1,4 +1,4 @@
-"""One poll of a running MirrorMaker: what the trigger does in a thread, over the Protocols."""
+"""Polls a running MirrorMaker; the trigger runs it in a thread."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from kafka_migration.steps.mirror.roll_call import NO_ANSWER, RollCall
 from kafka_migration.steps.mirror.state import probe_held
 from kafka_migration.steps.run import PlanOffsets
 
-# What stays of a poll's limit for the call that is under way when its time is over.
+# The part of a poll's time limit that is reserved for the call in progress when the time is over.
 POLL_RESERVE_S = 2.0
-# The most that a poll waits to learn of a request to stop: it has not renewed the lease yet.
+# The maximum time for reading stop requests: the poll has not renewed the lease yet.
 STORE_S = 5.0
-# The end of the log that is searched for why a partition stands still.
+# The last lines of MirrorMaker's log, which are searched for the cause of a stalled partition.
 CAUSE_LOG_LINES = 400
 
 
 @dataclass(eq=False)
 class MirrorWatcher:
-    """Polls a run's MirrorMaker; one that died is started again as the next generation.
+    """Polls a run's MirrorMaker and restarts it as the next generation if it died.
 
     Not thread-safe: one poll at a time.
     """
@@ -62,7 +62,7 @@ class MirrorWatcher:
     watch: Watch = field(init=False)
     silence: SilenceWatch = field(init=False)
     result: WatchResult | None = field(init=False, default=None)
-    # The evidence store may hang as a cluster may, and the lease must be renewed meanwhile.
+    # The evidence store may hang, and the lease must still be renewed.
     store: Aside = field(init=False, default_factory=Aside)
     _roll: RollCall = field(init=False, default_factory=RollCall)
     _notices: list[str] = field(init=False, default_factory=list)
@@ -79,18 +79,18 @@ class MirrorWatcher:
         return self.watch.progress
 
     def take_notices(self) -> list[str]:
-        """Return what a person must be told since the last call."""
+        """Return the new notices for the log since the last call."""
         notices, self._notices = self._notices, []
         return [*notices, *self.reviver.take_notices(), *self.guide.take_notices()]
 
     def take_untold(self) -> tuple[Silence, ...]:
-        """Return the silences of which people must be told now, and tell the log of each."""
+        """Return the silences that need an alert now; add a notice for each."""
         untold = self.silence.take_untold(self.clock.now())
         self._notices += [f"{silence}. {self._outlook(silence)}" for silence in untold]
         return untold
 
     def news(self) -> dict[str, Any]:
-        """Return what the last poll learned, for whoever looks from outside."""
+        """Return the result of the last poll, for readers outside Airflow such as the CLI."""
         run, meter, lag = self.reviver.run, self.watch.meter, self.watch.lag
         known = lag.offsets if isinstance(lag, Known) else None
         return {
@@ -113,10 +113,10 @@ class MirrorWatcher:
         }
 
     def poll(self) -> WatchResult | None:
-        """Ask host and clusters once; return the result when the watch is over.
+        """Read the host and the clusters once; return the result when the watch is over.
 
-        What cannot be reached is unknown, and a failure after `watch.unreachable_after`. No reading call goes on after
-        `watch.poll_interval` + 10 s; one that starts a MirrorMaker again takes as long as its host does.
+        An unreachable party means an unknown value, and a failure after `watch.unreachable_after`. Read calls end after
+        `watch.poll_interval` + 10 s at the latest. A call that restarts MirrorMaker takes as long as its host needs.
         """
         begun, self._roll = self.clock.now(), RollCall()
         with at_most(self.migration.watch.poll_limit_s - POLL_RESERVE_S):
@@ -135,7 +135,7 @@ class MirrorWatcher:
         if result is not None:
             findings = self._with_causes(self._explained(result.findings))
             return replace(result, fence=self.guide.proof(), findings=findings)
-        # With everything at its goal just now, the next poll may prove it.
+        # If everything has just reached its goal, the next poll may prove it.
         if ending is not None and not self.watch.passes:
             return self.watch.end(ending)
         if findings := self.silence.too_long(self.clock.now()):
@@ -149,19 +149,19 @@ class MirrorWatcher:
         try:
             self.guide.took(self.watch.lag)
         except NO_ANSWER as error:
-            # The next poll tells it again.
-            self._notices.append(f"The evidence was not written: {type(error).__name__}: {error}")
+            # The next poll repeats it.
+            self._notices.append(f"The evidence could not be written: {type(error).__name__}: {error}")
 
     def _asked(self) -> tuple[StopRequest | None, str]:
-        """Return the request to end mirroring, if there is one, and why that could not be told, if it could not."""
+        """Return the request to end mirroring, if there is one, and the error if requests cannot be read."""
         try:
-            # A request names the generation of its time, which may have died since.
+            # A request names the generation that was running then; it may have died since.
             generations = range(self.first_generation, self.generation + 1)
             asked = self.store.call(
                 lambda: next(filter(None, map(self.stop_requests.find, generations)), None), STORE_S
             )
         except Exception as error:
-            # Whatever an object store raises: not to know of a request is no reason to end.
+            # An object store may raise anything. An unknown request is no reason to end.
             problem = f"{type(error).__name__}: {error}"
             self._roll.silent[Party.EVIDENCE] = problem
             return None, f"stop requests cannot be read ({problem})"
@@ -174,9 +174,9 @@ class MirrorWatcher:
             return self._waiting()
         try:
             if not reply.is_running:
-                # What is to end now is not started for that.
+                # Do not restart MirrorMaker just to end it.
                 return self._waiting(self._revive(reply) if revives else "MirrorMaker is dead")
-            # The guide may write evidence too, whose errors name no cluster.
+            # The guide may also write evidence; such an error names no cluster.
             aim = self.guide.aim() or self.watch.aim
         except NO_ANSWER as error:
             self._roll.missed(error, Party.SOURCE if reply.is_running else None)
@@ -188,7 +188,7 @@ class MirrorWatcher:
         return Poll(readings, health, reply.alarm, aim=aim)
 
     def _known_silences(self) -> dict[Party, Silence]:
-        """Return who was silent when the triggerer was restarted: that begins no silence anew."""
+        """Return the silences that were known before a triggerer restart, so that they keep their start time."""
         run = self.reviver.run
         try:
             return silences_of(run.news.known_progress(run.identity.holder).get("silent", ()))
@@ -196,7 +196,7 @@ class MirrorWatcher:
             return {}
 
     def _waiting(self, reason: str = "") -> Poll:
-        """Return a poll that learned nothing; who has been silent for long, or else now, is named first."""
+        """Return a poll without readings; its reason starts with long silences, or else with the present ones."""
         now = self._roll.silent.values()
         known = [f"since {moment(s.since)}: {s.reason}" for s in self.silence.silences.values() if s.is_told]
         reasons = dict.fromkeys([*(known or now), *([reason] if reason and reason not in now else [])])
@@ -205,7 +205,7 @@ class MirrorWatcher:
 
     @property
     def _keeper(self) -> Party:
-        """The cluster that keeps MirrorMaker's positions: its own topics, or else the commits of its group."""
+        """The cluster that stores MirrorMaker's positions: the target in its topics, or the source as group commits."""
         return Party.TARGET if self.engine.position_topics() else Party.SOURCE
 
     def _take_silence(self, begun: datetime) -> None:
@@ -218,16 +218,16 @@ class MirrorWatcher:
 
     def _outlook(self, silence: Silence) -> str:
         return (
-            "How far the copy is cannot be seen. MirrorMaker was not stopped. The run fails at "
-            f"{moment(self.silence.gives_up_at(silence))} unless an answer comes (watch.unreachable_after)."
+            "The progress of the copy is unknown. MirrorMaker was not stopped. The run fails at "
+            f"{moment(self.silence.gives_up_at(silence))} unless an answer arrives (watch.unreachable_after)."
         )
 
     def _with_causes(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-        """Put first who is silent: the rest may come of it."""
+        """Put the findings about silent parties first, because they may cause the others."""
         return (*self.silence.causes(), *findings) if findings else findings
 
     def _revive(self, reply: HostReply) -> str:
-        """Start again what is dead, once its pause is over and both clusters answer: that takes longer than a poll."""
+        """Restart a dead MirrorMaker once its pause is over and both clusters answer; may take longer than a poll."""
         if pause := self.reviver.pause(reply):
             return pause
         for party, cluster in ((Party.TARGET, self.reviver.run.target), (Party.SOURCE, self.source)):
@@ -237,26 +237,26 @@ class MirrorWatcher:
             with no_limit():
                 return self.reviver.restart(reply, self.watch.proved)
         finally:
-            # If the evidence cannot be read now, it can at the next poll, which finds the process dead again.
+            # If the evidence cannot be read now, the next poll finds the process dead again and retries.
             with suppress(OSError):
                 self._take_up()
 
     def _take_up(self) -> None:
-        """Turn to the run's newest generation and to where it began, which may be further back than what was proved."""
+        """Switch to the run's newest generation and its start positions, which may lie before the proved offsets."""
         newest = self.reviver.newest()
         if newest.number != self.generation:
             self.watch.proved.clear()
         self.generation, self.begin = newest.number, newest.start.mirror_positions
 
     def _readings(self, aim: Aim) -> Mapping[TopicPartition, PartitionReading] | None:
-        """Return the reading of each partition; `None` where a cluster did not answer. Both are asked all the same."""
+        """Return the reading of each partition, or `None` if a cluster did not answer. Both are always asked."""
         with at_most(self.migration.watch.poll_limit_s / 2):
             stored = self._roll.ask(self._keeper, lambda: self.engine.stored_positions(self.migration.topics))
         log_start = self._roll.ask(Party.SOURCE, lambda: self.source.log_start_offsets(tuple(aim.goals)))
         if stored is None or log_start is None:
             return None
         self._note_missing(aim, log_start)
-        # A partition that the start did not know was added since, and begins at offset 0.
+        # A partition that is missing from the start was added later and begins at offset 0.
         positions = expected_next({p: self.begin.get(p, 0) for p in aim.goals}, stored, self.watch.proved)
         readings = {
             partition: PartitionReading(
@@ -273,10 +273,10 @@ class MirrorWatcher:
         }
 
     def _note_missing(self, aim: Aim, log_start: Offsets) -> None:
-        """A partition that cannot be read makes the lag unknown, though its cluster answers."""
+        """Record partitions that cannot be read: they make the lag unknown even if the cluster answers."""
         missing = sorted({*aim.unread, *(set(aim.goals) - set(log_start))})
         if missing:
-            self._roll.silent[Party.SOURCE] = f"{len(missing)} partition(s) cannot be read, as {missing[0]}"
+            self._roll.silent[Party.SOURCE] = f"{len(missing)} partition(s) cannot be read, such as {missing[0]}"
 
     def _probes(self, readings: Mapping[TopicPartition, PartitionReading]) -> Mapping[TopicPartition, Probe]:
         start = {
@@ -294,11 +294,11 @@ class MirrorWatcher:
             "watch_lag",
             self.progress or "no reading yet",
             f"the goal reached within {self.migration.watch.time_limit_s:,.0f} s (watch.time_limit)",
-            "What was copied stays and will be validated; trigger the run again to go on, or raise the limit.",
+            "The copied records are kept and validated. Trigger the run again to continue, or raise the limit.",
         )
 
     def _explained(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-        """Add to the finding of each stalled partition why it may stand still; not to know does not change the end."""
+        """Add the likely cause to the finding of each stalled partition; return the findings as they are if unknown."""
         stalled = [p for p in self.watch.goals if any(_is_stall_of(f, p) for f in findings)]
         if not stalled:
             return findings

@@ -1,4 +1,4 @@
-"""Reading both clusters for a rollback; the rules themselves are in core."""
+"""Reads both clusters for a rollback; the rules are in core."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ from kafka_migration.steps.run import MigrationRun, partitions_of
 from kafka_migration.steps.validation.spark_documents import understood
 
 V = TypeVar("V")
-# More are not counted one by one: it would take longer than it is worth.
+# Larger ranges are not counted record by record, because that takes too long.
 MAX_COUNTED = 1_000_000
 
 
 def make_rollback_plan(run: MigrationRun) -> RollbackPlan:
-    """Return the plan that both clusters give now; nothing is changed.
+    """Return the rollback plan for the present state of both clusters; read-only.
 
-    Raises `TransientError` when something could not be read: what is not known is not planned. Raises `Refused` where
-    the source is not what was copied any more.
+    Raises `TransientError` when a value cannot be read: nothing is planned on unknown values. Raises `Refused` if the
+    source no longer matches what was copied.
     """
     at, ledger, topics = run.now(), run.ledger.known(), tuple(sorted(run.moved_topics))
     source = _unchanged_source(run, ledger, topics)
-    # Commits before ends: a group that reads on meanwhile must not seem to be beyond the end.
+    # Read commits before ends, so that a group that keeps reading does not appear to be beyond the end.
     if run.request.mode is Mode.RESTORE:
         groups = _restored(run, ledger, topics, source)
     else:
@@ -60,7 +60,7 @@ def make_rollback_plan(run: MigrationRun) -> RollbackPlan:
 
 
 def _unchanged_source(run: MigrationRun, ledger: Ledger, topics: Collection[str]) -> tuple[TopicPartition, ...]:
-    """Return the source's partitions; `Refused` where a topic is gone, another one, or lost its end."""
+    """Return the source's partitions. Raises `Refused` if a topic is gone, was recreated, or lost its last records."""
     source = run.describe("source", topics)
     findings = changed_source_findings(ledger, topics, source, _ends(run.source, source, "source"))
     if findings:
@@ -74,10 +74,10 @@ def _ends(cluster: KafkaCluster, described: Mapping[str, TopicDescription], side
 
 
 def _target_only(run: MigrationRun, ledger: Ledger, ends: Offsets) -> tuple[TargetOnly, ...]:
-    """Return what was written to the target behind the copy, by topic; an open transaction may still become records."""
+    """Return what was written to the target after the copy, by topic. An open transaction may still add records."""
     copied = ledger.last_stop.target_end_offsets if ledger.last_stop else {}
     behind = {p: copied.get(p, 0) for p, end in ends.items() if end > copied.get(p, 0)}
-    met = every_value(run.target.records_at(behind, "read_committed"), behind, "first record behind the copy")
+    met = every_value(run.target.records_at(behind, "read_committed"), behind, "first record after the copy")
     stable = every_value(run.target.log_end_offsets(tuple(behind), "read_committed"), behind, "target's stable end")
     is_open = {p for p in behind if stable[p] < ends[p]}
     first = {p: found.offset if found else stable[p] for p, found in met.items() if found or p in is_open}
@@ -106,7 +106,7 @@ def _restored(
     moves = moves_of(ledger, run.evidence_of)
     described = run.target.describe_groups(sorted(moves))
     here, there = (of_each(sorted(moves), cluster.committed_offsets) for cluster in (run.source, run.target))
-    # Under their real names, so that a topic of the target which is called as one of the source is seen, too.
+    # By real names, to include a target topic that has the name of a source topic.
     all_there = of_each(sorted(moves), run.bare_target.committed_offsets)
     starts = log_starts(run.source, source, "source")
     return tuple(
@@ -147,7 +147,7 @@ def _failed_back(run: MigrationRun, ledger: Ledger, topics: Collection[str]) -> 
 
 
 def _digests(prints: Prints, ends: Mapping[str, Mapping[int, int]]) -> dict[Position, str | None]:
-    """Return the records' digests; `None` where the copy ended before one was met."""
+    """Return the records' digests; `None` if the copy ended before the next record."""
     found = {at: within(met, ends[at.partition.topic][at.partition.partition]) for at, met in prints.items()}
     return {at: None if met is None else met.digest for at, met in found.items()}
 
@@ -155,7 +155,7 @@ def _digests(prints: Prints, ends: Mapping[str, Mapping[int, int]]) -> dict[Posi
 def _counted_positions(
     groups: Iterable[CommittedGroup], returning: Returning
 ) -> tuple[frozenset[Position], frozenset[Position]]:
-    """Return the positions on both sides at which the same record must be, as far as counting tells them."""
+    """Return the positions on both sides that must hold the same record, as far as counting determines them."""
     here: set[Position] = set()
     there: set[Position] = set()
     for group in groups:
@@ -169,10 +169,10 @@ def _counted_positions(
 
 
 def read_returning_groups(run: MigrationRun, ledger: Ledger, topics: Collection[str]) -> tuple[CommittedGroup, ...]:
-    """Return the groups that cutovers moved, and those that the migration file names and that read these topics there.
+    """Return the groups that cutovers moved, and those in the migration file that read these topics on the target.
 
-    With what both sides know of them on these topics. What the source knew before this run wrote there first counts: a
-    step that is tried again makes the same plan.
+    Each has its commits on these topics on both sides. For the source, the commits before this run's first write count,
+    so that a retried step makes the same plan.
     """
     moved = {group for cutover in ledger.cutovers for group in cutover.groups}
     named = which_groups(run.target.list_groups(), run.migration.cutover.groups)
@@ -188,7 +188,7 @@ def read_returning_groups(run: MigrationRun, ledger: Ledger, topics: Collection[
 
 
 def read_copied_topics(run: MigrationRun, ledger: Ledger, topics: Collection[str]) -> dict[str, CopiedTopic]:
-    """Return the topics as they are looked at from the copy. Raises `Refused` where one is gone from the target."""
+    """Return the topics with what is known about their copies. Raises `Refused` if one is gone from the target."""
     source, target = partitions_of(run.describe("source", topics)), run.describe("target", topics)
     missing = missing_target_findings(run.whole_migration, target, topics)
     if missing:
@@ -206,7 +206,7 @@ def read_copied_topics(run: MigrationRun, ledger: Ledger, topics: Collection[str
 def _copies(
     run: MigrationRun, ledger: Ledger, source_log_start: Offsets, target_log_start: Offsets
 ) -> dict[TopicPartition, PartitionCopy]:
-    """Return how partitions were copied, where offsets can be counted."""
+    """Return how partitions were copied, if offsets can be counted."""
     if not run.migration.keeps_offsets:
         return {}
     stop = ledger.last_stop
@@ -219,7 +219,7 @@ def _of_topic(values: Mapping[TopicPartition, V], topic: str) -> dict[int, V]:
 
 
 def translation_back_request(run: MigrationRun) -> TranslationRequest:
-    """Return what the Spark job is asked about the groups as they stand on the target now."""
+    """Return the request for the Spark job, for the groups' present commits on the target."""
     ledger, topics = run.ledger.known(), sorted(run.moved_topics)
     _unchanged_source(run, ledger, topics)
     groups, reading = read_returning_groups(run, ledger, topics), read_copied_topics(run, ledger, topics)

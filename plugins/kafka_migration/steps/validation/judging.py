@@ -27,7 +27,7 @@ Covered = Mapping[str, TopicCoverage]
 
 
 def answered_request(run: MigrationRun, result: ValidationResult) -> ValidationRequest:
-    """Return the request of a result; refuse a result that leaves out a window of it."""
+    """Return the request of a result; refuse a result that lacks a requested window."""
     request = understood(ValidationRequest.from_document, run.evidence.require(Kind.VALIDATION_REQUEST), MEASURING)
     left_out = unanswered_windows(request, result)
     if left_out:
@@ -37,7 +37,7 @@ def answered_request(run: MigrationRun, result: ValidationResult) -> ValidationR
                 f"topic {window.topic}, partition {window.partition}",
                 "no measurement of this window",
                 "one entry per requested window",
-                "Clear validate_topics to measure again; if it happens twice, report it as a fault of the job.",
+                "Clear validate_topics to measure again. If it happens twice, report a bug.",
             )
             for window in left_out
         )
@@ -45,7 +45,7 @@ def answered_request(run: MigrationRun, result: ValidationResult) -> ValidationR
 
 
 def events_of(ledger: Ledger, compared: Collection[int]) -> dict[str, GenerationEvents]:
-    """Return per topic what is known of the generations compared."""
+    """Return, per topic, what is known about the compared generations."""
     generations = [g for g in ledger.generations if g.number in compared and g.stop is not None]
     return {
         topic: GenerationEvents(
@@ -59,7 +59,7 @@ def events_of(ledger: Ledger, compared: Collection[int]) -> dict[str, Generation
 def judgement_of(
     run: MigrationRun, request: ValidationRequest, result: ValidationResult, topics: tuple[TopicVerdict, ...]
 ) -> Judgement:
-    """Return the judgement of just what was measured, however the ledger went on since."""
+    """Return the judgement of exactly what was measured, regardless of later ledger entries."""
     whole = run.request.reads_whole
     return Judgement(
         run=run.identity.holder,
@@ -76,7 +76,7 @@ def judgement_of(
 def verdict_of(
     run: MigrationRun, topics: tuple[TopicVerdict, ...], answered: Answered | None, covered: Covered
 ) -> Verdict:
-    """Return the worst of the interval's and of what was measured; good over a copy known to be bad is a warning."""
+    """Return the worst verdict of interval and measurements; a good one on a copy known to be bad becomes WARN."""
     whole = [covered[topic].verdict for topic in run.migration.topics if topic in covered]
     is_known_bad = any(verdict is not None and not verdict.is_good for verdict in whole)
     interval = answered.answer.verdict if answered else Verdict.PASS
@@ -107,7 +107,7 @@ def judge_document(
 def _topic(
     name: str, measured: TopicVerdict | None, answered: Answered | None, covered: TopicCoverage | None
 ) -> dict[str, Any]:
-    """Return what is known of one topic: the verdict of this run, and what all runs together prove."""
+    """Return the row of one topic: the verdict of this run, and what all runs together prove."""
     findings = [*(measured.findings if measured else ()), *(answered.findings.get(name, ()) if answered else ())]
     return {
         "topic": name,
@@ -130,7 +130,7 @@ def _measured_counts(measured: TopicVerdict | None) -> dict[str, Any]:
 
 
 def _answered_counts(answer: TopicAnswer | None) -> dict[str, Any]:
-    """Return the row of an interval; a good verdict proved as many records on the target as there are on the source."""
+    """Return the counts of an interval; a good verdict proves equal numbers of records on source and target."""
     if answer is None or answer.verdict is None:
         return {"verdict": "nothing", "source_records": 0, "target_records": 0}
     return {

@@ -31,7 +31,7 @@ def request_of(run: MigrationRun) -> ValidationRequest:
         migration=run.name,
         run=run.identity.holder,
         block_records=BLOCK_RECORDS,
-        # What was aborted is no part of the source, whether MirrorMaker copied it or not.
+        # Aborted records do not belong to the source, whether MirrorMaker copied them or not.
         isolation_level="read_committed",
         windows=tuple(replace(w, target_topic=run.migration.target_topic(w.topic)) for w in windows),
         generations=tuple(generation.number for generation in generations),
@@ -45,7 +45,7 @@ def request_of(run: MigrationRun) -> ValidationRequest:
 
 
 def _generations(run: MigrationRun, ledger: Ledger) -> list[Generation]:
-    """Return the generations whose windows the run reads, each with the run's topics."""
+    """Return the generations whose windows the run reads, each limited to the run's topics."""
     wanted = run.request.generations
     unlimited = ledger.to_measure(run.request.mode, run.identity.holder)
     chosen = (each for each in unlimited if not wanted or each.number in wanted)

@@ -1,4 +1,4 @@
-"""Documents of Spark jobs that another version of this package, or of the job, may have written."""
+"""Documents that Spark jobs read or write, possibly from another version of this package or of the job."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ T = TypeVar("T")
 
 
 def understood(read: Callable[[Mapping[str, Any]], T], document: Mapping[str, Any], task_id: str) -> T:
-    """Read a document that a task's Spark job wrote or was asked by.
+    """Read the request or the result of a task's Spark job.
 
-    Raises `ValidationFailed` (`VALIDATION_RESULT_MISSING`) where it is not understood: what it says is not known.
+    Raises `ValidationFailed` (`VALIDATION_RESULT_MISSING`) for a document that this version cannot read.
     """
     try:
         return read(document)
@@ -24,7 +24,7 @@ def understood(read: Callable[[Mapping[str, Any]], T], document: Mapping[str, An
             Code.VALIDATION_RESULT_MISSING,
             f"the newest document of {task_id}",
             found,
-            "one that this version writes",
-            f"Another version wrote it. Clear {task_id} with downstream.",
+            "a document of this package version",
+            f"Another version wrote it. Clear {task_id} and its downstream tasks.",
         )
         raise ValidationFailed([finding]) from error

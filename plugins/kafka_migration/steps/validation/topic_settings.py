@@ -1,4 +1,4 @@
-"""How topics are compared: what their settings on both clusters say, unless the migration file says it."""
+"""How topics are compared: as the migration file says, else as their settings on both clusters say."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def untimed_topics(run: MigrationRun, topics: Collection[str]) -> tuple[str, ...]:
-    """Return the topics whose timestamps are not compared: the target gives their records some of its own."""
+    """Return the topics whose timestamps are not compared, because the target sets its own (`LogAppendTime`)."""
     kinds = run.target.effective_configs(topics, "message.timestamp.type") if topics else {}
     found = {topic: kind != "LogAppendTime" for topic, kind in kinds.items()}
     return _those(topics, found | _said(run.migration.validation.timestamps, topics), are=False)
 
 
 def compacted_topics(run: MigrationRun, topics: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Return per side the topics of which that cluster deletes records that have a newer one of their key."""
+    """Return, per side, the topics that the cluster compacts."""
     sides = {"source": run.source, "target": run.target} if topics else {}
     return {side: _compacted(run, cluster, topics) for side, cluster in sides.items()}
 
