@@ -71,8 +71,22 @@ lint: bootstrap ## ruff check, ruff format --check, mypy
 	@$(RUN) -m mypy
 	@$(RUN) -m mypy --strict -p sandbox -p bench
 
+DOCS := .cache/docs
+
+.PHONY: docs
+docs: $(DOCS)/.complete ## Build the documentation into build/site; broken links fail
+	@$(RUN) docs/generate.py --check
+	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --strict
+
+# The documentation has tools of its own, apart from the environment of the product.
+$(DOCS)/.complete: requirements-docs.txt | bootstrap
+	@rm -rf $(DOCS)
+	@$(PYTHON) -m venv $(DOCS)
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.txt
+	@touch $@
+
 .PHONY: bench
-bench: bootstrap ## Run the benchmarks and write docs/benchmarks.md
+bench: bootstrap ## Run the benchmarks and write docs/operate/benchmarks.md
 	@$(RUN) -m bench; result=$$?; $(RUN) docs/generate.py && exit $$result
 
 # Lock files name no index and no path, so they can be used on any machine.
@@ -82,6 +96,7 @@ COMPILE := .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --
 lock: bootstrap ## Update requirements.lock and the lock files of the images from pyproject.toml
 	@$(COMPILE) --extra dev --extra postgres pyproject.toml -o requirements.lock
 	@$(COMPILE) requirements-build.in -o requirements-build.txt
+	@$(COMPILE) requirements-docs.in -o requirements-docs.txt
 	@$(COMPILE) -c requirements.lock --extra postgres --extra statsd pyproject.toml -o docker/requirements-airflow.lock
 	@$(COMPILE) -c requirements.lock docker/requirements-spark.in -o docker/requirements-spark.lock
 

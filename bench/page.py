@@ -1,4 +1,4 @@
-"""The page `docs/benchmarks.md`: the figures of `bench/results.json` and their machine."""
+"""The page `docs/operate/benchmarks.md`: the figures of `bench/results.json` and their machine."""
 
 from __future__ import annotations
 

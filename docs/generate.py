@@ -1,4 +1,4 @@
-"""Writes the reference pages that come from the code: `python docs/generate.py [--check]`."""
+"""Writes the reference pages that are generated from the code: `python docs/generate.py [--check]`."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ def error_codes() -> str:
     entries = runbook_entries((DOCS / "runbook.md").read_text())
     rows = [(f"`{code}`", code.meaning, f"{ACTS[code]}{entries.get(code, '')}") for code in sorted(Code)]
     return (
-        f"# Error codes\n\n{NOTICE}Every refusal and finding has one of these codes. Its text names the object, what "
-        "was found, what was expected, and what to do; all findings of a step are reported together. Codes are "
-        "never renamed. What to do *first* stands here, where the finding itself is not at hand; *more* leads to the "
-        "part of the [runbook](runbook.md) that has an entry on the code. What is broken right now, and how to stop "
-        "a MirrorMaker: [the runbook's first page](runbook.md#what-is-broken-right-now).\n\n"
+        f"# Error codes\n\n{NOTICE}Every refusal and finding has one of these codes.\nThe finding names the object, "
+        "what was found, what was expected, and what to do.\nCodes are never renamed.\n"
+        "This page says what to do *first* if you do not have the finding; *More* leads to the entry in the "
+        "[runbook](runbook.md).\nIf something is broken now, start with the "
+        "[runbook's first section](runbook.md#what-is-broken-right-now).\n\n"
         f"{table(('Code', 'Meaning', 'What to do'), rows)}\n"
     )
 
 
 def runbook_entries(page: str) -> dict[str, str]:
-    """Return per code that an entry of the runbook has in its bold text a link to the part in which it stands."""
+    """Return a link to its section of the runbook for each code in the bold text of an entry."""
     entries = {}
     for part in page.split("\n## ")[1:]:
         anchor = part.partition("\n")[0].lower().replace(" ", "-")
@@ -55,9 +55,10 @@ def migration_file() -> str:
     schema = MigrationModel.model_json_schema()
     rows = list(_rows(schema, schema["$defs"], ""))
     return (
-        f"# The migration file\n\n{NOTICE}One YAML file describes one migration; `include/migrations/<name>.yaml` "
-        "gives the DAG `kafka_migration__<name>`. Unknown fields are refused. Durations are digits and one of "
-        "`s m h d`. Addresses and secrets live in Airflow connections, never in this file.\n\n"
+        f"# The migration file\n\n{NOTICE}One YAML file describes one migration.\n`include/migrations/<name>.yaml` "
+        "gives the DAGs `kafka_migration__<name>`, `kafka_nightly_sync__<name>` and `kafka_rollback__<name>`.\nUnknown "
+        "fields are refused.\nA duration is a number with the unit `s`, `m`, `h` or `d`.\nAddresses and secrets are "
+        "in Airflow connections, never in this file.\n\n"
         f"{table(('Field', 'Type', 'Default', 'Meaning'), rows)}\n\n## Example\n\n```yaml\n{example}```\n"
     )
 
@@ -99,7 +100,7 @@ def _default(field: Schema) -> str:
 
 
 def reliability() -> str:
-    """Return the page of what was killed in the middle of a run, and what came of it."""
+    """Return the page about interruptions in the middle of a run and their outcomes."""
     outcomes = table(("Outcome", "Meaning"), list(reliability_table.OUTCOMES.items()))
     scenarios = table(reliability_table.HEADS, reliability_table.rows())
     return (
@@ -109,15 +110,15 @@ def reliability() -> str:
 
 
 PAGES = {
-    "benchmarks.md": partial(page, NOTICE),
+    "operate/benchmarks.md": partial(page, NOTICE),
     "error-codes.md": error_codes,
     "migration-file.md": migration_file,
-    "reliability.md": reliability,
+    "operate/reliability.md": reliability,
 }
 
 
 def main() -> int:
-    """Write the pages, or with `--check` tell whether they are up to date."""
+    """Write the pages, or with `--check` report stale ones."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     check = parser.parse_args().check

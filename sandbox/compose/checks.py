@@ -84,7 +84,7 @@ def require_no_mirror(project: Project) -> None:
 
 
 def mirror_state(project: Project) -> str:
-    """Return what mirrorctl says of the migration, asked as `docs/compose.md` does."""
+    """Return what mirrorctl says of the migration, asked as `docs/operate/compose.md` does."""
     script = "MIRRORCTL_HOLDER=''\nMIRRORCTL_ENCODED='1'\n" + MIRRORCTL.read_text()
     answer = project.execute("mirror-host", "sh", "-s", "--", "status", MIGRATION, stdin=script)
     reply = json.loads(answer.split("@@mirrorctl ")[1].split("@@")[0])

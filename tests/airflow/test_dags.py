@@ -274,7 +274,7 @@ def test_parsing_imports_nothing_heavy():
 
 def test_documented_dag_builds():
     """The example of the operators' page is a DAG that Airflow takes."""
-    page = (ROOT / "docs" / "operators.md").read_text()
+    page = (ROOT / "docs" / "reference" / "operators.md").read_text()
     (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     names: dict[str, object] = {}
     exec(code, names)

@@ -124,7 +124,7 @@ def test_waves_are_printed(shop: Shop, capsys: pytest.CaptureFixture[str]):
 
 def test_documentation_shows_what_is_printed():
     """The example of the page on waves is what the verb prints."""
-    page = (Path(__file__).parents[2] / "docs" / "waves.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "howto" / "waves.md").read_text()
 
     assert f"```\n{SHOWN}```" in page
 

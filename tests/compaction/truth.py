@@ -1,4 +1,4 @@
-"""What a verdict must be, by the definition in docs/validation.md and by trying: no rule of the product is used.
+"""The verdict required by the definition in docs/concepts/validation.md, found by trying, without rules of the product.
 
 A key is explained if there is a log of it of which the model's cleaner makes what the source holds, and another with
 the same records in its window of which it makes what the target holds. All cleanings of both are tried.

@@ -23,7 +23,7 @@ from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign]
 
-PAGE = (Path(__file__).parents[2] / "docs" / "first-migration.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "start" / "first-migration.md").read_text()
 TOPIC = "first-orders"
 
 

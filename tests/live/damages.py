@@ -1,4 +1,4 @@
-"""Kinds of damage, each put at a random place of a copy, with what docs/validation.md says that it must be called."""
+"""Kinds of damage, each at a random place of a copy, with the label that docs/concepts/validation.md gives it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Change(NamedTuple):
     target: Placed | None = None
 
 
-# Every difference, as the changes of which one must be reported: where docs/validation.md says that of several equal
-# explanations one is given, there are several.
+# Every difference, as the changes of which one must be reported: where docs/concepts/validation.md says that of
+# several equal explanations one is given, there are several.
 Expected = list[list[Change]]
 
 

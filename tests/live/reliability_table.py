@@ -1,4 +1,4 @@
-"""The table of `docs/reliability.md`: what each scenario is, what must come of it, and what a campaign measured.
+"""The table of `docs/operate/reliability.md`: each scenario, its required outcome, and what a campaign measured.
 
     make test-live-all && python -m tests.live.reliability_table && python docs/generate.py
 
@@ -50,27 +50,27 @@ class Measured:
 
 OUTCOMES = {
     "SURVIVE": "the run ends green by itself",
-    "RECOVER": "the run ends green after Airflow tried a task again",
-    "STOP-SAFE": "the run ends red, or is gone; MirrorMaker is stopped, and the next run does the rest",
+    "RECOVER": "the run ends green after Airflow retried a task",
+    "STOP-SAFE": "the run ends red or is deleted; MirrorMaker is stopped, and the next run does the rest",
     "REFUSE": "nothing is started or changed",
 }
 INTRODUCTION = (
     "Each row is a test on real clusters, a real sshd and a live Airflow (`tests/live/test_reliability_*.py`, run by "
-    "`make test-live-all`): something is killed or done in the middle of a run. After each of them\n\n"
-    "- no record of the copied range is missing on the target, none is there that was not on the source, and each "
-    "partition keeps its order;\n"
-    "- no two MirrorMakers of the migration have ever lived at once, by the host's journal and by looking ten times a "
-    "second;\n"
-    "- 60 s after the run's end no process of the migration is alive on the host; where nothing could reach the host, "
-    "60 s after lease and grace are over."
+    "`make test-live-all`).\nEach test interrupts a run. Afterwards:\n\n"
+    "- No record of the copied range is missing on the target, no other record is there, and each partition keeps its "
+    "order.\n"
+    "- No two MirrorMakers of the migration have run at the same time, according to the host's journal and to samples "
+    "ten times a second.\n"
+    "- 60 s after the run's end no process of the migration is alive on the host. If the host could not be reached: "
+    "60 s after the end of lease and grace time."
 )
 HEADS = ("What happens", "Outcome", "What a user sees and does", "Starts", "Copied twice", "Gone after")
 LEGEND = (
-    "*Starts*: how often MirrorMaker was started; where only the next run could take the reservation over, with that "
-    "run's. *Copied twice*: records that are on the target more than once, "
-    "replayed after a kill. *Gone after*: seconds until no process of the migration was alive, from the person's act, "
-    "from the loss of the host, or else from the run's end. The numbers are of the last campaign, with a lease of 45 s "
-    "where a lease ends it; they are no promise."
+    "- *Starts*: number of MirrorMaker starts; with those of the next run if only it could take the reservation over.\n"
+    "- *Copied twice*: records that are on the target more than once after a kill.\n"
+    "- *Gone after*: seconds until no process of the migration was alive, from the person's act, from the loss of the "
+    "host, or else from the run's end.\n\n"
+    "The numbers are those of the last campaign and no guarantee. If a lease ends MirrorMaker, it is a lease of 45 s."
 )
 
 SCENARIOS: dict[str, Row] = {
@@ -99,18 +99,18 @@ SCENARIOS: dict[str, Row] = {
         "nothing; another one takes its place",
     ),
     "test_sshd_killed_and_back": Row(
-        "sshd and its sessions are killed and come back before the lease is over",
+        "sshd and its sessions are killed and come back before the lease ends",
         "SURVIVE",
         "`watch_lag` logs that the host cannot be reached; nothing to do",
     ),
     "test_sshd_killed_for_good": Row(
         "sshd and its sessions are killed and do not come back",
         "STOP-SAFE",
-        "the host stops MirrorMaker when the lease is over; end the watch with `kafka-migration stop`, "
+        "the host stops MirrorMaker when the lease ends; end the watch with `kafka-migration stop`, "
         "and trigger the run again once the host is back",
     ),
     "test_sshd_back_after_the_lease": Row(
-        "sshd and its sessions are killed and come back when the lease is over",
+        "sshd and its sessions are killed and come back after the lease has ended",
         "SURVIVE",
         "the host stopped MirrorMaker; `watch_lag` notices and starts the next generation; nothing to do",
     ),
@@ -163,37 +163,37 @@ SCENARIOS: dict[str, Row] = {
     "test_each_task_cleared_while_mirroring": Row(
         "each task of a run that mirrors is cleared, one after the other",
         "SURVIVE",
-        "the run takes up its work from there",
+        "the run continues from there",
     ),
     "test_each_task_cleared_after_the_run": Row(
         "each task of a run that has ended is cleared, one after the other",
         "SURVIVE",
-        "the run comes to the same end; nothing is copied or counted twice",
+        "the run ends in the same way; nothing is copied or counted twice",
     ),
     "test_dag_deleted_while_mirroring": Row(
         "the DAG is deleted while `watch_lag` is deferred",
         "STOP-SAFE",
-        "the host stops MirrorMaker when the lease is over; the next run takes the reservation over",
+        "the host stops MirrorMaker when the lease ends; the next run takes the reservation over",
     ),
     "test_file_removed_while_mirroring": Row(
-        "the migration file is removed while the run goes on",
+        "the migration file is removed during the run",
         "SURVIVE",
         "nothing; the run has its own copy of the file",
     ),
     "test_file_renamed_while_mirroring": Row(
-        "the migration file is renamed while the run goes on",
+        "the migration file is renamed during the run",
         "SURVIVE",
         "nothing; the DAG of the new name is another migration's",
     ),
     "test_dag_paused_and_resumed": Row(
         "the DAG is paused for less than the lease",
         "SURVIVE",
-        "MirrorMaker goes on meanwhile; no task begins before the DAG is unpaused",
+        "MirrorMaker continues; no task starts before the DAG is unpaused",
     ),
     "test_dag_paused_for_good": Row(
         "the DAG is paused for longer than the lease",
         "SURVIVE",
-        "when the watch is over, nobody renews the lease: the host stops MirrorMaker; unpaused, the run ends",
+        "after the watch ends, nothing renews the lease and the host stops MirrorMaker; unpaused, the run ends",
     ),
 }
 

@@ -82,7 +82,8 @@ def verdicts(path: Path) -> dict[str, Verdict]:
 
 def documented(language: str) -> list[str]:
     """Return the blocks of this language in the chapter on running the job by hand."""
-    chapter = (ROOT / "docs" / "validation.md").read_text().partition("## By hand")[2]
+    page = (ROOT / "docs" / "reference" / "spark-jobs.md").read_text()
+    chapter = page.partition("## By hand")[2].partition("\n## ")[0]
     return re.findall(rf"```{language}\n(.*?)```", chapter, re.DOTALL)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import re
 import shlex
@@ -81,7 +82,7 @@ def test_shown_commands_can_be_called():
 
 def test_every_verb_and_option_is_documented():
     """The page of the command line has each verb with all of its options."""
-    page = (ROOT / "docs" / "cli.md").read_text()
+    page = (ROOT / "docs" / "reference" / "cli.md").read_text()
     sections = {section.split("`")[1]: section for section in page.split("\n## ")[1:] if section.startswith("`")}
 
     assert set(cli_verbs()) == set(sections)
@@ -130,6 +131,25 @@ def test_relative_links_lead_somewhere(path: Path):
     assert [] == [link for link in links if not (path.parent / link).exists()]
 
 
+def test_pages_that_code_prints_exist():
+    """Each page of docs/ that a text of the product names by its path is there."""
+    named = {
+        name
+        for path in (ROOT / "plugins").rglob("*.py")
+        for text in _texts(ast.parse(path.read_text()))
+        for name in re.findall(r"docs/[\w/-]+\.md", text)
+    }
+
+    assert named
+    assert [] == [name for name in sorted(named) if not (ROOT / name).is_file()]
+
+
+def _texts(tree: ast.Module) -> list[str]:
+    comments = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    constants = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in comments]
+    return [node.value for node in constants if isinstance(node.value, str)]
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: str(p.relative_to(ROOT)))
 def test_named_tests_exist(path: Path):
     """Every test that a document names by its file is in that file."""
@@ -154,7 +174,7 @@ BASES = {"PatientTrigger", "MigrationOperator", "MigrationSensor", "SparkJobOper
 
 def test_every_operator_is_documented():
     """Each operator, sensor and trigger has its section in the operators' page."""
-    page = (ROOT / "docs" / "operators.md").read_text()
+    page = (ROOT / "docs" / "reference" / "operators.md").read_text()
     folder = ROOT / "plugins" / "kafka_migration" / "orchestration"
     classes = [
         name
@@ -164,6 +184,18 @@ def test_every_operator_is_documented():
     ]
 
     assert [] == [name for name in classes if name not in BASES and f"`{name}`" not in page]
+    for name, module in re.findall(r"^\| `(\w+)` \| `([\w.]+)` \|", page, re.MULTILINE):
+        assert f"class {name}(" in (folder / f"{module.replace('.', '/')}.py").read_text()
+
+
+@pytest.mark.parametrize("name", ["nightly-sync", "cutover"])
+def test_sections_of_the_how_to_pages_can_be_read(name: str, migration_text: str):
+    """The section that the page shows is valid in a migration file."""
+    (example,) = blocks((ROOT / "docs" / "howto" / f"{name}.md").read_text(), "yaml")
+    section = example.partition(":")[0]
+    kept = re.sub(rf"^{section}:\n(?: .*\n)*", "", migration_text, flags=re.MULTILINE)
+
+    assert load_migration(kept + example, where=f"docs/howto/{name}.md").topics
 
 
 def test_alerts_of_the_documentation_can_be_read(migration_text: str):

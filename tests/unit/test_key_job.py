@@ -23,7 +23,7 @@ from kafka_migration.core.validation.contract import KEY_DIGEST, POSITION_DIGEST
 
 pytestmark = pytest.mark.unit
 
-MANUAL = Path(__file__).parents[2] / "docs" / "validation.md"
+MANUAL = Path(__file__).parents[2] / "docs" / "reference" / "spark-jobs.md"
 
 
 def plan(topic: str, partition: int, generation: int = 1, unreadable: str | None = None) -> WindowPlan:
@@ -104,14 +104,14 @@ def test_partition_that_was_read_in_two_pieces_stops_the_job():
 @pytest.mark.parametrize("digest", [POSITION_DIGEST, KEY_DIGEST])
 def test_request_of_the_manual_is_one(digest: str):
     """The manual's example of a request by hand is accepted, with either digest."""
-    _, example = re.findall(r"```json\n(.*?)```", MANUAL.read_text(), re.DOTALL)
+    _, example, *_ = re.findall(r"```json\n(.*?)```", MANUAL.read_text(), re.DOTALL)
 
     _check_request({**json.loads(example), "digest": digest})
 
 
 def test_limit_is_a_number():
     """A limit that is none is refused before a cluster is asked for it."""
-    _, example = re.findall(r"```json\n(.*?)```", MANUAL.read_text(), re.DOTALL)
+    _, example, *_ = re.findall(r"```json\n(.*?)```", MANUAL.read_text(), re.DOTALL)
     _check_request({**json.loads(example), "max_bytes_per_s": 1_000_000})
 
     with pytest.raises(JobError, match="max_bytes_per_s is '1 MB'; expected a whole number or null"):
@@ -140,7 +140,7 @@ def test_limited_fetches_are_a_second_of_the_quota(max_bytes_per_s: int, expecte
 
 def test_topics_that_share_a_target_topic_are_refused():
     """Compared by key, a topic is one with its target topic; anything else would mix two topics up."""
-    _, example = re.findall(r"```json\n(.*?)```", MANUAL.read_text(), re.DOTALL)
+    _, example, *_ = re.findall(r"```json\n(.*?)```", MANUAL.read_text(), re.DOTALL)
     request = {**json.loads(example), "digest": KEY_DIGEST}
     (window,) = request["windows"]
     for other in ({**window, "topic": "audit"}, {**window, "target_topic": "audit"}):
