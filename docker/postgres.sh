@@ -9,7 +9,7 @@ single_user() {
 }
 
 make_database() {
-    # Renamed at the end: an interrupted start is begun anew, never taken for whole.
+    # Renamed at the end, so that an interrupted start is repeated and never taken for a complete one.
     rm -rf "$fresh"
     initdb --pgdata="$fresh" --encoding=UTF8 --locale=C.UTF-8 --auth-local=peer --auth-host=scram-sha-256 >/dev/null
     printf '%s\n' \

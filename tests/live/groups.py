@@ -104,24 +104,9 @@ def wait_for_question(migration: LiveMigration, run_id: str) -> None:
 
 
 def decide(api: AirflowApi, migration: LiveMigration, run_id: str, option: str) -> None:
-    """Answer the question for approval, until the task has taken the answer.
-
-    Airflow 3.3 loses an answer given in the moment in which the task parks, and asks again.
-    """
+    """Answer the question for approval, until the task has taken the answer."""
     api.answer(migration.dag_id, run_id, "approve", option)
-    waits = 0
-
-    def is_taken() -> bool:
-        nonlocal waits
-        state = migration.task_state(run_id, "approve")
-        waits = waits + 1 if state == "awaiting_input" else 0
-        if waits > 4:
-            waits = 0
-            with suppress(AirflowApiError):
-                api.answer(migration.dag_id, run_id, "approve", option)
-        return state in {"success", "failed"}
-
-    wait_until(is_taken, 400, "the answer to be taken", ASKING_AIRFLOW_S)
+    _answer_until_taken(api, migration, run_id, "approve", option, "awaiting_input")
 
 
 def answer_producers(
@@ -142,13 +127,32 @@ def answer_producers(
         seen = seen + 1 if migration.task_state(run_id, STOP_PRODUCERS) == "deferred" else 0
         return seen > 2
 
-    def is_taken() -> bool:
-        return migration.task_state(run_id, STOP_PRODUCERS) in {"success", "failed"}
-
     with writing(write):
         wait_until(is_asked, 400, "the question about the producers", ASKING_AIRFLOW_S)
         api.answer(migration.dag_id, run_id, STOP_PRODUCERS, option)
-        wait_until(is_taken, 400, "the answer to be taken", ASKING_AIRFLOW_S)
+        _answer_until_taken(api, migration, run_id, STOP_PRODUCERS, option, "deferred")
+
+
+def _answer_until_taken(
+    api: AirflowApi, migration: LiveMigration, run_id: str, task_id: str, option: str, waiting: str
+) -> None:
+    """Answer again while the task still waits, as a person does.
+
+    Airflow 3.3 loses an answer that is given while the task parks, and asks again.
+    """
+    waits = 0
+
+    def is_taken() -> bool:
+        nonlocal waits
+        state = migration.task_state(run_id, task_id)
+        waits = waits + 1 if state == waiting else 0
+        if waits > 4:
+            waits = 0
+            with suppress(AirflowApiError):
+                api.answer(migration.dag_id, run_id, task_id, option)
+        return state in {"success", "failed"}
+
+    wait_until(is_taken, 400, f"the answer to {task_id} to be taken", ASKING_AIRFLOW_S)
 
 
 @contextmanager

@@ -54,7 +54,10 @@ def _copied() -> list[dict[str, object]]:
             "reason": "stopped",
             "mirror_positions": {"orders": {"0": 5}},
             "target_end_offsets": {"orders": {"0": 5}},
-            "remembered": None, "gaps": {}, "ahead_records": {}, "gone": {},
+            "remembered": None,
+            "gaps": {},
+            "ahead_records": {},
+            "gone": {},
         },
     ]
 

@@ -43,7 +43,7 @@ class MirrorLaunch:
     are removed when the process ends. `kafka_home` and `java_home` default to the host's own variables.
     `GENERATION_DIR` is replaced in `arguments`, `java_options` and the texts of `files`. A file named
     `log4j.properties` becomes log4j's configuration. The host accepts only MirrorMaker's main classes and the
-    Java options and log4j lines that docs/mirrorctl.md lists.
+    Java options and log4j lines that docs/reference/mirrorctl.md lists.
 
     `alarms` are one-line texts; each status contains the newest log line with one of them. With
     `private_arguments` Java 9 or newer reads the arguments from a file, so that no process list shows them.

@@ -45,7 +45,7 @@ class Stretch:
 
 
 class FlawKind(StrEnum):
-    """What keeps offsets from being proved; docs/validation.md defines each."""
+    """What keeps offsets from being proved; docs/concepts/evidence.md defines each."""
 
     DIFFERS = "differs"
     GAP = "gap"

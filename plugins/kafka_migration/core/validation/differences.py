@@ -10,7 +10,7 @@ from typing import Any
 
 
 class DifferenceKind(StrEnum):
-    """What a difference between source and target is; docs/validation.md defines each."""
+    """What a difference between source and target is; docs/concepts/validation.md defines each."""
 
     MISSING = "missing"
     EXTRA = "extra"
