@@ -97,7 +97,7 @@ def test_nightly_run_without_its_section_is_refused(world: World, run_type: str)
     world.dag_run.run_type = run_type
     world.params = {}
 
-    with pytest.raises(FailedForGood, match=r"NOT_SCHEDULED · .*no section nightly"):
+    with pytest.raises(FailedForGood, match=r"NOT_SCHEDULED · .*without a section nightly"):
         do(world, PreflightOperator)
 
 
@@ -333,5 +333,5 @@ def test_two_files_with_one_topic_are_refused(world: World, migration_text: str)
     text = migration_text.replace("name: shop", "name: other").replace("[orders, audit]", "[audit, bills]")
     (world.migrations / "other.yaml").write_text(text)
 
-    with pytest.raises(FailedForGood, match=r"MIGRATIONS_OVERLAP · shop\.yaml: topics: found audit, which other"):
+    with pytest.raises(FailedForGood, match=r"MIGRATIONS_OVERLAP · shop\.yaml: topics: found audit, also in other"):
         do(world, PreflightOperator)

@@ -40,16 +40,6 @@ def test_certificate_survives_its_document():
     assert made == StopCertificate.from_document(json.loads(json.dumps(made.to_document())))
 
 
-def test_older_document_is_read():
-    """A certificate of before version 0.2 remembers nothing, has no gaps, and is written as it was read."""
-    document = stop(1, {P0: 9}).to_document()
-    old = {name: value for name, value in document.items() if name not in {"remembered", "gaps", "ahead_records"}}
-    read = StopCertificate.from_document(old)
-
-    assert (Remembered(), {}, {}) == (read.remembered, read.gaps, read.ahead_records)
-    assert read == StopCertificate.from_document(read.to_document())
-
-
 def test_later_certificate_replaces_what_it_is_about():
     """Of its partitions nothing that an earlier one remembered is left, and of others everything."""
     first = stop(1, {P0: 9, AUDIT: 4}, rewind={P0: 3, AUDIT: 1}, fingerprints={P0: Fingerprint(8, "ab")})

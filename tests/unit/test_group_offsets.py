@@ -410,6 +410,7 @@ def _started(positions: dict[str, int]) -> dict[str, object]:
         "at": "t",
         "mirror_positions": {"orders": positions},
         "target_end_offsets": {"orders": dict.fromkeys(positions, 0)},
+        "source_topic_ids": {},
     }
 
 
@@ -424,6 +425,10 @@ def _stopped(positions: dict[str, int], ends: dict[str, int]) -> dict[str, objec
         "reason": "x",
         "mirror_positions": {"orders": positions},
         "target_end_offsets": {"orders": ends},
+        "remembered": None,
+        "gaps": {},
+        "ahead_records": {},
+        "gone": {},
     }
 
 
