@@ -4,8 +4,8 @@
 REQUEST and RESULT are paths of JSON documents (a local path or any URI that Spark's Hadoop supports; the contract is in
 `kafka_migration/core/validation/contract.py`, docs/reference/spark-jobs.md shows an example). CLIENTS is a file on the
 driver with the Kafka reader options of both sides, including secrets; it is removed as soon as it is read.
-`--clients` takes a file that is kept, or the name of one shipped with `--files`. Differences are written as a Parquet file next to the
-result, `<RESULT without .json>.differences.parquet`.
+`--clients` takes a file that is kept, or the name of one shipped with `--files`.
+Differences are written as a Parquet file next to the result, `<RESULT without .json>.differences.parquet`.
 
 Exit code 0: the result was written, regardless of its content. 1: it was not; the last line that begins with
 `validate_topics:` gives the reason with a code (spark-submit prints the job's stderr on its stdout). Earlier lines show
