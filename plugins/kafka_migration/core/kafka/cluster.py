@@ -11,6 +11,8 @@ from typing import Literal, Protocol
 
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 
+IsolationLevel = Literal["read_committed", "read_uncommitted"]
+
 
 @dataclass(frozen=True, slots=True)
 class TopicDescription:
@@ -157,6 +159,18 @@ def _encoded(field: bytes | None) -> bytes:
     return b"\x00" if field is None else b"\x01" + len(field).to_bytes(8, "big") + field
 
 
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """The first thing that a temporary consumer found from a position: the end or a record, at `offset`."""
+
+    offset: int
+    is_end: bool
+
+    def proves(self, goal: int) -> bool:
+        """Return whether there is nothing to copy before the goal: the first thing found is at the goal or later."""
+        return self.offset >= goal
+
+
 class KafkaCluster(Protocol):
     """One Kafka cluster.
 
@@ -267,18 +281,3 @@ class KafkaCluster(Protocol):
 
     def close(self) -> None:
         """Close the connections kept between calls; the next call opens them again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Probe:
-    """The first thing that a temporary consumer found from a position: the end or a record, at `offset`."""
-
-    offset: int
-    is_end: bool
-
-    def proves(self, goal: int) -> bool:
-        """Return whether there is nothing to copy before the goal: the first thing found is at the goal or later."""
-        return self.offset >= goal
-
-
-IsolationLevel = Literal["read_committed", "read_uncommitted"]
