@@ -29,7 +29,7 @@ from kafka_migration.orchestration.run_note import NOTE_KEY, RunNoteListener
 from kafka_migration_plugin import KafkaMigrationPlugin
 from tests.airflow.conftest import World
 from tests.airflow.running import do, finish
-from tests.unit.test_report_of_a_run import TOPIC, run_of
+from tests.unit.report.test_report_of_a_run import TOPIC, run_of
 
 pytestmark = pytest.mark.airflow
 

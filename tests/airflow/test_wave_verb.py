@@ -22,7 +22,7 @@ from kafka_migration.core.migration.overlap import overlap_findings
 from kafka_migration.core.migration.settings import Insecurity
 from kafka_migration.migration_file.loading import load_migration_file, load_migrations
 from tests.contract.fake_cluster import FakeCluster, FakeGroup
-from tests.unit.test_transaction_log import ENDED, KEY, V0, V1
+from tests.unit.kafka.test_transaction_log import ENDED, KEY, V0, V1
 
 pytestmark = pytest.mark.airflow
 

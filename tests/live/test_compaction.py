@@ -26,7 +26,7 @@ from tests.compaction.product import verdict_on
 from tests.compaction.truth import Truth, truth_of
 from tests.live.comparison import Outcome, compared
 from tests.live.validation_scene import START_MS, Clusters, Place, Sent, Side
-from tests.unit.test_compaction_model import EXPECTED
+from tests.unit.jobs.test_compaction_model import EXPECTED
 from tests.waiting import wait_until
 
 pytestmark = [pytest.mark.live, pytest.mark.campaign]

@@ -13,7 +13,7 @@ more records than necessary may be read again. If there is only one copy, it is 
 If records have fewer copies than the source has of them, all of them count as missing, even for a reader that has read
 some. Order is checked within each source partition, but not if the target has the key in several partitions.
 
-The definition is tested against trying all places (`tests/unit/test_rightmost.py`).
+The definition is tested against trying all places (`tests/unit/jobs/test_rightmost.py`).
 """
 
 from __future__ import annotations

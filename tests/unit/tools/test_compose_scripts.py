@@ -14,7 +14,7 @@ import pytest
 
 pytestmark = pytest.mark.unit
 
-SCRIPTS = Path(__file__).parents[2] / "docker"
+SCRIPTS = Path(__file__).parents[3] / "docker"
 
 
 def stand_in(folder: Path, name: str, text: str) -> None:

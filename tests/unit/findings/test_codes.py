@@ -14,7 +14,7 @@ from kafka_migration.core.report.alerts import Ended, ended_alert
 
 pytestmark = pytest.mark.unit
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 RUNBOOK = (ROOT / "docs" / "runbook.md").read_text()
 # The names of one entry, before its answer.
 QUESTIONS = re.findall(r"^- \*\*… (.*?)\*\*", RUNBOOK, re.MULTILINE | re.DOTALL)

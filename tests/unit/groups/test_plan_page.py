@@ -15,7 +15,7 @@ from kafka_migration.core.groups.plan_page import render_plan
 from kafka_migration.core.groups.rules import plan_groups
 from kafka_migration.core.groups.selection import OtherGroups
 from kafka_migration.core.kafka.offsets import TopicPartition
-from tests.unit.copied_partition import (
+from tests.unit.groups.copied_partition import (
     DENSE,
     MEMBER,
     P0,

@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.unit
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
 CONFIG = (ROOT / "mkdocs.yml").read_text()
 MERMAID = DOCS / "assets" / "mermaid" / "mermaid.min.js"

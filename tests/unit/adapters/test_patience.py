@@ -15,8 +15,8 @@ from kafka_migration.adapters.mirror_host import ScriptMirrorHost
 from kafka_migration.adapters.patience import SHORTEST_S, at_most, time_left
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.offsets import TopicPartition
-from tests.unit.host.test_lost_replies import LAUNCH, LOST, ScriptedTransport, reply
-from tests.unit.test_kafka_tables import Log, OnePartitionConsumer
+from tests.unit.adapters.test_kafka_tables import Log, OnePartitionConsumer
+from tests.unit.mirror.host.test_lost_replies import LAUNCH, LOST, ScriptedTransport, reply
 
 pytestmark = pytest.mark.unit
 

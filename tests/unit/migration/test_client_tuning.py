@@ -15,11 +15,11 @@ from kafka_migration.migration_file.models import MIRROR_WORDS
 
 pytestmark = pytest.mark.unit
 
-ENGINES_PAGE = (Path(__file__).parents[2] / "docs" / "engines.md").read_text()
+ENGINES_PAGE = (Path(__file__).parents[3] / "docs" / "engines.md").read_text()
 
 
 def golden(name: str) -> str:
-    return (Path(__file__).parent / "golden" / f"{name}.properties").read_text()
+    return (Path(__file__).parents[1] / "engines" / "golden" / f"{name}.properties").read_text()
 
 
 def findings_of(migration_text: str, mirror: str, source: str = "") -> tuple[Finding, ...]:

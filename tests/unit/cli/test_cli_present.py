@@ -20,8 +20,8 @@ from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.core.report.news import Contradiction, LastRun, age_words, contradictions
 from kafka_migration.core.text.shown import shown
-from tests.unit.test_cli import RUN, mirrored_twice
-from tests.unit.test_cli_verdict import BOTH_JUDGED
+from tests.unit.cli.test_cli import RUN, mirrored_twice
+from tests.unit.cli.test_cli_verdict import BOTH_JUDGED
 
 pytestmark = pytest.mark.unit
 

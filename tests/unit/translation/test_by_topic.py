@@ -24,7 +24,7 @@ from kafka_migration.core.translation.contract import (
     VectorTranslation,
     translations_from_document,
 )
-from tests.unit.copied_partition import committed
+from tests.unit.groups.copied_partition import committed
 
 pytestmark = pytest.mark.unit
 

@@ -35,7 +35,7 @@ from kafka_migration.core.migration.stop_request import StopRequest
 
 pytestmark = pytest.mark.unit
 
-PLUGINS = Path(__file__).parents[2] / "plugins"
+PLUGINS = Path(__file__).parents[3] / "plugins"
 P0 = TopicPartition("orders", 0)
 RUN = RunIdentity("kafka_migration__shop", "manual__2030-01-01T00:00:00+00:00", 1)
 AT = "2030-01-01T00:00:00+00:00"

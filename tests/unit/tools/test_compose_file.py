@@ -25,7 +25,7 @@ from sandbox.compose.checkout import COPIED, read_env
 
 pytestmark = pytest.mark.unit
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TEXT = (ROOT / "docker-compose.yaml").read_text()
 SERVICES: dict[str, dict[str, Any]] = yaml.safe_load(TEXT)["services"]
 ONE_SHOTS = {"airflow-db", "demo-data"}

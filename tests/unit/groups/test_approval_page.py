@@ -14,7 +14,7 @@ from kafka_migration.core.groups.approval_page import Asking, approval_page
 from kafka_migration.core.groups.plan import GroupPlan
 from kafka_migration.core.groups.plan_page import render_plan
 from kafka_migration.core.kafka.offsets import TopicPartition
-from tests.unit.test_offsets_plan import OFFSET, PLAN
+from tests.unit.groups.test_plan_page import OFFSET, PLAN
 
 pytestmark = pytest.mark.unit
 

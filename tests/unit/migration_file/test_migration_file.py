@@ -13,7 +13,7 @@ from kafka_migration.migration_file.loading import load_migration, load_migratio
 
 pytestmark = pytest.mark.unit
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def test_valid_file_is_frozen(migration: Migration):

@@ -13,8 +13,8 @@ from kafka_migration.cli.main import main
 from kafka_migration.cli.store import MigrationStore
 from kafka_migration.cli.verdict import verdict_document, verdict_lines
 from kafka_migration.core.findings.verdict import Verdict
-from tests.unit.test_coverage import FIRST, SECOND, box, read
-from tests.unit.test_generations import ONE, P0, TWO, started, stopped
+from tests.unit.ledger.test_generations import ONE, P0, TWO, started, stopped
+from tests.unit.validation.test_coverage import FIRST, SECOND, box, read
 
 pytestmark = pytest.mark.unit
 

@@ -23,7 +23,7 @@ from kafka_migration.core.validation.contract import KEY_DIGEST, POSITION_DIGEST
 
 pytestmark = pytest.mark.unit
 
-MANUAL = Path(__file__).parents[2] / "docs" / "reference" / "spark-jobs.md"
+MANUAL = Path(__file__).parents[3] / "docs" / "reference" / "spark-jobs.md"
 
 
 def plan(topic: str, partition: int, generation: int = 1, unreadable: str | None = None) -> WindowPlan:

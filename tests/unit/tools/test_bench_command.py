@@ -13,7 +13,7 @@ from bench.__main__ import PARTS
 
 pytestmark = pytest.mark.unit
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def run(*command: str) -> subprocess.CompletedProcess[str]:

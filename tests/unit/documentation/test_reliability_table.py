@@ -12,7 +12,7 @@ from tests.live.reliability_table import OUTCOMES, SCENARIOS, kept
 
 pytestmark = pytest.mark.unit
 
-LIVE = Path(__file__).parents[1] / "live"
+LIVE = Path(__file__).parents[2] / "live"
 
 
 def test_every_scenario_is_a_row_and_every_row_a_scenario():

@@ -24,7 +24,7 @@ from kafka_migration.core.translation.by_partition import (
     counts_needed,
     translate,
 )
-from tests.unit.copied_partition import (
+from tests.unit.groups.copied_partition import (
     DENSE,
     HOLE,
     HOLEY,

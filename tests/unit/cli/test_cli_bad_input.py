@@ -16,8 +16,8 @@ from kafka_migration.core.findings.code_acts import ACTS
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.core.report.news import LastRun
-from tests.unit.test_cli import AT, RUN, end, judge, start
-from tests.unit.test_cli_present import POLLED
+from tests.unit.cli.test_cli import AT, RUN, end, judge, start
+from tests.unit.cli.test_cli_present import POLLED
 
 pytestmark = pytest.mark.unit
 

@@ -7,7 +7,7 @@ import pytest
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.ledger import fold
 from kafka_migration.core.validation.windows import delta_key_windows, whole_windows
-from tests.unit.test_generations import ME, P0, P1, started, stopped
+from tests.unit.ledger.test_generations import ME, P0, P1, started, stopped
 
 pytestmark = pytest.mark.unit
 

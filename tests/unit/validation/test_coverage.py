@@ -18,8 +18,8 @@ from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.contract import KEY_DIGEST, POSITION_DIGEST
 from kafka_migration.core.validation.coverage import FlawKind, TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
-from tests.unit.coverage_model import Life, SingleOffsets, flaws_of, lives, proved_by
-from tests.unit.test_generations import BOTH, ONE, P0, P1, TWO, judged, started, stopped
+from tests.unit.ledger.test_generations import BOTH, ONE, P0, P1, TWO, judged, started, stopped
+from tests.unit.validation.coverage_model import Life, SingleOffsets, flaws_of, lives, proved_by
 
 pytestmark = pytest.mark.unit
 
