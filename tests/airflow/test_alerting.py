@@ -62,7 +62,7 @@ def stalled(world: World) -> None:
         MirrorLagSensor(task_id="watch_lag", migration="shop").execute_complete(world.context(), event)  # type: ignore[arg-type]
 
 
-def test_refusal_is_told_with_code_run_and_what_to_do(world: World, sent: list[str]):
+def test_refusal_is_told_with_code_run_and_what_to_do(world: World, sent: list[str]) -> None:
     """Who is told of a refusal reads its code, the migration, the run with a link, and the first thing to do."""
     world.connections.pop("spark")
     with pytest.raises(FailedForGood):
@@ -77,7 +77,7 @@ def test_refusal_is_told_with_code_run_and_what_to_do(world: World, sent: list[s
     assert text.endswith(" · kafka_migration__shop / manual__1 (attempt 1)")
 
 
-def test_run_with_an_unknown_field_is_a_test_of_the_alerts(world: World, sent: list[str]):
+def test_run_with_an_unknown_field_is_a_test_of_the_alerts(world: World, sent: list[str]) -> None:
     """Whoever wants to see a message arrive triggers a run that cannot do anything."""
     world.params = {"mode": "sync", "test": "alert"}
     with pytest.raises(FailedForGood):
@@ -89,7 +89,7 @@ def test_run_with_an_unknown_field_is_a_test_of_the_alerts(world: World, sent: l
     assert "RUN_CONF_INVALID" in sent[0]
 
 
-def test_stall_is_told_and_that_mirrormaker_was_stopped(world: World, sent: list[str]):
+def test_stall_is_told_and_that_mirrormaker_was_stopped(world: World, sent: list[str]) -> None:
     """After a stall the message names the partition, and that no MirrorMaker is left."""
     stalled(world)
     do(world, StopMirrorOperator)
@@ -103,7 +103,7 @@ def test_stall_is_told_and_that_mirrormaker_was_stopped(world: World, sent: list
 
 def test_mirrormaker_that_may_run_is_told_before_everything_else(
     world: World, sent: list[str], monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     """Where nobody knows whether MirrorMaker has stopped, that is the message, whatever else went wrong."""
     stalled(world)
 
@@ -117,7 +117,7 @@ def test_mirrormaker_that_may_run_is_told_before_everything_else(
     assert "MIRRORMAKER MAY STILL RUN" in sent[0]
 
 
-def test_wrong_copy_is_told(world: World, sent: list[str]):
+def test_wrong_copy_is_told(world: World, sent: list[str]) -> None:
     """A verdict FAIL is a message of its own kind, with the verdict."""
     world.source.produce("orders", 0, (b"k", b"v"))
     do(world, *BEFORE_START, StartMirrorOperator)
@@ -132,7 +132,7 @@ def test_wrong_copy_is_told(world: World, sent: list[str]):
     assert ["failed"] == kinds(sent)
 
 
-def test_good_run_tells_nobody(world: World, sent: list[str]):
+def test_good_run_tells_nobody(world: World, sent: list[str]) -> None:
     """A run that went well sends nothing."""
     do(world, PreflightOperator)
 
@@ -141,7 +141,7 @@ def test_good_run_tells_nobody(world: World, sent: list[str]):
     assert [] == sent
 
 
-def test_failed_task_without_a_finding_is_told_by_its_name(world: World, sent: list[str]):
+def test_failed_task_without_a_finding_is_told_by_its_name(world: World, sent: list[str]) -> None:
     """What nobody foresaw is an error, with the task whose log tells more."""
     do(world, PreflightOperator)
 
@@ -151,7 +151,7 @@ def test_failed_task_without_a_finding_is_told_by_its_name(world: World, sent: l
     assert "read the log of the task plan" in sent[0]
 
 
-def test_broken_notifier_keeps_nobody_from_being_told(world: World, sent: list[str]):
+def test_broken_notifier_keeps_nobody_from_being_told(world: World, sent: list[str]) -> None:
     """A notifier that fails is recorded with its kind of error; the next is called, and the run ends as it would."""
     do(world, PreflightOperator)
     failed(world, preflight="success", plan="failed")
@@ -164,7 +164,7 @@ def test_broken_notifier_keeps_nobody_from_being_told(world: World, sent: list[s
     } == document["told"]
 
 
-def test_notifier_sends_only_its_kinds(world: World):
+def test_notifier_sends_only_its_kinds(world: World) -> None:
     """A notifier with `kinds` is not called for others."""
     sent = with_alerts(
         world,
@@ -187,7 +187,7 @@ def test_notifier_sends_only_its_kinds(world: World):
         ("tests.airflow.notifying.Recorder", "{text: '{{ ti.task_id }}'}", "UndefinedError"),
     ],
 )
-def test_notifier_that_cannot_be_made_refuses_the_run(world: World, notifier: str, arguments: str, found: str):
+def test_notifier_that_cannot_be_made_refuses_the_run(world: World, notifier: str, arguments: str, found: str) -> None:
     """Nothing starts under the eyes of somebody who could not be told."""
     with_alerts(world, f"alerts:\n  notifiers:\n    - notifier: {notifier}\n      arguments: {arguments}\n")
 
@@ -207,7 +207,7 @@ def alerts_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_file_that_cannot_be_read_is_told_to_whom_the_configuration_names(world: World, alerts_file: Path):
+def test_file_that_cannot_be_read_is_told_to_whom_the_configuration_names(world: World, alerts_file: Path) -> None:
     """A migration file that is no migration names nobody; those of the configuration are told of its runs."""
     (world.migrations / "shop.yaml").write_text("nonsense: [")
     with pytest.raises(FailedForGood):
@@ -218,7 +218,7 @@ def test_file_that_cannot_be_read_is_told_to_whom_the_configuration_names(world:
     assert ["refused"] == Recorder.sent
 
 
-def test_section_of_the_file_counts_before_the_configuration(world: World, alerts_file: Path):
+def test_section_of_the_file_counts_before_the_configuration(world: World, alerts_file: Path) -> None:
     """Whoever says in a migration file who is told, says it for good."""
     with_alerts(world, "alerts:\n  notifiers: []\n")
     do(world, PreflightOperator)
@@ -228,7 +228,7 @@ def test_section_of_the_file_counts_before_the_configuration(world: World, alert
     assert [] == Recorder.sent
 
 
-def test_wrong_alerts_file_refuses_the_run_and_leaves_the_dags(world: World, alerts_file: Path):
+def test_wrong_alerts_file_refuses_the_run_and_leaves_the_dags(world: World, alerts_file: Path) -> None:
     """A mistake there is a finding that names it; no DAG is lost for it."""
     alerts_file.write_text("notifiers:\n  - notifyer: x\n")
 
@@ -238,7 +238,7 @@ def test_wrong_alerts_file_refuses_the_run_and_leaves_the_dags(world: World, ale
     assert "kafka_migration__shop" in migration_dags(world.migrations)
 
 
-def test_approval_is_told_with_the_way_to_the_question(scene: World):
+def test_approval_is_told_with_the_way_to_the_question(scene: World) -> None:
     """Who may approve is told when the plan waits, with the address of the question."""
     sent = with_alerts(scene)
     # The run's frozen copy is from before; it is what a run reads.
@@ -251,7 +251,7 @@ def test_approval_is_told_with_the_way_to_the_question(scene: World):
     assert "/runs/manual__1/tasks/ApproveOperator/required_actions" in sent[0]
 
 
-def test_run_that_has_ended_is_not_too_long(world: World, sent: list[str]):
+def test_run_that_has_ended_is_not_too_long(world: World, sent: list[str]) -> None:
     """Airflow keeps the deadline of a run that failed; nobody is told twice."""
     with_alerts(world, "  too_long_after: 6h\n")
     (deadline,) = migration_dags(world.migrations)["kafka_migration__shop"].deadline
@@ -261,7 +261,7 @@ def test_run_that_has_ended_is_not_too_long(world: World, sent: list[str]):
     assert [] == sent
 
 
-def test_lost_finish_is_told_once(world: World, sent: list[str]):
+def test_lost_finish_is_told_once(world: World, sent: list[str]) -> None:
     """The callback of the last task tells of its loss; after a message of how the run ended it tells nothing more."""
     do(world, PreflightOperator)
     context = {**world.context(), "task": FinishOperator(task_id="finish", migration="shop"), "exception": "killed"}
@@ -273,7 +273,7 @@ def test_lost_finish_is_told_once(world: World, sent: list[str]):
     assert "Task finish: killed" in sent[0]
 
 
-def test_mirrormaker_beside_a_foreign_reservation_is_told(world: World, sent: list[str]):
+def test_mirrormaker_beside_a_foreign_reservation_is_told(world: World, sent: list[str]) -> None:
     """Where another run holds the reservation while MirrorMaker runs, nobody is told that it does not."""
     stalled(world)
     world.host.holder = "somebody/else#1"
@@ -286,7 +286,7 @@ def test_mirrormaker_beside_a_foreign_reservation_is_told(world: World, sent: li
 @pytest.mark.parametrize(
     "arguments", ["{to: !!binary aGVsbG8=}", "&x {to: [*x]}", "{to: .nan}", "{to: !!set {a, b}}", "{to: 2030-01-01}"]
 )
-def test_arguments_are_what_json_can_hold(world: World, arguments: str):
+def test_arguments_are_what_json_can_hold(world: World, arguments: str) -> None:
     """What Airflow cannot serialize would take every migration's DAGs away; it is refused, and the DAGs are there."""
     with_alerts(
         world, f"alerts:\n  too_long_after: 1h\n  notifiers:\n    - notifier: a.B\n      arguments: {arguments}\n"
@@ -303,7 +303,7 @@ def dag_run(**more: Any) -> dict[str, Any]:
     return {"dag_id": "d", "dag_run_id": "r", "run_type": "manual", "state": "running", "start_date": began, **more}
 
 
-def test_run_that_takes_too_long_is_told(world: World, sent: list[str]):
+def test_run_that_takes_too_long_is_told(world: World, sent: list[str]) -> None:
     """The deadline of a DAG calls a function of ours with whom to tell, which tells them."""
     with_alerts(world, "  too_long_after: 6h\n")
     dag = migration_dags(world.migrations)["kafka_migration__shop"]
@@ -316,7 +316,7 @@ def test_run_that_takes_too_long_is_told(world: World, sent: list[str]):
     assert "Still active 6h00m after it was queued" in sent[0]
 
 
-def test_backfill_run_that_waits_its_turn_is_not_told(world: World, sent: list[str]):
+def test_backfill_run_that_waits_its_turn_is_not_told(world: World, sent: list[str]) -> None:
     """The runs of a backfill are queued all at once; only one that goes on for too long itself counts."""
     with_alerts(world, "  too_long_after: 6h\n")
     (deadline,) = migration_dags(world.migrations)["kafka_nightly_sync__shop"].deadline
@@ -329,13 +329,15 @@ def test_backfill_run_that_waits_its_turn_is_not_told(world: World, sent: list[s
     assert [] == sent
 
 
-def test_dags_without_alerts_have_no_deadline(world: World):
+def test_dags_without_alerts_have_no_deadline(world: World) -> None:
     """Where nobody is told, nothing is watched."""
     assert not migration_dags(world.migrations)["kafka_migration__shop"].deadline
     assert [] == deadlines("shop", None)
 
 
-def test_alert_that_cannot_be_recorded_changes_nothing(world: World, sent: list[str], monkeypatch: pytest.MonkeyPatch):
+def test_alert_that_cannot_be_recorded_changes_nothing(
+    world: World, sent: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Sending never raises."""
     do(world, PreflightOperator)
     monkeypatch.setattr(alerting, "alerts_of", lambda migration: 1 / 0)

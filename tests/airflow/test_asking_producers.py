@@ -73,7 +73,7 @@ def answer(world: World, option: str) -> Any:
     return operator().answered(world.context(), event)  # type: ignore[arg-type]
 
 
-def test_question_comes_with_the_announcement(world: World, asks: list[dict[str, Any]]):
+def test_question_comes_with_the_announcement(world: World, asks: list[dict[str, Any]]) -> None:
     """Until the copy is near the task waits without a slot, and nobody is asked."""
     world.params = {"mode": "cutover"}
     do(world, *BEFORE_START)
@@ -85,7 +85,7 @@ def test_question_comes_with_the_announcement(world: World, asks: list[dict[str,
     assert ("announced", []) == (deferred.value.method_name, asks)
 
 
-def test_question_names_topics_and_deadline(mirroring: World, asks: list[dict[str, Any]]):
+def test_question_names_topics_and_deadline(mirroring: World, asks: list[dict[str, Any]]) -> None:
     """Who answers reads which topics, until when, what proves it, and what each answer does."""
     deferred = ask(mirroring)
 
@@ -98,7 +98,7 @@ def test_question_names_topics_and_deadline(mirroring: World, asks: list[dict[st
     assert ("answered", True) == (deferred.method_name, deferred.trigger.serialize()[1]["is_over"])
 
 
-def test_yes_is_kept_and_ends_nothing(mirroring: World):
+def test_yes_is_kept_and_ends_nothing(mirroring: World) -> None:
     """That they have stopped is information: it goes into the evidence and the report, and the watch goes on."""
     ask(mirroring)
 
@@ -111,7 +111,7 @@ def test_yes_is_kept_and_ends_nothing(mirroring: World):
 
 
 @pytest.mark.parametrize("option", [STOPPED, ABORT])
-def test_task_tried_again_asks_no_second_time(mirroring: World, asks: list[dict[str, Any]], option: str):
+def test_task_tried_again_asks_no_second_time(mirroring: World, asks: list[dict[str, Any]], option: str) -> None:
     """Airflow may try a task again whose answer came quickly: what was answered holds, and a no stays a no."""
     ask(mirroring)
     outcomes = [_outcome(lambda: answer(mirroring, option))]
@@ -129,7 +129,7 @@ def _outcome(act: Callable[[], Any]) -> str:
         return str(failed)
 
 
-def test_abort_ends_the_watch_and_fails_the_task(mirroring: World):
+def test_abort_ends_the_watch_and_fails_the_task(mirroring: World) -> None:
     """Who aborts gets MirrorMaker stopped at the next poll, by the request that the command line would make."""
     ask(mirroring)
 
@@ -142,7 +142,7 @@ def test_abort_ends_the_watch_and_fails_the_task(mirroring: World):
     assert ["CUTOVER_ABORTED"] == refusal_codes(mirroring)
 
 
-def test_abort_ends_the_watch_also_when_it_is_tried_again(mirroring: World, monkeypatch: pytest.MonkeyPatch):
+def test_abort_ends_the_watch_also_when_it_is_tried_again(mirroring: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A task that died before it could ask the watch to end asks it when it is tried again."""
     ask(mirroring)
     with monkeypatch.context() as patch:
@@ -157,7 +157,7 @@ def test_abort_ends_the_watch_also_when_it_is_tried_again(mirroring: World, monk
     assert mirroring.run.stop_requests.find(1) is not None
 
 
-def test_abort_of_a_run_that_was_cleared_meanwhile_ends_the_watch(mirroring: World):
+def test_abort_of_a_run_that_was_cleared_meanwhile_ends_the_watch(mirroring: World) -> None:
     """The attempt of a run may have changed since the question was put: the answer counts all the same."""
     ask(mirroring)
     mirroring.dag_run.clear_number = 1
@@ -168,7 +168,7 @@ def test_abort_of_a_run_that_was_cleared_meanwhile_ends_the_watch(mirroring: Wor
     assert mirroring.run.stop_requests.find(1) is not None
 
 
-def test_late_abort_stops_no_other_run(mirroring: World):
+def test_late_abort_stops_no_other_run(mirroring: World) -> None:
     """An abort of a run whose MirrorMaker is another run's by now ends only its own run."""
     ask(mirroring)
     next_run(mirroring)
@@ -181,7 +181,7 @@ def test_late_abort_stops_no_other_run(mirroring: World):
     assert mirroring.run.stop_requests.find(1) is None
 
 
-def test_question_closes_with_the_watch(mirroring: World):
+def test_question_closes_with_the_watch(mirroring: World) -> None:
     """Nobody need answer once the watch is over: the trigger ends, and the task goes on without an answer."""
     trigger = ask(mirroring).trigger
     mirroring.run.evidence.write(Kind.WATCH, {"outcome": "drained", "generation": 1})
@@ -194,7 +194,7 @@ async def _told(trigger: Any) -> Any:
     return (await anext(trigger.run())).payload
 
 
-def test_watch_that_announces_nothing_asks_nobody(mirroring: World, asks: list[dict[str, Any]]):
+def test_watch_that_announces_nothing_asks_nobody(mirroring: World, asks: list[dict[str, Any]]) -> None:
     """A watch that failed before the copy was near leaves nothing to ask."""
     with pytest.raises(AirflowSkipException):
         operator().announced(mirroring.context(), {"announced": False})  # type: ignore[arg-type]
@@ -202,7 +202,7 @@ def test_watch_that_announces_nothing_asks_nobody(mirroring: World, asks: list[d
     assert not asks
 
 
-def test_answer_is_in_the_report(mirroring: World):
+def test_answer_is_in_the_report(mirroring: World) -> None:
     """The report says who said what when, for who asks afterwards whether the producers were stopped."""
     ask(mirroring)
     answer(mirroring, STOPPED)
@@ -214,7 +214,7 @@ def test_answer_is_in_the_report(mirroring: World):
     assert "- Producers: ada answered “They have stopped” at 2030-01-01T22:01:00+00:00" in text
 
 
-def test_abort_ends_the_watch_also_where_the_ledger_cannot_be_read(mirroring: World):
+def test_abort_ends_the_watch_also_where_the_ledger_cannot_be_read(mirroring: World) -> None:
     """The run's own documents name the generation that must end; the task fails for the ledger."""
     ask(mirroring)
     (mirroring.root / "shop" / "ledger" / "000001.json").write_text("{")

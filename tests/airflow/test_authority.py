@@ -62,7 +62,7 @@ def sync(world: World) -> dict[str, Any]:
     return do(world, SyncOffsetsOperator)
 
 
-def test_approvers_are_not_taken_from_the_folder(scene: World, asked: list[dict[str, Any]]):
+def test_approvers_are_not_taken_from_the_folder(scene: World, asked: list[dict[str, Any]]) -> None:
     """H2: whoever writes other approvers into the frozen file is refused before anybody is asked."""
     do(scene, PlanOffsetsOperator)
     forge(scene, "cutover: {approvers: [mallory], four_eyes: false}\n")
@@ -71,7 +71,7 @@ def test_approvers_are_not_taken_from_the_folder(scene: World, asked: list[dict[
     assert [] == asked
 
 
-def test_hooks_are_not_taken_from_the_folder(scene: World):
+def test_hooks_are_not_taken_from_the_folder(scene: World) -> None:
     """H2: a function that only the frozen file in the folder names is never called."""
     forge(scene, f"cutover:\n  hooks:\n    after_cutover:\n      callable: {FORGED}\n")
     operator = HookOperator(task_id="after_cutover", migration="shop", hook=HookName.AFTER_CUTOVER)
@@ -80,7 +80,7 @@ def test_hooks_are_not_taken_from_the_folder(scene: World):
     assert [] == CALLED
 
 
-def test_notifiers_are_not_taken_from_the_folder(scene: World):
+def test_notifiers_are_not_taken_from_the_folder(scene: World) -> None:
     """H2: an alert is sent to those whom the checked file names, whatever the folder says since."""
     sent = with_alerts(scene, "")
     forge(scene, NOTIFIER.format(text="x"))
@@ -95,7 +95,9 @@ def test_notifiers_are_not_taken_from_the_folder(scene: World):
 @pytest.mark.parametrize(
     "template", ["{{ conn.x.extra }}", "{{ var.value.x }}", "{{ macros.datetime.now() }}", "{{ ti.id }}"]
 )
-def test_templates_of_notifiers_see_the_alert_alone(scene: World, template: str, caplog: pytest.LogCaptureFixture):
+def test_templates_of_notifiers_see_the_alert_alone(
+    scene: World, template: str, caplog: pytest.LogCaptureFixture
+) -> None:
     """H2: nothing of Airflow's context reaches a message: no connection, variable, macro or task."""
     sent = with_alerts(scene, NOTIFIER.format(text=f"'{template}'"))
     scene.freeze((scene.migrations / "shop.yaml").read_text())
@@ -106,7 +108,7 @@ def test_templates_of_notifiers_see_the_alert_alone(scene: World, template: str,
 
 
 @pytest.mark.parametrize("number", [2, 9])
-def test_answer_is_not_taken_from_the_folder(scene: World, number: int):
+def test_answer_is_not_taken_from_the_folder(scene: World, number: int) -> None:
     """H2: a yes that somebody wrote beside the question, with `approve` marked as successful, is none."""
     do(scene, PlanOffsetsOperator)
     ask(scene)
@@ -118,7 +120,7 @@ def test_answer_is_not_taken_from_the_folder(scene: World, number: int):
     assert_nothing_written(scene, lambda: sync(scene), "EVIDENCE_CHANGED")
 
 
-def test_task_that_is_marked_successful_gives_no_answer(scene: World):
+def test_task_that_is_marked_successful_gives_no_answer(scene: World) -> None:
     """A question that nobody answered is not approved by a state that somebody set."""
     do(scene, PlanOffsetsOperator)
     ask(scene)
@@ -126,7 +128,7 @@ def test_task_that_is_marked_successful_gives_no_answer(scene: World):
     assert_nothing_written(scene, lambda: sync(scene), "APPROVAL_STALE")
 
 
-def test_answer_that_only_xcom_has_is_none(scene: World):
+def test_answer_that_only_xcom_has_is_none(scene: World) -> None:
     """A yes that was put into Airflow's XCom, with `approve` marked as successful, is not in the evidence as well."""
     do(scene, PlanOffsetsOperator)
     ask(scene)
@@ -139,7 +141,7 @@ def test_answer_that_only_xcom_has_is_none(scene: World):
     assert_nothing_written(scene, lambda: sync(scene), "EVIDENCE_CHANGED")
 
 
-def test_hooks_are_not_taken_from_xcom(scene: World):
+def test_hooks_are_not_taken_from_xcom(scene: World) -> None:
     """A file that was put into XCom with its digest, beside that of the file that `preflight` froze, is refused."""
     frozen = (scene.migrations / "shop.yaml").read_text()
     forged = f"{frozen}cutover:\n  hooks:\n    after_cutover: {{callable: {__name__}.evil}}\n"
@@ -151,7 +153,7 @@ def test_hooks_are_not_taken_from_xcom(scene: World):
     assert_nothing_written(scene, lambda: do(scene, PlanOffsetsOperator), "EVIDENCE_CHANGED")
 
 
-def test_airflow_may_let_anybody_answer_and_we_do_not(scene: World):
+def test_airflow_may_let_anybody_answer_and_we_do_not(scene: World) -> None:
     """H6.1: where Airflow ignores the list (`simple_auth_manager_all_admins`), the answer of another is refused."""
     configure(scene, "  approvers: [grace]\n")
     do(scene, PlanOffsetsOperator)
@@ -161,7 +163,7 @@ def test_airflow_may_let_anybody_answer_and_we_do_not(scene: World):
     assert_nothing_written(scene, lambda: sync(scene), "NOT_AN_APPROVER")
 
 
-def test_other_approvers_are_not_asked_in_a_run_that_has_asked(scene: World, asked: list[dict[str, Any]]):
+def test_other_approvers_are_not_asked_in_a_run_that_has_asked(scene: World, asked: list[dict[str, Any]]) -> None:
     """H6.2: Airflow keeps to whom a run's first question was put, so a cleared run with another list does not ask."""
     do(scene, PlanOffsetsOperator)
     ask(scene)
@@ -173,7 +175,7 @@ def test_other_approvers_are_not_asked_in_a_run_that_has_asked(scene: World, ask
 
 
 @pytest.mark.parametrize("approvers", ["[ada]", "[ada, mallory]"])
-def test_person_who_was_taken_out_of_the_list_does_not_count(scene: World, approvers: str):
+def test_person_who_was_taken_out_of_the_list_does_not_count(scene: World, approvers: str) -> None:
     """H6.2: whoever is no approver any more approves nothing, neither with the answer nor with one given before."""
     configure(scene, "  approvers: [grace]\n")
     path = scene.migrations / "shop.yaml"
@@ -191,7 +193,7 @@ def test_person_who_was_taken_out_of_the_list_does_not_count(scene: World, appro
     assert sync(scene)["moved"]
 
 
-def test_person_who_was_added_to_the_list_does_not_count(scene: World):
+def test_person_who_was_added_to_the_list_does_not_count(scene: World) -> None:
     """Who was no approver when the run began is none for this run."""
     configure(scene, "  approvers: [grace]\n")
     do(scene, PlanOffsetsOperator)
@@ -204,7 +206,7 @@ def test_person_who_was_added_to_the_list_does_not_count(scene: World):
     assert sync(scene)["moved"]
 
 
-def test_approvers_that_cannot_be_read_are_nobody(scene: World):
+def test_approvers_that_cannot_be_read_are_nobody(scene: World) -> None:
     """Without a file that can be read it is not known who may approve."""
     approved(scene)
     (scene.migrations / "shop.yaml").write_text("version: [")
@@ -212,7 +214,7 @@ def test_approvers_that_cannot_be_read_are_nobody(scene: World):
     assert_nothing_written(scene, lambda: sync(scene), "MIGRATION_FILE_INVALID")
 
 
-def test_four_eyes_cover_runs_of_the_command_line(scene: World):
+def test_four_eyes_cover_runs_of_the_command_line(scene: World) -> None:
     """H6.3: a run that was triggered under Airflow's own login names no person, so nobody is the second one."""
     configure(scene, "  four_eyes: true\n")
     scene.dag_run.triggering_user_name = service_login()
@@ -222,7 +224,7 @@ def test_four_eyes_cover_runs_of_the_command_line(scene: World):
     assert_nothing_written(scene, lambda: answer(scene), "FOUR_EYES")
 
 
-def test_four_eyes_may_be_asked_for_while_the_run_goes_on(scene: World):
+def test_four_eyes_may_be_asked_for_while_the_run_goes_on(scene: World) -> None:
     """The live file may ask for more than the frozen one."""
     do(scene, PlanOffsetsOperator)
     ask(scene)

@@ -117,7 +117,7 @@ def copied_once(world: World) -> None:
         copy(world, {P0: 8, P1: 2, AUDIT: 1})
 
 
-def test_five_intervals_hold_every_record_once(nightly: World):
+def test_five_intervals_hold_every_record_once(nightly: World) -> None:
     """After one sync each record is answered for in one interval; late ones in that in which they stand."""
     copied_once(nightly)
     documents = [backfill(nightly, day) for day in range(5)]
@@ -136,7 +136,7 @@ def test_five_intervals_hold_every_record_once(nightly: World):
     assert [1] == [g.number for g in nightly.run.ledger.read().generations]
 
 
-def test_same_intervals_again_change_nothing_in_the_ledger(nightly: World):
+def test_same_intervals_again_change_nothing_in_the_ledger(nightly: World) -> None:
     """Reprocessed, a backfill reads nothing again and adds no entry."""
     copied_once(nightly)
     first = [backfill(nightly, day) for day in range(5)]
@@ -148,7 +148,7 @@ def test_same_intervals_again_change_nothing_in_the_ledger(nightly: World):
     assert 5 == len(entries(nightly, "interval-answered"))
 
 
-def test_scheduled_run_that_a_backfill_reprocesses_answers_for_its_interval(nightly: World):
+def test_scheduled_run_that_a_backfill_reprocesses_answers_for_its_interval(nightly: World) -> None:
     """Airflow clears it and makes it a backfill run: what it judged by schedule it neither reads nor judges again."""
     copied_once(nightly)
     judgement = nightly.run.ledger.read().judgements
@@ -158,7 +158,7 @@ def test_scheduled_run_that_a_backfill_reprocesses_answers_for_its_interval(nigh
     assert judgement == nightly.run.ledger.read().judgements
 
 
-def test_bounds_are_shared_by_neighbours_and_nights(nightly: World):
+def test_bounds_are_shared_by_neighbours_and_nights(nightly: World) -> None:
     """A scheduled run keeps the bounds of its interval; a backfill asks only for those that nobody has."""
     copied_once(nightly)
     assert {DAYS[5], DAYS[6]} == set(nightly.run.ledger.read().bounds)
@@ -169,7 +169,7 @@ def test_bounds_are_shared_by_neighbours_and_nights(nightly: World):
     assert 3 == len(entries(nightly, "bounds-resolved"))
 
 
-def test_record_that_comes_after_its_interval_was_bounded_belongs_to_the_next(nightly: World):
+def test_record_that_comes_after_its_interval_was_bounded_belongs_to_the_next(nightly: World) -> None:
     """A bound that was the end of the log stays where it is, whatever comes late."""
     produce(nightly, P0, 0.5)
     begin(nightly, 0)
@@ -181,7 +181,7 @@ def test_record_that_comes_after_its_interval_was_bounded_belongs_to_the_next(ni
     assert [{"orders[0]": (0, 1)}, {"orders[0]": (1, 3)}] == [source_offsets(nightly, day) for day in (0, 1)]
 
 
-def test_backfill_mirrors_only_what_its_interval_lacks(nightly: World):
+def test_backfill_mirrors_only_what_its_interval_lacks(nightly: World) -> None:
     """The goal is the interval's end; an interval that is copied, or empty, starts nothing."""
     produce(nightly, P0, 0.1, 0.2, 2.1)
     produce(nightly, P1, 2.2)
@@ -197,7 +197,7 @@ def test_backfill_mirrors_only_what_its_interval_lacks(nightly: World):
     assert {P0: 3, P1: 1, AUDIT: 0} == nightly.run.plan_offsets().goals
 
 
-def test_backfill_outside_the_window_answers_what_is_copied(nightly: World, monkeypatch: pytest.MonkeyPatch):
+def test_backfill_outside_the_window_answers_what_is_copied(nightly: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """By day nothing is started: what is not copied yet is not verifiable, and the finding says why."""
     produce(nightly, P0, 0.1, 1.1)
     begin(nightly, 0)
@@ -211,7 +211,9 @@ def test_backfill_outside_the_window_answers_what_is_copied(nightly: World, monk
     assert 0 == nightly.run.evidence.require(Kind.PLAN)["offsets_to_copy"]
 
 
-def test_backfill_outside_the_window_mirrors_if_its_conf_says_so(nightly: World, monkeypatch: pytest.MonkeyPatch):
+def test_backfill_outside_the_window_mirrors_if_its_conf_says_so(
+    nightly: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The window is lifted for this run alone."""
     produce(nightly, P0, 0.1)
     now_is(monkeypatch, BY_DAY)
@@ -222,7 +224,7 @@ def test_backfill_outside_the_window_mirrors_if_its_conf_says_so(nightly: World,
     assert 1 == nightly.run.evidence.require(Kind.PLAN)["offsets_to_copy"]
 
 
-def test_answer_that_was_not_good_is_replaced(nightly: World, monkeypatch: pytest.MonkeyPatch):
+def test_answer_that_was_not_good_is_replaced(nightly: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked again after the records were copied, the interval is good and the ledger holds the newer answer."""
     produce(nightly, P0, 0.1)
     now_is(monkeypatch, BY_DAY)
@@ -237,7 +239,7 @@ def test_answer_that_was_not_good_is_replaced(nightly: World, monkeypatch: pytes
     assert 2 == len(entries(nightly, "interval-answered"))
 
 
-def test_pending_windows_are_validated_by_the_backfill(nightly: World):
+def test_pending_windows_are_validated_by_the_backfill(nightly: World) -> None:
     """What a run copied and did not judge is measured by the next, a backfill too, and then answered."""
     produce(nightly, P0, 0.1, 1.1)
     begin(nightly, 5, "scheduled")
@@ -257,7 +259,7 @@ def test_pending_windows_are_validated_by_the_backfill(nightly: World):
     assert 1 == len(entries(nightly, "judged"))
 
 
-def test_bad_windows_outside_the_interval_fail_the_run_that_measured_them(nightly: World):
+def test_bad_windows_outside_the_interval_fail_the_run_that_measured_them(nightly: World) -> None:
     """What a run found wrong it tells, also where its own interval has no records."""
     produce(nightly, P0, 3.5)
     begin(nightly, 3)
@@ -273,7 +275,7 @@ def test_bad_windows_outside_the_interval_fail_the_run_that_measured_them(nightl
     assert {} == source_offsets(nightly, 0)
 
 
-def test_bad_windows_fail_the_backfills_over_them(nightly: World):
+def test_bad_windows_fail_the_backfills_over_them(nightly: World) -> None:
     """The run that measured them, and every later one whose interval they hold; for any other they are a warning."""
     produce(nightly, P0, 3.5)
     begin(nightly, 3)
@@ -285,7 +287,7 @@ def test_bad_windows_fail_the_backfills_over_them(nightly: World):
     assert "WARN" == backfill(nightly, 0)["verdict"]
 
 
-def test_interval_that_the_source_deleted_is_answered_from_the_ledger(nightly: World):
+def test_interval_that_the_source_deleted_is_answered_from_the_ledger(nightly: World) -> None:
     """Bounded and judged before the deletion it stays good; never bounded, it is not verifiable."""
     copied_once(nightly)
     backfill(nightly, 2)
@@ -297,7 +299,7 @@ def test_interval_that_the_source_deleted_is_answered_from_the_ledger(nightly: W
         backfill(nightly, 0)
 
 
-def test_gap_elsewhere_refuses_only_a_run_that_must_mirror(nightly: World):
+def test_gap_elsewhere_refuses_only_a_run_that_must_mirror(nightly: World) -> None:
     """What is copied is answered, with the gap as a warning; what is lost cannot be copied."""
     produce(nightly, P0, 0.1)
     produce(nightly, P1, 0.1)
@@ -313,7 +315,7 @@ def test_gap_elsewhere_refuses_only_a_run_that_must_mirror(nightly: World):
         do(nightly, *BEFORE_START)
 
 
-def test_backfill_without_an_interval_is_refused(nightly: World):
+def test_backfill_without_an_interval_is_refused(nightly: World) -> None:
     """A file that has lost its schedule has no intervals to answer for."""
     begin(nightly, 0)
     file = nightly.migrations / "shop.yaml"
@@ -323,7 +325,7 @@ def test_backfill_without_an_interval_is_refused(nightly: World):
         do(nightly, *BEFORE_START)
 
 
-def test_run_without_anything_new_adds_no_judgement(nightly: World):
+def test_run_without_anything_new_adds_no_judgement(nightly: World) -> None:
     """A night in which nothing came leaves no empty judgement behind."""
     begin(nightly, 5, "scheduled")
     with pytest.MonkeyPatch.context() as patch:
@@ -335,7 +337,7 @@ def test_run_without_anything_new_adds_no_judgement(nightly: World):
     assert [] == entries(nightly, "judged")
 
 
-def test_windows_that_were_not_measured_stay_pending(nightly: World):
+def test_windows_that_were_not_measured_stay_pending(nightly: World) -> None:
     """A run that measured nothing judges nothing: the interval is copied and not validated; the next run does it."""
     produce(nightly, P0, 0.1)
     begin(nightly, 0)
@@ -351,7 +353,7 @@ def test_windows_that_were_not_measured_stay_pending(nightly: World):
     assert [1] == [g.number for g in nightly.run.ledger.read().pending_generations]
 
 
-def test_report_names_the_interval(nightly: World):
+def test_report_names_the_interval(nightly: World) -> None:
     """The first line says which records the verdict is about; run.json holds start and end."""
     copied_once(nightly)
     backfill(nightly, 1)

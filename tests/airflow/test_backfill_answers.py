@@ -47,7 +47,7 @@ def answer(world: World) -> str:
     return str(do(world, JudgeOperator)["verdict"])
 
 
-def test_backfill_that_waited_until_its_window_was_over_only_answers(world: World, clock: FakeClock):
+def test_backfill_that_waited_until_its_window_was_over_only_answers(world: World, clock: FakeClock) -> None:
     """It goes by the time at which it has the reservation: nothing is planned, created or started any more."""
     produce(world, day=1)
     begin(world, clock, run_type="backfill")
@@ -62,7 +62,7 @@ def test_backfill_that_waited_until_its_window_was_over_only_answers(world: Worl
     assert {} == world.target.topics
 
 
-def test_backfill_that_did_not_get_through_does_not_say_that_it_did_not_start(world: World, clock: FakeClock):
+def test_backfill_that_did_not_get_through_does_not_say_that_it_did_not_start(world: World, clock: FakeClock) -> None:
     """Where MirrorMaker ran until the window's end, the finding blames no window for a start that there was."""
     produce(world, day=1)
     produce(world, day=1)
@@ -90,7 +90,7 @@ def copied_in_one_night(world: World, clock: FakeClock) -> None:
     world.task_instance.run_states["scheduled__2"] = "success"
 
 
-def test_answer_is_written_under_the_reservation(world: World, clock: FakeClock):
+def test_answer_is_written_under_the_reservation(world: World, clock: FakeClock) -> None:
     """While another run acts, a cleared `judge` puts no answer into the ledger."""
     copied_in_one_night(world, clock)
     begin(world, clock, day=1, run_type="backfill")
@@ -120,7 +120,7 @@ def recreate_source(world: World) -> None:
 )
 def test_what_refuses_a_copy_is_a_warning_to_one_that_only_answers(
     world: World, clock: FakeClock, change: Callable[[World], None], code: str
-):
+) -> None:
     """The ledger knows what became of the records, whatever would be in the way of copying more."""
     copied_in_one_night(world, clock)
     change(world)

@@ -84,12 +84,12 @@ def check_all(
         listener.accept()
 
 
-def test_there_are_enough():
+def test_there_are_enough() -> None:
     """The table holds the cases of the review, and as many more."""
     assert len(ALL) >= 60
 
 
-def test_preflight(real: World, monkeypatch: pytest.MonkeyPatch, listener: socket.socket):
+def test_preflight(real: World, monkeypatch: pytest.MonkeyPatch, listener: socket.socket) -> None:
     """Preflight names the connection beside what the other checks find."""
     reached(real, monkeypatch)
     del real.connections["spark"]
@@ -107,7 +107,7 @@ def test_preflight(real: World, monkeypatch: pytest.MonkeyPatch, listener: socke
     assert "SPARK_CONNECTION_MISSING" in told
 
 
-def test_rollback(scene: World, monkeypatch: pytest.MonkeyPatch, listener: socket.socket):
+def test_rollback(scene: World, monkeypatch: pytest.MonkeyPatch, listener: socket.socket) -> None:
     """A rollback whose connection changed after preflight refuses where it first needs the source."""
     do(scene, TranslateOffsetsOperator)
     cut_over(scene)
@@ -125,7 +125,7 @@ def test_rollback(scene: World, monkeypatch: pytest.MonkeyPatch, listener: socke
     check_all(refuse, monkeypatch, listener)
 
 
-def test_validation(world: World, monkeypatch: pytest.MonkeyPatch, listener: socket.socket):
+def test_validation(world: World, monkeypatch: pytest.MonkeyPatch, listener: socket.socket) -> None:
     """A validation refuses before Spark is given any login."""
     copied(world)
     monkeypatch.setenv("AIRFLOW_CONN_NEW_KAFKA", GOOD)
@@ -142,7 +142,7 @@ def test_validation(world: World, monkeypatch: pytest.MonkeyPatch, listener: soc
 
 def test_waves(
     tmp_path: object, monkeypatch: pytest.MonkeyPatch, listener: socket.socket, capsys: pytest.CaptureFixture[str]
-):
+) -> None:
     """`waves` ends with exit code 3 and the finding."""
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__MIGRATIONS_FOLDER", str(tmp_path))
     monkeypatch.setenv("AIRFLOW_CONN_NEW_KAFKA", GOOD)
@@ -156,7 +156,7 @@ def test_waves(
 
 def test_decommission(
     scene: World, monkeypatch: pytest.MonkeyPatch, listener: socket.socket, capsys: pytest.CaptureFixture[str]
-):
+) -> None:
     """`decommission` ends with exit code 3 and the finding, whichever side it is of."""
     do(scene, TranslateOffsetsOperator)
     cut_over(scene)
@@ -169,7 +169,7 @@ def test_decommission(
     check_all(refuse, monkeypatch, listener)
 
 
-def test_sensor(monkeypatch: pytest.MonkeyPatch, listener: socket.socket):
+def test_sensor(monkeypatch: pytest.MonkeyPatch, listener: socket.socket) -> None:
     """The trigger of the lag sensor ends with an event that holds the finding, and the sensor tells it."""
     sensor = ConsumerGroupLagSensor(task_id="lag", kafka_conn_id="old_kafka", group_ids=["shop"])
     trigger = ConsumerGroupLagTrigger(
@@ -191,13 +191,13 @@ def test_sensor(monkeypatch: pytest.MonkeyPatch, listener: socket.socket):
     check_all(refuse, monkeypatch, listener)
 
 
-def test_missing_connection(monkeypatch: pytest.MonkeyPatch):
+def test_missing_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection that does not exist has a code of its own."""
     with pytest.raises(connections.Refused, match="CONNECTION_MISSING · connection nowhere: found no such connection"):
         connection_config("nowhere")
 
 
-def test_good_connections_pass(monkeypatch: pytest.MonkeyPatch):
+def test_good_connections_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is right is taken; what the migration file allows as well."""
     insecure = {**LOGIN, "bootstrap.servers": "[::1]:9092, b:2", "security.protocol": "SASL_PLAINTEXT"}
     monkeypatch.setenv("AIRFLOW_CONN_OLD_KAFKA", json.dumps({"conn_type": "kafka", "extra": insecure}))

@@ -80,7 +80,7 @@ def compact_last_copied(world: World) -> None:
 )
 def test_next_run_starts_only_where_the_last_one_stopped(
     copied: World, change: Callable[[World], None], codes: list[str]
-):
+) -> None:
     """Positions that are gone, lower or higher, another source topic and a gap are refused; a compacted or deleted
     record that was copied is no alarm.
     """
@@ -90,7 +90,7 @@ def test_next_run_starts_only_where_the_last_one_stopped(
     assert (not codes) == copied.host.status().is_running
 
 
-def test_recreated_source_is_found_out_without_topic_ids(world: World):
+def test_recreated_source_is_found_out_without_topic_ids(world: World) -> None:
     """Old brokers give no ids, and with more records than before every offset looks well: the record tells."""
     world.source.topics["orders"].topic_id = ""
     world.source.produce("orders", 0, *RECORDS)
@@ -105,7 +105,7 @@ def test_recreated_source_is_found_out_without_topic_ids(world: World):
         do(world, *BEFORE_START)
 
 
-def test_record_deleted_while_it_is_read_is_no_sign(copied: World, monkeypatch: pytest.MonkeyPatch):
+def test_record_deleted_while_it_is_read_is_no_sign(copied: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """What retention takes between two questions to the source does not make it another topic."""
     real = copied.source.records_at
 
@@ -119,7 +119,7 @@ def test_record_deleted_while_it_is_read_is_no_sign(copied: World, monkeypatch: 
     assert [] == refused(copied)
 
 
-def test_marker_behind_the_last_position_may_be_deleted(world: World):
+def test_marker_behind_the_last_position_may_be_deleted(world: World) -> None:
     """Regression: a transaction marker that nobody copies was taken for a lost record when retention took it."""
     world.source.produce("orders", 0, *RECORDS)
     world.source.leave_holes("orders", 0, 2)
@@ -134,7 +134,7 @@ def test_marker_behind_the_last_position_may_be_deleted(world: World):
     assert 6 == world.run.ledger.read().generations[-1].start.mirror_positions[P0]
 
 
-def test_state_of_an_earlier_migration_is_refused_with_its_reset(world: World):
+def test_state_of_an_earlier_migration_is_refused_with_its_reset(world: World) -> None:
     """Before the first copy there must be no position: from it the copy would begin in the middle, and say nothing."""
     store_position(world, 2)
     world.source.produce("orders", 0, *RECORDS)
@@ -144,7 +144,7 @@ def test_state_of_an_earlier_migration_is_refused_with_its_reset(world: World):
     assert world.run.engine.reset_command() in str(refusal.value)
 
 
-def test_topic_that_is_gone_from_the_target_is_refused(world: World):
+def test_topic_that_is_gone_from_the_target_is_refused(world: World) -> None:
     """Right before the start every topic must be there; MirrorMaker 1 would wait for it for ever, in silence."""
     world.source.produce("orders", 0, *RECORDS)
     do(world, *BEFORE_START)
@@ -170,7 +170,7 @@ def engine(world: World, monkeypatch: pytest.MonkeyPatch) -> LossyEngine:
     return made
 
 
-def test_lossy_mirrormaker_is_killed_and_its_position_not_certified(world: World, engine: LossyEngine):
+def test_lossy_mirrormaker_is_killed_and_its_position_not_certified(world: World, engine: LossyEngine) -> None:
     """An orderly end would store positions beyond lost records; the certificate says to begin where it began."""
     stop = world.run.ledger.read().last_stop
 
@@ -180,7 +180,7 @@ def test_lossy_mirrormaker_is_killed_and_its_position_not_certified(world: World
     assert [] == engine.rewinds
 
 
-def test_position_is_set_back_by_the_next_start_and_only_then(world: World, engine: LossyEngine):
+def test_position_is_set_back_by_the_next_start_and_only_then(world: World, engine: LossyEngine) -> None:
     """Neither the stop nor the plan writes; the start does, before the process lives."""
     do(world, *BEFORE_START)
     assert [] == engine.rewinds
@@ -197,7 +197,7 @@ def test_position_is_set_back_by_the_next_start_and_only_then(world: World, engi
     assert (1, 4) == (len(engine.rewinds), world.run.ledger.read().generations[-1].start.mirror_positions[P0])
 
 
-def test_refused_start_sets_nothing_back(world: World, engine: LossyEngine):
+def test_refused_start_sets_nothing_back(world: World, engine: LossyEngine) -> None:
     """What forbids the start is found out before anything is changed, also a position that somebody moved."""
     do(world, *BEFORE_START)
     engine.positions[P0] = 2
@@ -207,7 +207,7 @@ def test_refused_start_sets_nothing_back(world: World, engine: LossyEngine):
     assert [] == engine.rewinds
 
 
-def test_killed_member_is_waited_for(world: World, engine: LossyEngine):
+def test_killed_member_is_waited_for(world: World, engine: LossyEngine) -> None:
     """While the killed process counts as a member nothing starts, and the task is tried again."""
     do(world, *BEFORE_START)
     engine.is_held = True
@@ -221,7 +221,7 @@ def test_killed_member_is_waited_for(world: World, engine: LossyEngine):
 
 def test_position_that_was_set_back_by_a_start_cut_short_stays(
     world: World, engine: LossyEngine, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     """Tried again after a crash, the start finds the position where it wants it, and writes nothing more."""
     do(world, *BEFORE_START)
     with monkeypatch.context() as patch:
@@ -234,7 +234,7 @@ def test_position_that_was_set_back_by_a_start_cut_short_stays(
     assert (1, 0) == (len(engine.rewinds), engine.positions[P0])
 
 
-def test_source_topic_that_was_gone_at_the_stop_is_refused_when_it_comes_back(world: World):
+def test_source_topic_that_was_gone_at_the_stop_is_refused_when_it_comes_back(world: World) -> None:
     """Regression: it was left out of the certificate, and its first records were left out when it was made anew."""
     copied_three(world)
     world.source.delete_topics(["orders"])
@@ -248,7 +248,7 @@ def test_source_topic_that_was_gone_at_the_stop_is_refused_when_it_comes_back(wo
         do(world, *BEFORE_START)
 
 
-def test_source_topic_made_anew_under_a_running_mirrormaker_is_another(world: World):
+def test_source_topic_made_anew_under_a_running_mirrormaker_is_another(world: World) -> None:
     """Regression: the certificate took the id of the new topic, so the next start found nothing wrong."""
     copied_three(world)
     world.source.delete_topics(["orders"])
@@ -261,7 +261,7 @@ def test_source_topic_made_anew_under_a_running_mirrormaker_is_another(world: Wo
         do(world, *BEFORE_START)
 
 
-def test_target_topic_that_was_gone_at_the_stop_is_refused_when_it_is_made_anew(world: World):
+def test_target_topic_that_was_gone_at_the_stop_is_refused_when_it_is_made_anew(world: World) -> None:
     """Regression: its end was certified as 0, and the next run copied the rest into an empty topic."""
     copied_three(world)
     world.target.delete_topics(["orders"])
@@ -280,7 +280,7 @@ def copied_three(world: World) -> None:
     mirror(world, {P0: 3})
 
 
-def test_generation_that_nobody_waits_for_is_not_started(world: World):
+def test_generation_that_nobody_waits_for_is_not_started(world: World) -> None:
     """Regression: the thread of a cancelled watch went on and started a generation after the stop."""
     world.source.produce("orders", 0, *RECORDS)
     do(world, *BEFORE_START)
@@ -292,7 +292,7 @@ def test_generation_that_nobody_waits_for_is_not_started(world: World):
     assert ((), 0) == (world.run.ledger.read().generations, world.host.last)
 
 
-def test_records_sent_before_a_kill_are_in_both_windows(world: World):
+def test_records_sent_before_a_kill_are_in_both_windows(world: World) -> None:
     """A killed generation copied further than its position: its window says so; the next begins at the position."""
     copied_three(world)
     world.target.produce("orders", 0, RECORDS[3])

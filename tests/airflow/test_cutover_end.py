@@ -31,7 +31,7 @@ from tests.airflow.running import BEFORE_START, do, finish, validated
 pytestmark = pytest.mark.airflow
 
 
-def test_confirm_writes_the_ledger_and_says_what_is_next(scene: World):
+def test_confirm_writes_the_ledger_and_says_what_is_next(scene: World) -> None:
     """The ledger says cut over, with the groups that moved; the next steps are evidence."""
     summary = cut_over(scene)
 
@@ -45,7 +45,7 @@ def test_confirm_writes_the_ledger_and_says_what_is_next(scene: World):
     assert any("`new_kafka`" in step for step in scene.run.evidence.require(Kind.CUTOVER)["next_steps"])
 
 
-def test_confirm_sends_an_asset_event_per_topic(scene: World):
+def test_confirm_sends_an_asset_event_per_topic(scene: World) -> None:
     """Every topic has an event on its own asset, through the alias that the task list can name without the file."""
     approved(scene)
     do(scene, SyncOffsetsOperator)
@@ -57,7 +57,7 @@ def test_confirm_sends_an_asset_event_per_topic(scene: World):
     assert {"kafka_migration__shop"} == {event.source_alias_name for event in events}
 
 
-def test_after_the_cutover_only_validate_is_allowed(scene: World):
+def test_after_the_cutover_only_validate_is_allowed(scene: World) -> None:
     """A run that would mirror or move again is refused before it reserves; reading the copy is not."""
     cut_over(scene)
     scene.target.produce("orders", 0, (b"new", b"v"))
@@ -81,7 +81,7 @@ DONE = dict.fromkeys(STEPS, "success")
 
 
 @pytest.mark.parametrize(("is_active", "outcome"), [(False, "success"), (True, "partly done")])
-def test_finish_tells_done_from_partly_done(scene: World, is_active: bool, outcome: str):
+def test_finish_tells_done_from_partly_done(scene: World, is_active: bool, outcome: str) -> None:
     """A cutover that left a group behind is green and says that it is done in part; the report names the group."""
     if is_active:
         scene.target.join("billing")
@@ -100,7 +100,7 @@ def test_finish_tells_done_from_partly_done(scene: World, is_active: bool, outco
     assert ("GROUP_ACTIVE" in report) == is_active
 
 
-def test_group_that_never_committed_is_not_left_behind(scene: World):
+def test_group_that_never_committed_is_not_left_behind(scene: World) -> None:
     """A group without any offset has nothing to move: the cutover is done, not done in part."""
     scene.source.commit("archive", {})
 
@@ -108,7 +108,7 @@ def test_group_that_never_committed_is_not_left_behind(scene: World):
     assert finish(scene, **DONE)["outcome"] == "success"
 
 
-def test_finish_forgives_what_the_mode_skips(world: World):
+def test_finish_forgives_what_the_mode_skips(world: World) -> None:
     """In a rehearsal the moving steps are skipped and the run is green; a skipped plan is not forgiven."""
     world.params = {"mode": "rehearse"}
     do(world, PreflightOperator, ReserveOperator)
@@ -119,7 +119,7 @@ def test_finish_forgives_what_the_mode_skips(world: World):
         finish(world, **(states | {"plan_offsets": "skipped"}))
 
 
-def test_rehearsal_touches_no_group(scene: World):
+def test_rehearsal_touches_no_group(scene: World) -> None:
     """A rehearsal plans every group and leaves both sides as they were."""
     scene.params = {"mode": "rehearse"}
     source = {name: dict(group.commits) for name, group in scene.source.groups.items()}

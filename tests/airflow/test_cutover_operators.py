@@ -43,7 +43,7 @@ def codes(world: World) -> list[str]:
 
 @pytest.mark.parametrize("mode", ["sync", "validate", "rehearse"])
 @pytest.mark.parametrize("operator", [ApproveOperator, SyncOffsetsOperator, ConfirmCutoverOperator])
-def test_only_a_cutover_asks_and_writes(world: World, asked: list[Any], operator: Any, mode: str):
+def test_only_a_cutover_asks_and_writes(world: World, asked: list[Any], operator: Any, mode: str) -> None:
     """In any other mode the steps that move groups skip themselves before they look at anything."""
     world.params = {"mode": mode}
 
@@ -53,7 +53,7 @@ def test_only_a_cutover_asks_and_writes(world: World, asked: list[Any], operator
     assert [] == asked
 
 
-def test_asks_with_the_plan_and_without_a_default(scene: World, asked: list[dict[str, Any]]):
+def test_asks_with_the_plan_and_without_a_default(scene: World, asked: list[dict[str, Any]]) -> None:
     """The question shows the plan as it is, has no default, and its digest was recorded before it was asked."""
     do(scene, PlanOffsetsOperator)
     with pytest.raises(TaskAwaitingInput) as waiting:
@@ -68,7 +68,7 @@ def test_asks_with_the_plan_and_without_a_default(scene: World, asked: list[dict
     assert plan["digest"] == scene.run.evidence.require(Kind.APPROVE)["digest"]
 
 
-def test_asks_the_approvers_of_the_file_within_its_time(scene: World, asked: list[dict[str, Any]]):
+def test_asks_the_approvers_of_the_file_within_its_time(scene: World, asked: list[dict[str, Any]]) -> None:
     """Approvers and time limit are those of the frozen file."""
     configure(scene, "  approvers: [grace]\n  approval_time_limit: 5m\n")
     do(scene, PlanOffsetsOperator)
@@ -79,7 +79,7 @@ def test_asks_the_approvers_of_the_file_within_its_time(scene: World, asked: lis
     assert waiting.value.timeout.total_seconds() == 300
 
 
-def test_approval_is_recorded(scene: World):
+def test_approval_is_recorded(scene: World) -> None:
     """Who approved what and when is evidence."""
     do(scene, PlanOffsetsOperator)
     ask(scene)
@@ -94,7 +94,7 @@ def test_approval_is_recorded(scene: World):
 
 
 @pytest.mark.parametrize(("option", "code"), [("Reject", "APPROVAL_REFUSED"), (None, "APPROVAL_TIMED_OUT")])
-def test_no_and_no_answer_end_the_run_with_nothing_written(scene: World, option: str | None, code: str):
+def test_no_and_no_answer_end_the_run_with_nothing_written(scene: World, option: str | None, code: str) -> None:
     """A rejection and a time-out fail the task, say that nothing was written, and open nothing below it."""
     do(scene, PlanOffsetsOperator)
     ask(scene)
@@ -110,7 +110,7 @@ def test_no_and_no_answer_end_the_run_with_nothing_written(scene: World, option:
     assert {} == target_offsets(scene)
 
 
-def test_same_plan_is_asked_about_again(scene: World, asked: list[Any]):
+def test_same_plan_is_asked_about_again(scene: World, asked: list[Any]) -> None:
     """A retried or cleared question about the same plan is asked anew, and only the new answer counts."""
     approved(scene)
     scene.dag_run.clear_number = 1
@@ -122,7 +122,7 @@ def test_same_plan_is_asked_about_again(scene: World, asked: list[Any]):
         do(scene, SyncOffsetsOperator)
 
 
-def test_changed_plan_is_not_asked_about(scene: World, asked: list[Any]):
+def test_changed_plan_is_not_asked_about(scene: World, asked: list[Any]) -> None:
     """A plan that was cleared and came out otherwise is refused: Airflow would show the first plan's text."""
     approved(scene)
     scene.source.commit("reporting", {P0: 2})
@@ -138,7 +138,7 @@ def test_changed_plan_is_not_asked_about(scene: World, asked: list[Any]):
     assert {} == target_offsets(scene)
 
 
-def test_cutover_that_moves_no_group_is_not_asked_about(scene: World, asked: list[Any]):
+def test_cutover_that_moves_no_group_is_not_asked_about(scene: World, asked: list[Any]) -> None:
     """When every group must be left out, the run is refused before anybody is asked."""
     for group in ("billing", "reporting"):
         scene.target.join(group)
@@ -150,7 +150,7 @@ def test_cutover_that_moves_no_group_is_not_asked_about(scene: World, asked: lis
     assert [] == asked
 
 
-def test_four_eyes(scene: World):
+def test_four_eyes(scene: World) -> None:
     """Where the file asks for it, the one who triggered the run cannot approve it, not even past approve."""
     configure(scene, "  four_eyes: true\n")
     do(scene, PlanOffsetsOperator)
@@ -167,7 +167,7 @@ def test_four_eyes(scene: World):
     assert do(scene, SyncOffsetsOperator)["moved"] == ["billing", "reporting"]
 
 
-def test_writes_what_was_approved(scene: World):
+def test_writes_what_was_approved(scene: World) -> None:
     """Every planned group stands at its translated offsets with the source's metadata, and is read back."""
     approved(scene)
 
@@ -179,7 +179,7 @@ def test_writes_what_was_approved(scene: World):
     assert result["groups"][0]["read_back"] == {"orders": {"0": 3, "1": 1}}
 
 
-def test_saves_both_sides_before_the_first_write(scene: World, monkeypatch: pytest.MonkeyPatch):
+def test_saves_both_sides_before_the_first_write(scene: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """What stood on both sides is saved before anything is written, for a person and for Kafka's own tool."""
     scene.target.commit("billing", {P0: 0, TopicPartition("elsewhere", 0): 9})
     approved(scene)
@@ -232,7 +232,9 @@ def _new_group(world: World) -> None:
         (_new_group, "group late: new"),
     ],
 )
-def test_anything_new_after_the_approval_writes_nothing(scene: World, change: Callable[[World], None], text: str):
+def test_anything_new_after_the_approval_writes_nothing(
+    scene: World, change: Callable[[World], None], text: str
+) -> None:
     """A record, a commit, a foreign write, a member or a group after the approval: refused, with what changed."""
     approved(scene)
     change(scene)
@@ -245,7 +247,7 @@ def test_anything_new_after_the_approval_writes_nothing(scene: World, change: Ca
     assert scene.run.evidence.newest(Kind.OFFSETS_BEFORE) is None
 
 
-def test_no_approval_writes_nothing(scene: World):
+def test_no_approval_writes_nothing(scene: World) -> None:
     """A task set to success by hand is no approval."""
     do(scene, PlanOffsetsOperator)
 
@@ -254,7 +256,7 @@ def test_no_approval_writes_nothing(scene: World):
 
 
 @pytest.mark.parametrize("operator", [ApproveOperator, SyncOffsetsOperator, ConfirmCutoverOperator])
-def test_another_runs_reservation_stops_every_step(scene: World, operator: Any):
+def test_another_runs_reservation_stops_every_step(scene: World, operator: Any) -> None:
     """While another run holds the reservation, nothing is asked, written or confirmed."""
     approved(scene)
     if operator is ConfirmCutoverOperator:
@@ -269,7 +271,7 @@ def test_another_runs_reservation_stops_every_step(scene: World, operator: Any):
     assert scene.run.ledger.read().phase is Phase.SYNCING
 
 
-def test_cleared_step_takes_the_reservation_that_its_run_had_freed(scene: World):
+def test_cleared_step_takes_the_reservation_that_its_run_had_freed(scene: World) -> None:
     """Cleared after the run's end, a step may come before the cleared reserve does."""
     approved(scene)
     scene.host.release(scene.run.identity.holder)
@@ -280,7 +282,7 @@ def test_cleared_step_takes_the_reservation_that_its_run_had_freed(scene: World)
     assert scene.host.status().holder == scene.run.identity.holder
 
 
-def test_group_active_on_the_target_is_left_behind(scene: World):
+def test_group_active_on_the_target_is_left_behind(scene: World) -> None:
     """A group that the plan left out is not written, the others are, and the result says so."""
     scene.target.join("billing", "app-7", "/10.0.0.7")
     approved(scene)
@@ -304,7 +306,7 @@ def _before_write(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> N
     monkeypatch.setattr(RunEvidence, "publish", and_act)
 
 
-def test_member_that_joins_right_before_the_write_is_respected(scene: World, monkeypatch: pytest.MonkeyPatch):
+def test_member_that_joins_right_before_the_write_is_respected(scene: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """State is read again right before each write: a group that became active is refused, the others move."""
     approved(scene)
     _before_write(monkeypatch, lambda: scene.target.join("billing"))
@@ -315,7 +317,7 @@ def test_member_that_joins_right_before_the_write_is_respected(scene: World, mon
     assert ["GROUP_ACTIVE"] == [w["code"] for w in scene.run.evidence.require(Kind.OFFSETS_RESULT)["warnings"]]
 
 
-def test_offsets_that_somebody_else_wrote_are_respected(scene: World, monkeypatch: pytest.MonkeyPatch):
+def test_offsets_that_somebody_else_wrote_are_respected(scene: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A group whose target offsets are no longer those recorded before is refused."""
     approved(scene)
     _before_write(monkeypatch, lambda: scene.target.commit("billing", {P0: 2}))
@@ -327,7 +329,7 @@ def test_offsets_that_somebody_else_wrote_are_respected(scene: World, monkeypatc
     assert ["TARGET_OFFSETS_CHANGED"] == [f["code"] for f in result["left_behind"]["billing"]]
 
 
-def test_nothing_moved_fails(scene: World, monkeypatch: pytest.MonkeyPatch):
+def test_nothing_moved_fails(scene: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """When groups were planned and none moved, the task fails with each group's reason and the run is not cut over."""
     approved(scene)
     denied = Refused([Finding(Code.OFFSETS_NOT_WRITTEN, "group", "denied", "written", "Ask the admin.")])
@@ -340,7 +342,7 @@ def test_nothing_moved_fails(scene: World, monkeypatch: pytest.MonkeyPatch):
     assert {} == target_offsets(scene)
 
 
-def test_lost_answer_whose_effect_is_seen_is_moved(scene: World, monkeypatch: pytest.MonkeyPatch):
+def test_lost_answer_whose_effect_is_seen_is_moved(scene: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A write without an answer counts as moved when it can be read back."""
     approved(scene)
     write = scene.target.alter_offsets
@@ -354,7 +356,7 @@ def test_lost_answer_whose_effect_is_seen_is_moved(scene: World, monkeypatch: py
     assert do(scene, SyncOffsetsOperator)["moved"] == ["billing", "reporting"]
 
 
-def test_unknown_outcome_stops_for_a_person(scene: World, monkeypatch: pytest.MonkeyPatch):
+def test_unknown_outcome_stops_for_a_person(scene: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A write without an answer and without an effect may still come: recorded as unknown, and never retried."""
     approved(scene)
     write = scene.target.alter_offsets
@@ -376,7 +378,7 @@ def test_unknown_outcome_stops_for_a_person(scene: World, monkeypatch: pytest.Mo
     assert {"moved": ["billing", "reporting"], "partly": False} == do(scene, SyncOffsetsOperator)
 
 
-def test_each_of_many_groups_is_accounted_for(scene: World):
+def test_each_of_many_groups_is_accounted_for(scene: World) -> None:
     """Of hundreds of groups some are active, some denied by the broker, some never committed: none is lost sight of."""
     names = [f"group-{number:03}" for number in range(300)]
     for name in names:

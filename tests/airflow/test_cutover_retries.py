@@ -67,7 +67,9 @@ EXPECTED_END = {
 
 @pytest.mark.parametrize("number", [1, 2])
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_killed_between_writes_and_tried_again(scene: World, monkeypatch: pytest.MonkeyPatch, number: int, when: str):
+def test_killed_between_writes_and_tried_again(
+    scene: World, monkeypatch: pytest.MonkeyPatch, number: int, when: str
+) -> None:
     """Wherever the process dies between two groups, another try comes to the same end, from the same saved offsets."""
     approved(scene)
     with monkeypatch.context() as patch:
@@ -96,7 +98,7 @@ def test_killed_between_writes_and_tried_again(scene: World, monkeypatch: pytest
 )
 def test_killed_around_any_document_and_tried_again(
     scene: World, monkeypatch: pytest.MonkeyPatch, document: str, when: str
-):
+) -> None:
     """Wherever the process dies from plan to confirm, the task tried again comes to the same end."""
     killed: list[str] = []
     writing, name = (ledger_store, "create_whole") if document == "ledger" else (evidence, "write_whole")
@@ -131,7 +133,7 @@ def _do_step(world: World, step: Any) -> None:
         do(world, step)
 
 
-def test_earlier_try_that_wrote_is_not_denied(scene: World, monkeypatch: pytest.MonkeyPatch):
+def test_earlier_try_that_wrote_is_not_denied(scene: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the clusters change after a first write, the refusal does not say that nothing was written."""
     approved(scene)
     with monkeypatch.context() as patch:

@@ -31,13 +31,13 @@ def scene(world: World, monkeypatch: pytest.MonkeyPatch) -> Scene:
     return started(world, monkeypatch, {"mode": "cutover"})
 
 
-def test_cutover_starts_mirrormaker_with_nothing_to_copy(scene: Scene):
+def test_cutover_starts_mirrormaker_with_nothing_to_copy(scene: Scene) -> None:
     """Records may arrive until the fence is proved, so MirrorMaker runs even at lag 0."""
     assert scene.world.run.evidence.require(Kind.PLAN)["offsets_to_copy"] == 0
     assert scene.world.host.status().is_running
 
 
-def test_near_then_fence_then_drain(scene: Scene):
+def test_near_then_fence_then_drain(scene: Scene) -> None:
     """The producers are told to stop when the copy is near, and what they wrote until then is drained."""
 
     def script(now: Scene) -> None:
@@ -59,7 +59,7 @@ def test_near_then_fence_then_drain(scene: Scene):
     assert scene.world.host.processes[1].renewals == len(scene.log.infos)
 
 
-def test_announcement_is_a_warning_and_evidence(scene: Scene):
+def test_announcement_is_a_warning_and_evidence(scene: Scene) -> None:
     """Who has to stop what, and until when, stands in the log at WARNING and in the evidence."""
     watch(scene)
     announced = scene.world.run.evidence.of_attempt(Kind.WATCH)[0]
@@ -77,7 +77,7 @@ def test_announcement_is_a_warning_and_evidence(scene: Scene):
     )
 
 
-def test_people_are_told_to_stop_the_producers(scene: Scene, monkeypatch: pytest.MonkeyPatch):
+def test_people_are_told_to_stop_the_producers(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the announcement an alert goes out, once, beside the polls; a restarted triggerer sends no other."""
     sent = with_alerts(scene.world)
     # What the run froze is from before.
@@ -96,7 +96,7 @@ ProducerId ProducerEpoch LatestCoordinatorEpoch LastSequence LastTimestamp Curre
 """
 
 
-def test_producer_that_goes_on_is_refused(scene: Scene):
+def test_producer_that_goes_on_is_refused(scene: Scene) -> None:
     """After `fence_wait` the topic that still moves is named, and who writes; the copy is not called proved."""
 
     def script(now: Scene) -> None:
@@ -117,7 +117,7 @@ def test_producer_that_goes_on_is_refused(scene: Scene):
     assert [event["findings"][0]] == event["findings"]
 
 
-def test_producers_are_not_told_to_stop_before_the_copy_is_near(scene: Scene):
+def test_producers_are_not_told_to_stop_before_the_copy_is_near(scene: Scene) -> None:
     """Under traffic that MirrorMaker cannot follow nobody is asked for anything; the deadline ends the watch."""
     scene.produce(100)
     scene.script = lambda now: (now.copy(), now.produce(100))[0]
@@ -127,7 +127,7 @@ def test_producers_are_not_told_to_stop_before_the_copy_is_near(scene: Scene):
     assert ([], []) == (scene.stages(), scene.log.warnings)
 
 
-def test_failed_watch_announces_nothing(scene: Scene):
+def test_failed_watch_announces_nothing(scene: Scene) -> None:
     """With MirrorMaker dead the producers are not told to stop, however near the copy is."""
     scene.world.host.dies_at_start = True
     scene.world.host.die(1)
@@ -138,7 +138,7 @@ def test_failed_watch_announces_nothing(scene: Scene):
     assert ([], []) == (scene.stages(), told)
 
 
-def test_time_of_the_announcement_survives_a_restart(scene: Scene):
+def test_time_of_the_announcement_survives_a_restart(scene: Scene) -> None:
     """A restarted triggerer reads the announcement back: the time to wait is not granted twice."""
     trigger = a_trigger(scene)
 
@@ -159,7 +159,7 @@ def test_time_of_the_announcement_survives_a_restart(scene: Scene):
     assert 2 == len([line for line in scene.log.warnings if "until 2030-01-01T00:10:00+00:00" in line])
 
 
-def test_proved_fence_survives_a_restart(scene: Scene):
+def test_proved_fence_survives_a_restart(scene: Scene) -> None:
     """A triggerer restarted while draining, even after the time to wait, goes on with the fenced ends."""
     trigger = a_trigger(scene)
 
@@ -177,7 +177,7 @@ def test_proved_fence_survives_a_restart(scene: Scene):
     assert ["announced", "fenced"] == scene.stages()
 
 
-def test_fence_that_breaks_while_draining_is_proved_again(scene: Scene):
+def test_fence_that_breaks_while_draining_is_proved_again(scene: Scene) -> None:
     """A straggler after the proof is told of, waited out, and part of the goals."""
 
     def script(now: Scene) -> None:
@@ -203,7 +203,7 @@ def _store_audit_position(scene: Scene) -> None:
     scene.world.target.produce(topics.offsets, 0, (key, json.dumps({"offset": 0}).encode()))
 
 
-def test_partition_added_during_the_fence_is_fenced_and_drained(scene: Scene):
+def test_partition_added_during_the_fence_is_fenced_and_drained(scene: Scene) -> None:
     """A partition that the plan did not know belongs to the fenced ends too."""
 
     def script(now: Scene) -> None:
@@ -218,7 +218,7 @@ def test_partition_added_during_the_fence_is_fenced_and_drained(scene: Scene):
     assert {"0": 0, "1": 0, "2": 4} == watch(scene)["goals"]["orders"]
 
 
-def test_source_that_does_not_answer_is_waited_for(scene: Scene):
+def test_source_that_does_not_answer_is_waited_for(scene: Scene) -> None:
     """While the source cannot be asked the line keeps the stage, and nothing counts as still or as moving."""
 
     def script(now: Scene) -> None:
@@ -230,7 +230,7 @@ def test_source_that_does_not_answer_is_waited_for(scene: Scene):
     assert "near, waiting, old did not answer within 20 s" in scene.log.states
 
 
-def test_cleared_run_announces_anew(scene: Scene):
+def test_cleared_run_announces_anew(scene: Scene) -> None:
     """The announcement of an earlier attempt, or of another generation, counts for nothing."""
     document = {"stage": "announced", "announced_at": "2029-12-31T00:00:00+00:00", "lag": "0"}
     scene.world.run.evidence.write(Kind.WATCH, {**document, "generation": 7})
@@ -239,7 +239,7 @@ def test_cleared_run_announces_anew(scene: Scene):
     assert (event["outcome"], event["fence"]["announced_at"]) == ("drained", "2030-01-01T00:00:00+00:00")
 
 
-def test_fenced_ends_are_what_the_stop_certifies(scene: Scene):
+def test_fenced_ends_are_what_the_stop_certifies(scene: Scene) -> None:
     """The watch's document holds fence and goals, and the stop takes the proved positions from it."""
     scene.produce(3)
     scene.script = lambda now: now.copy()
@@ -254,7 +254,7 @@ def test_fenced_ends_are_what_the_stop_certifies(scene: Scene):
     assert stop.mirror_positions[P0] == 3
 
 
-def test_stage_alone_proves_nothing(scene: Scene):
+def test_stage_alone_proves_nothing(scene: Scene) -> None:
     """A watch that never ended leaves its stages, and the stop certifies what MirrorMaker stored."""
     fenced = {"stage": "fenced", "generation": 1, "ends": {"orders": {"0": 99}}}
     scene.world.run.evidence.write(Kind.WATCH, fenced)
@@ -266,7 +266,7 @@ def test_stage_alone_proves_nothing(scene: Scene):
 
 
 @pytest.mark.parametrize("mode", ["sync", "rehearse"])
-def test_sync_proves_the_goals_of_the_plan(scene: Scene, mode: str):
+def test_sync_proves_the_goals_of_the_plan(scene: Scene, mode: str) -> None:
     """Without a cutover nobody is told to stop, and the event holds the plan's goals as proved."""
     scene.world.params["mode"] = mode
     event = watch(scene)

@@ -57,7 +57,7 @@ def reasons(world: World, after: timedelta = LATER, patience: Patience = USUAL) 
     return found
 
 
-def test_yes_when_everything_is_over(done: World):
+def test_yes_when_everything_is_over(done: World) -> None:
     """A month after a cutover of everything, with consumers on the target and none on the source, it may go."""
     assert [] == reasons(done)
 
@@ -86,7 +86,7 @@ CHANGES: dict[str, tuple[Callable[[World], Any], str]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_no_because(done: World, change: str):
+def test_no_because(done: World, change: str) -> None:
     """Each thing that is not as it must be is a reason of its own, and the only one."""
     act, expected = CHANGES[change]
     act(done)
@@ -95,7 +95,7 @@ def test_no_because(done: World, change: str):
     assert expected in reason
 
 
-def test_topic_that_is_still_mirrored(done: World):
+def test_topic_that_is_still_mirrored(done: World) -> None:
     """A topic that was added to the file after the cutover, and is copied every night, keeps the source."""
     late = TopicPartition("late", 0)
     done.source.create_topics([NewTopic("late", 1, 1, {"retention.ms": "1000"})])
@@ -106,7 +106,7 @@ def test_topic_that_is_still_mirrored(done: World):
     assert "not cut over: late" in reasons(done)
 
 
-def test_groups_that_were_left_behind(scene: World):
+def test_groups_that_were_left_behind(scene: World) -> None:
     """A group that a cutover left behind keeps the source, whatever else is true."""
     scene.source.join("reporting")
     do(scene, TranslateOffsetsOperator)
@@ -120,7 +120,7 @@ def test_groups_that_were_left_behind(scene: World):
     assert any("group reporting has commits on the source, and no cutover has moved it" in reason for reason in found)
 
 
-def test_not_before_its_time(done: World):
+def test_not_before_its_time(done: World) -> None:
     """The source must have been quiet for long enough, and the time to go back be over: as asked, or as it keeps."""
     assert ["orders, audit: cut over 1h00m ago; the source must receive no records for 24h00m"] == [
         reason for reason in reasons(done, timedelta(hours=1.001)) if "no records" in reason
@@ -129,7 +129,7 @@ def test_not_before_its_time(done: World):
     assert ["audit"] == [reason.partition(":")[0] for reason in reasons(done, timedelta(days=2))]
 
 
-def test_topic_that_is_gone_is_not_taken_for_quiet(done: World):
+def test_topic_that_is_gone_is_not_taken_for_quiet(done: World) -> None:
     """A topic that somebody deleted on the source is told, each of its partitions as one that cannot be read."""
     done.source.delete_topics(["audit"])
 
@@ -140,7 +140,7 @@ def test_topic_that_is_gone_is_not_taken_for_quiet(done: World):
     ] == reasons(done)
 
 
-def test_unknown_is_no_yes(done: World, monkeypatch: pytest.MonkeyPatch):
+def test_unknown_is_no_yes(done: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """An end that cannot be read is a reason."""
     read = done.source.log_end_offsets
     monkeypatch.setattr(
@@ -159,7 +159,7 @@ def command(world: World, monkeypatch: pytest.MonkeyPatch, *options: str) -> int
 
 def test_verb_says_no_with_every_reason(
     done: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+) -> None:
     """Right after the cutover the answer is no, with exit code 5; in time it is yes, with 0."""
     assert command(done, monkeypatch) == 5
     assert "May the source of shop be switched off? no, because\n" in capsys.readouterr().out
@@ -168,7 +168,9 @@ def test_verb_says_no_with_every_reason(
     assert (1, "shop", 9) == (document["schema"], document["migration"], len(document["points"]))
 
 
-def test_verb_before_any_cutover(scene: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_verb_before_any_cutover(
+    scene: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Without a cutover no cluster is asked."""
     scene.source.is_down = True
 
@@ -176,7 +178,7 @@ def test_verb_before_any_cutover(scene: World, monkeypatch: pytest.MonkeyPatch, 
     assert "nothing is cut over" in capsys.readouterr().out
 
 
-def test_report_has_a_section(done: World):
+def test_report_has_a_section(done: World) -> None:
     """A validation after the cutover says in its report whether the source may go, and why not."""
     next_run(done)
     done.params = {"mode": "validate"}
@@ -188,7 +190,7 @@ def test_report_has_a_section(done: World):
     assert "**No**, because" in report
 
 
-def test_report_of_a_cluster_that_does_not_answer(done: World):
+def test_report_of_a_cluster_that_does_not_answer(done: World) -> None:
     """What cannot be read is a no, and fails nothing else."""
     next_run(done)
     done.params = {"mode": "validate"}

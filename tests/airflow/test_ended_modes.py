@@ -32,7 +32,7 @@ def skipped(world: World, task_id: str) -> list[str]:
 
 
 @pytest.mark.parametrize("mode", [Mode.SYNC, Mode.FOLLOW, Mode.VALIDATE])
-def test_judge_ends_a_mode_that_plans_no_groups(world: World, mode: Mode):
+def test_judge_ends_a_mode_that_plans_no_groups(world: World, mode: Mode) -> None:
     """Everything about the groups is skipped, and the verdict is in XCom as if the task had returned it."""
     judge_cutover(world)
     world.params = {"mode": str(mode)}
@@ -41,7 +41,7 @@ def test_judge_ends_a_mode_that_plans_no_groups(world: World, mode: Mode):
     assert world.task_instance.xcoms["return_value"]["verdict"] == "PASS"
 
 
-def test_plan_ends_a_rehearsal(world: World):
+def test_plan_ends_a_rehearsal(world: World) -> None:
     """A rehearsal skips what would move the groups, once their plan is made."""
     judge_cutover(world)
     world.params = {"mode": "rehearse"}
@@ -50,7 +50,7 @@ def test_plan_ends_a_rehearsal(world: World):
     assert MOVING == skipped(world, "plan_offsets")
 
 
-def test_cutover_goes_on(world: World):
+def test_cutover_goes_on(world: World) -> None:
     """In a cutover neither step skips anything: each returns its summary."""
     judge_cutover(world)
 
@@ -58,7 +58,7 @@ def test_cutover_goes_on(world: World):
     assert task(world, "plan_offsets").execute(world.context())["groups"] == 2  # type: ignore[arg-type]
 
 
-def test_night_has_nothing_to_skip(world: World):
+def test_night_has_nothing_to_skip(world: World) -> None:
     """The nightly DAG ends with the verdict: there `judge` returns as it is."""
     judge_cutover(world)
     path = world.migrations / "shop.yaml"

@@ -21,7 +21,7 @@ from tests.airflow.running import BEFORE_START, do, finish
 pytestmark = pytest.mark.airflow
 
 
-def test_finish_frees_the_reservation_and_assembles_the_evidence(world: World):
+def test_finish_frees_the_reservation_and_assembles_the_evidence(world: World) -> None:
     """After a good run the reservation is free and `run.json` and `report.md` lie in the run's folder."""
     do(world, PreflightOperator, ReserveOperator)
 
@@ -35,7 +35,7 @@ def test_finish_frees_the_reservation_and_assembles_the_evidence(world: World):
 
 
 @pytest.mark.parametrize("state", ["failed", "upstream_failed", "skipped", None])
-def test_finish_fails_the_run_when_work_did_not_happen(world: World, state: str | None):
+def test_finish_fails_the_run_when_work_did_not_happen(world: World, state: str | None) -> None:
     """A task that was skipped (as after mark-failed) or never ran fails the run like one that failed."""
     do(world, PreflightOperator, ReserveOperator)
 
@@ -45,7 +45,7 @@ def test_finish_fails_the_run_when_work_did_not_happen(world: World, state: str 
     assert world.host.status().holder == ""
 
 
-def test_finish_repeats_the_findings_of_the_refusal(world: World):
+def test_finish_repeats_the_findings_of_the_refusal(world: World) -> None:
     """After a refusal the last task's log has the reason, not just the name of the task."""
     world.target.is_down = True
     with pytest.raises(FailedForGood):
@@ -55,7 +55,7 @@ def test_finish_repeats_the_findings_of_the_refusal(world: World):
         finish(world, preflight="failed", reserve="upstream_failed")
 
 
-def test_finish_after_an_invalid_file_still_writes_the_evidence(world: World):
+def test_finish_after_an_invalid_file_still_writes_the_evidence(world: World) -> None:
     """Also a run whose file was never frozen leaves its `run.json`."""
     (world.migrations / "shop.yaml").write_text("nonsense: [")
     with pytest.raises(FailedForGood):
@@ -68,7 +68,7 @@ def test_finish_after_an_invalid_file_still_writes_the_evidence(world: World):
     assert ("failed", "not frozen", None) == (run["outcome"], run["migration_digest"], run["verdict"])
 
 
-def test_finish_leaves_another_runs_reservation_alone(world: World):
+def test_finish_leaves_another_runs_reservation_alone(world: World) -> None:
     """A run that lost its reservation frees nothing."""
     do(world, PreflightOperator, ReserveOperator)
     world.host.reserve("dag/other#1", take_over_from=world.run.identity.holder)
@@ -78,7 +78,7 @@ def test_finish_leaves_another_runs_reservation_alone(world: World):
     assert world.host.status().holder == "dag/other#1"
 
 
-def test_finish_frees_what_an_earlier_attempt_still_holds(world: World):
+def test_finish_frees_what_an_earlier_attempt_still_holds(world: World) -> None:
     """The host was away when the attempt before ended; cleared, finish frees what that could not."""
     do(world, PreflightOperator, ReserveOperator)
     world.dag_run.clear_number = 1
@@ -88,7 +88,7 @@ def test_finish_frees_what_an_earlier_attempt_still_holds(world: World):
     assert world.host.status().holder == ""
 
 
-def test_finish_frees_what_a_task_took_by_itself(world: World):
+def test_finish_frees_what_a_task_took_by_itself(world: World) -> None:
     """A task that came without a `reserve` before it has reserved for the run; its end leaves nothing behind."""
     do(world, PreflightOperator)
     hold_reservation(world.run)
@@ -98,7 +98,7 @@ def test_finish_frees_what_a_task_took_by_itself(world: World):
     assert world.host.status().holder == ""
 
 
-def test_finish_leaves_a_later_attempts_reservation_alone(world: World):
+def test_finish_leaves_a_later_attempts_reservation_alone(world: World) -> None:
     """A task of an attempt that was cleared meanwhile takes nothing from the attempt that acts now."""
     do(world, PreflightOperator, ReserveOperator)
     later = f"{DAG_ID}/manual__1#2"
@@ -109,7 +109,7 @@ def test_finish_leaves_a_later_attempts_reservation_alone(world: World):
     assert world.host.status().holder == later
 
 
-def test_host_that_does_not_answer_is_told(world: World):
+def test_host_that_does_not_answer_is_told(world: World) -> None:
     """Who holds the reservation is then not known, so the run does not end as if it were free."""
     do(world, PreflightOperator, ReserveOperator)
     world.host.errors = [TransientError("no route to host")]
@@ -118,7 +118,7 @@ def test_host_that_does_not_answer_is_told(world: World):
         finish(world, preflight="success", reserve="success")
 
 
-def test_finish_of_a_watch_that_was_set_to_success_by_hand(world: World):
+def test_finish_of_a_watch_that_was_set_to_success_by_hand(world: World) -> None:
     """The newest document is then that of a stage, without an outcome; the evidence is assembled all the same."""
     world.params = {"mode": "cutover"}
     do(world, *BEFORE_START)
@@ -133,7 +133,7 @@ def test_finish_of_a_watch_that_was_set_to_success_by_hand(world: World):
 BEHIND = {"outcome": "behind", "lag": 500, "rate": None, "reason": "asked to stop by ada", "progress": ""}
 
 
-def test_manual_run_is_late_whatever_the_nights_say(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_manual_run_is_late_whatever_the_nights_say(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """`nightly.when_late` is about nights: a run by hand that was told to stop before its goals fails."""
     at_night(world, monkeypatch, "  when_late: warn\n")
     world.params = {"mode": "sync"}
@@ -153,7 +153,7 @@ def pending_run(world: World, monkeypatch: pytest.MonkeyPatch, when_late: str) -
     return {"validate_topics": "skipped", "judge": "skipped"}
 
 
-def test_finish_that_is_cleared_alone_fails_as_before(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_finish_that_is_cleared_alone_fails_as_before(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """What an earlier attempt left pending is still why the run ended as it did, and not that a task was skipped."""
     states = pending_run(world, monkeypatch, "fail")
     world.dag_run.clear_number = 1
@@ -162,7 +162,7 @@ def test_finish_that_is_cleared_alone_fails_as_before(world: World, monkeypatch:
         finish_night(world, **states)
 
 
-def test_finish_that_is_cleared_alone_warns_as_before(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_finish_that_is_cleared_alone_warns_as_before(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """With `when_late: warn` the run stays green, however often its end is asked for."""
     states = pending_run(world, monkeypatch, "warn")
     world.dag_run.clear_number = 1
@@ -170,7 +170,9 @@ def test_finish_that_is_cleared_alone_warns_as_before(world: World, monkeypatch:
     assert "validation pending" == finish_night(world, **states)["outcome"]
 
 
-def test_cleared_run_marked_failed_is_not_forgiven_what_was_pending(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_cleared_run_marked_failed_is_not_forgiven_what_was_pending(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An attempt that began anew and was then ended by a person fails, whatever the one before left pending."""
     states = pending_run(world, monkeypatch, "warn")
     world.dag_run.clear_number = 1

@@ -51,7 +51,7 @@ def at(seconds: float, scene: Scene, act: Any) -> None:
     scene.script = script
 
 
-def test_following_from_the_start_to_the_ledger(following: Scene):
+def test_following_from_the_start_to_the_ledger(following: Scene) -> None:
     """Mirrors on under traffic, ends when told to, and what was copied is certified, validated and added up."""
     world = following.world
     assert world.host.status().is_running
@@ -82,7 +82,7 @@ def test_following_from_the_start_to_the_ledger(following: Scene):
     assert [] == list(ledger.pending_generations)
 
 
-def test_following_ends_at_its_time(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_following_ends_at_its_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """`follow_until` ends the watch as planned, far beyond `watch.time_limit`, at the first poll from then on."""
     scene = started(world, monkeypatch, {"mode": "follow", "follow_until": "2030-01-01T06:00:05+01:00"})
     event = watch(scene)
@@ -97,7 +97,7 @@ def test_following_ends_at_its_time(world: World, monkeypatch: pytest.MonkeyPatc
 )
 def test_following_has_no_time_limit_of_its_own(
     world: World, monkeypatch: pytest.MonkeyPatch, params: dict[str, Any], timeout: timedelta | None
-):
+) -> None:
     """The trigger has no deadline; Airflow's limit lies after the end that was asked for, or there is none."""
     scene = started(world, monkeypatch, {"mode": "follow", **params})
     deferred = deferred_by(MirrorLagSensor(task_id="watch_lag", migration="shop"), scene.world.context())
@@ -106,7 +106,7 @@ def test_following_has_no_time_limit_of_its_own(
     assert timeout == deferred.timeout
 
 
-def test_following_goes_on_after_a_restart(following: Scene):
+def test_following_goes_on_after_a_restart(following: Scene) -> None:
     """A restarted triggerer follows on, and sees what was asked for while it was away."""
     trigger = a_trigger(following)
 
@@ -125,7 +125,7 @@ def test_following_goes_on_after_a_restart(following: Scene):
     assert ("followed", 5030, 3) == (event["outcome"], following.clock.elapsed_s, event["lag"])
 
 
-def test_partition_added_while_following_is_followed(following: Scene):
+def test_partition_added_while_following_is_followed(following: Scene) -> None:
     """The goals are the ends of all partitions that the source has now."""
 
     def grow(now: Scene) -> None:
@@ -142,7 +142,7 @@ def test_partition_added_while_following_is_followed(following: Scene):
 @pytest.mark.parametrize(
     ("harm", "code"), [("die", "MIRROR_DEAD"), ("purge", "GAP_DURING_RUN"), ("rest", "MIRROR_STALLED")]
 )
-def test_following_fails_as_a_sync_does(following: Scene, harm: str, code: str):
+def test_following_fails_as_a_sync_does(following: Scene, harm: str, code: str) -> None:
     """A dead process, a gap and a stall end it with their finding."""
 
     def act(now: Scene) -> None:
@@ -159,7 +159,7 @@ def test_following_fails_as_a_sync_does(following: Scene, harm: str, code: str):
     assert ("failed", [code]) == (event["outcome"], [finding["code"] for finding in event["findings"]])
 
 
-def test_source_that_does_not_answer_is_waited_for(following: Scene):
+def test_source_that_does_not_answer_is_waited_for(following: Scene) -> None:
     """While the source cannot be asked the stage stays, and only a request or the time ends it."""
     following.world.source.is_down = True
     at(300, following, ask_to_stop)
@@ -173,7 +173,7 @@ def test_source_that_does_not_answer_is_waited_for(following: Scene):
 
 
 @pytest.mark.parametrize("mode", ["sync", "rehearse"])
-def test_sync_that_is_asked_to_stop_is_behind(world: World, monkeypatch: pytest.MonkeyPatch, mode: str):
+def test_sync_that_is_asked_to_stop_is_behind(world: World, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
     """Before its goals it ends with what was copied, the reason, and the lag that is left."""
     scene = started(world, monkeypatch, {"mode": mode}, records=5)
     at(15, scene, lambda now: ask_to_stop(now, reason="maintenance"))
@@ -183,7 +183,7 @@ def test_sync_that_is_asked_to_stop_is_behind(world: World, monkeypatch: pytest.
     assert event["reason"] == "asked to stop by ada at 2030-01-01T00:00:00+00:00: maintenance"
 
 
-def test_goals_that_are_reached_win_over_a_request(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_goals_that_are_reached_win_over_a_request(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A sync that is proved drained by the poll that sees the request has done what it was for."""
     scene = started(world, monkeypatch, {"mode": "sync"}, records=5)
     at(15, scene, Scene.copy)
@@ -192,7 +192,7 @@ def test_goals_that_are_reached_win_over_a_request(world: World, monkeypatch: py
     assert watch(scene)["outcome"] == "drained"
 
 
-def test_cutover_that_is_asked_to_stop_fails(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_cutover_that_is_asked_to_stop_fails(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cutover is done or refused: the watch fails with the request, and nothing after it is done."""
     scene = started(world, monkeypatch, {"mode": "cutover"})
     at(30, scene, lambda now: ask_to_stop(now, reason="not tonight"))
@@ -204,7 +204,7 @@ def test_cutover_that_is_asked_to_stop_fails(world: World, monkeypatch: pytest.M
     assert ("failed", {}, ["announced"]) == (event["outcome"], event["goals"], scene.stages())
 
 
-def test_request_to_another_generation_counts_for_nothing(following: Scene):
+def test_request_to_another_generation_counts_for_nothing(following: Scene) -> None:
     """What an earlier start was asked does not end the next one."""
     ask_to_stop(following, generation=7)
     at(120, following, ask_to_stop)
@@ -213,7 +213,7 @@ def test_request_to_another_generation_counts_for_nothing(following: Scene):
     assert following.clock.elapsed_s == 120
 
 
-def test_requests_that_cannot_be_read_end_nothing(following: Scene):
+def test_requests_that_cannot_be_read_end_nothing(following: Scene) -> None:
     """An evidence store that does not answer is unknown: the watch goes on and says so."""
     folder = following.world.root / "shop" / "stop-requests"
     folder.mkdir()
@@ -234,7 +234,7 @@ def test_requests_that_cannot_be_read_end_nothing(following: Scene):
         ({"mode": "sync", "follow_until": "2130-01-01T00:00:00+00:00"}, "2130-01-01T00:00:00.00:00 in mode sync"),
     ],
 )
-def test_time_to_follow_must_make_sense(world: World, params: dict[str, Any], found: str):
+def test_time_to_follow_must_make_sense(world: World, params: dict[str, Any], found: str) -> None:
     """`follow_until` in the past, or in a mode that does not follow, is refused before anything is started."""
     world.params = params
 

@@ -77,7 +77,7 @@ def waited(sensor: ConsumerGroupLagSensor | DrainGroupsSensor, context: Any = CO
     return sensor.execute_complete(context, event_of(revived(deferred.trigger)))
 
 
-def test_sensor_defers_with_an_absolute_deadline_and_no_secret(scene: Scene):
+def test_sensor_defers_with_an_absolute_deadline_and_no_secret(scene: Scene) -> None:
     """The trigger holds ids, the rule and a deadline; Airflow's own limit lies above it."""
     deferred = deferred_by(a_sensor("shop-app", "billing", topics=["orders"], limit_offsets=5), CONTEXT)
     _, arguments = deferred.trigger.serialize()
@@ -99,7 +99,7 @@ def test_sensor_defers_with_an_absolute_deadline_and_no_secret(scene: Scene):
     assert deferred.timeout > timedelta(seconds=600)
 
 
-def test_group_that_has_read_everything(scene: Scene):
+def test_group_that_has_read_everything(scene: Scene) -> None:
     """With lag 0 in three samples in a row the sensor succeeds."""
     scene.cluster.commit("shop-app", {P0: 3, P1: 3})
 
@@ -107,7 +107,7 @@ def test_group_that_has_read_everything(scene: Scene):
     assert scene.clock.elapsed_s == 30
 
 
-def test_samples_must_be_in_a_row(scene: Scene):
+def test_samples_must_be_in_a_row(scene: Scene) -> None:
     """A record that arrives in between begins the count anew."""
     scene.cluster.commit("shop-app", {P0: 3, P1: 3})
 
@@ -124,14 +124,14 @@ def test_samples_must_be_in_a_row(scene: Scene):
     assert "shop-app: orders[1] lag 1" in scene.log.states
 
 
-def test_limit_is_per_partition(scene: Scene):
+def test_limit_is_per_partition(scene: Scene) -> None:
     """A lag of two on each partition is within a limit of two."""
     scene.cluster.commit("shop-app", {P0: 1, P1: 1})
 
     assert "Lag: 4; Within 2 offsets" in waited(a_sensor(limit_offsets=2))["progress"]
 
 
-def test_time_out_names_group_partition_and_lag(scene: Scene):
+def test_time_out_names_group_partition_and_lag(scene: Scene) -> None:
     """All groups must have caught up; those that have not are named with each partition's lag."""
     scene.cluster.commit("shop-app", {P0: 3, P1: 3})
     scene.cluster.commit("billing", {P0: 1})
@@ -143,13 +143,13 @@ def test_time_out_names_group_partition_and_lag(scene: Scene):
         waited(a_sensor("shop-app", "billing"))
 
 
-def test_group_without_commits_has_not_caught_up(scene: Scene):
+def test_group_without_commits_has_not_caught_up(scene: Scene) -> None:
     """A group that does not exist has no lag of 0."""
     with pytest.raises(AirflowSensorTimeout, match="group shop-app: no committed offset"):
         waited(a_sensor())
 
 
-def test_nothing_committed_is_unknown_unless_nothing_is_there(scene: Scene):
+def test_nothing_committed_is_unknown_unless_nothing_is_there(scene: Scene) -> None:
     """Of a topic that is asked for, an empty partition needs no commit, and a topic that is not there is unknown."""
     scene.cluster.commit("shop-app", {P0: 3, P1: 3})
     waited(a_sensor(topics=["orders", "audit"]))
@@ -158,7 +158,7 @@ def test_nothing_committed_is_unknown_unless_nothing_is_there(scene: Scene):
         waited(a_sensor(topics=["orders", "absent"]))
 
 
-def test_residue_of_markers_is_read_by_proof(scene: Scene):
+def test_residue_of_markers_is_read_by_proof(scene: Scene) -> None:
     """Where only transaction markers follow the committed offset, a throw-away reader proves it."""
     scene.cluster.commit("shop-app", {P0: 3, P1: 3})
     scene.cluster.leave_holes("orders", 0, 2)
@@ -167,7 +167,7 @@ def test_residue_of_markers_is_read_by_proof(scene: Scene):
     assert "shop-app: orders[0] lag 2" == scene.log.states[0]
 
 
-def test_record_behind_markers_is_not_read(scene: Scene):
+def test_record_behind_markers_is_not_read(scene: Scene) -> None:
     """A residue that ends with a record is a lag."""
     scene.cluster.commit("shop-app", {P0: 3, P1: 3})
     scene.cluster.leave_holes("orders", 0, 2)
@@ -177,7 +177,7 @@ def test_record_behind_markers_is_not_read(scene: Scene):
         waited(a_sensor())
 
 
-def test_only_standing_groups_are_probed(scene: Scene, monkeypatch: pytest.MonkeyPatch):
+def test_only_standing_groups_are_probed(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader is opened only where a group is behind and did not move since the last sample."""
     asked: list[Offsets] = []
     probe = scene.cluster.probe
@@ -190,7 +190,7 @@ def test_only_standing_groups_are_probed(scene: Scene, monkeypatch: pytest.Monke
     assert [{P1: 1}, {P1: 1}] == asked
 
 
-def test_cluster_that_does_not_answer_is_waited_for(scene: Scene):
+def test_cluster_that_does_not_answer_is_waited_for(scene: Scene) -> None:
     """While nothing can be read the count begins anew, and the reason is told."""
     scene.cluster.commit("shop-app", {P0: 3, P1: 3})
 
@@ -204,7 +204,7 @@ def test_cluster_that_does_not_answer_is_waited_for(scene: Scene):
     assert "waiting, old did not answer within 20 s" in scene.log.states
 
 
-def test_denied_request_fails_without_a_retry(scene: Scene, monkeypatch: pytest.MonkeyPatch):
+def test_denied_request_fails_without_a_retry(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """A cluster that denies the request will deny it again."""
     denial = Refused([Finding(Code.CONNECTION_INVALID, "old", "not authorised", "a login", "Grant it.")])
 
@@ -217,7 +217,7 @@ def test_denied_request_fails_without_a_retry(scene: Scene, monkeypatch: pytest.
         waited(a_sensor())
 
 
-def test_soft_fail_skips(scene: Scene):
+def test_soft_fail_skips(scene: Scene) -> None:
     """`soft_fail` works as for every sensor."""
     sensor = a_sensor(soft_fail=True)
     event = event_of(deferred_by(sensor, CONTEXT).trigger)
@@ -227,13 +227,13 @@ def test_soft_fail_skips(scene: Scene):
 
 
 @pytest.mark.parametrize("arguments", [{"poll_interval_s": 60}, {"poll_interval_s": 0}, {"samples": 0}])
-def test_arguments_that_could_never_pass_are_refused(arguments: dict[str, Any]):
+def test_arguments_that_could_never_pass_are_refused(arguments: dict[str, Any]) -> None:
     """A rule that no group could meet is an error of the DAG, not a wait for its whole time-out."""
     with pytest.raises(ValueError, match="needed"):
         a_sensor(**arguments)
 
 
-def test_no_groups_is_no_success(scene: Scene):
+def test_no_groups_is_no_success(scene: Scene) -> None:
     """An empty list, as a template may render it, fails."""
     sensor = a_sensor()
     sensor.group_ids = []
@@ -262,7 +262,7 @@ def at_once(world: World) -> Any:
     return DrainGroupsSensor(task_id="drain_groups", migration="shop").execute(world.context())  # type: ignore[arg-type]
 
 
-def test_drain_waits_for_the_groups_of_the_migration(cutover: World):
+def test_drain_waits_for_the_groups_of_the_migration(cutover: World) -> None:
     """Waited for are the named groups, on those topics of the migration that they read; others are left alone."""
     cutover.source.create_topics([NewTopic("other", 1, 1, {})])
     cutover.source.commit("shop-app", {P0: 3, P1: 3, TopicPartition("other", 0): 0})
@@ -281,7 +281,7 @@ def test_drain_waits_for_the_groups_of_the_migration(cutover: World):
     assert drain(cutover)["outcome"] == "caught_up"
 
 
-def test_drain_is_limited_to_the_groups_asked_for(cutover: World):
+def test_drain_is_limited_to_the_groups_asked_for(cutover: World) -> None:
     """Groups chosen on the form are the only ones waited for."""
     cutover.source.commit("shop-app", {P0: 3, P1: 3})
     cutover.source.commit("shop-slow", {P0: 0, P1: 0})
@@ -290,7 +290,7 @@ def test_drain_is_limited_to_the_groups_asked_for(cutover: World):
     assert drain(cutover)["outcome"] == "caught_up"
 
 
-def test_drain_refuses_with_every_group_that_is_behind(cutover: World):
+def test_drain_refuses_with_every_group_that_is_behind(cutover: World) -> None:
     """On time-out each group is named with its partitions and lags, in the log and in the evidence."""
     cutover.source.commit("shop-app", {P0: 1, P1: 3})
     cutover.source.commit("shop-slow", {P0: 3})
@@ -305,7 +305,7 @@ def test_drain_refuses_with_every_group_that_is_behind(cutover: World):
     ] == [(finding["subject"], finding["found"]) for finding in refusal["findings"]]
 
 
-def test_silent_cluster_is_warned_of_and_ends_the_wait(scene: Scene):
+def test_silent_cluster_is_warned_of_and_ends_the_wait(scene: Scene) -> None:
     """After `stall_after_s` the log tells of it, after `unreachable_after_s` the sensor fails, the cause first."""
     scene.cluster.is_down = True
     sensor = a_sensor(timeout=3600, stall_after_s=60, unreachable_after_s=120)
@@ -318,7 +318,7 @@ def test_silent_cluster_is_warned_of_and_ends_the_wait(scene: Scene):
     assert 160 >= max(map(len, scene.log.infos))
 
 
-def test_silent_source_of_a_drain_is_told(cutover: World, scene: Scene):
+def test_silent_source_of_a_drain_is_told(cutover: World, scene: Scene) -> None:
     """The run of a cutover sends an alert, once, and is refused after the limit of its file (3 x 60 s)."""
     sent = with_alerts(cutover)
     cutover.freeze((cutover.migrations / "shop.yaml").read_text())
@@ -332,7 +332,7 @@ def test_silent_source_of_a_drain_is_told(cutover: World, scene: Scene):
     assert "source cluster" == event["findings"][0]["subject"]
 
 
-def test_drain_refuses_when_nothing_could_be_read(cutover: World, scene: Scene):
+def test_drain_refuses_when_nothing_could_be_read(cutover: World, scene: Scene) -> None:
     """A cluster that does not answer until the time is over is a refusal with that reason."""
     text = cutover.run.evidence.frozen_migration()
     cutover.freeze(text.replace("  time_limit", "  unreachable_after: 20m\n  time_limit"))
@@ -346,14 +346,14 @@ def test_drain_refuses_when_nothing_could_be_read(cutover: World, scene: Scene):
         DrainGroupsSensor(task_id="drain_groups", migration="shop").execute_complete(cutover.context(), event)  # type: ignore[arg-type]
 
 
-def test_drain_has_nothing_to_wait_for_without_groups(cutover: World):
+def test_drain_has_nothing_to_wait_for_without_groups(cutover: World) -> None:
     """Where no named group reads the migration's topics the task succeeds at once."""
     cutover.source.commit("billing", {P0: 0})
 
     assert {"outcome": "caught_up", "progress": ""} == at_once(cutover)
 
 
-def test_drain_succeeds_at_once_where_it_is_not_asked_for(cutover: World):
+def test_drain_succeeds_at_once_where_it_is_not_asked_for(cutover: World) -> None:
     """A rehearsal waits for nobody, and neither does a cutover whose file does not ask."""
     cutover.source.commit("shop-app", {P0: 0, P1: 0})
     cutover.params["mode"] = "rehearse"
@@ -366,7 +366,7 @@ def test_drain_succeeds_at_once_where_it_is_not_asked_for(cutover: World):
 
 
 @pytest.mark.parametrize("mode", ["sync", "validate"])
-def test_drain_is_skipped_in_modes_without_groups(cutover: World, mode: str):
+def test_drain_is_skipped_in_modes_without_groups(cutover: World, mode: str) -> None:
     """A mode that plans no groups skips the task, and with it what follows."""
     cutover.params["mode"] = mode
 

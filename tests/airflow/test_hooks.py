@@ -52,7 +52,7 @@ def announce(world: World) -> None:
     )
 
 
-def test_stop_producers_waits_for_the_watch(hooked: World):
+def test_stop_producers_waits_for_the_watch(hooked: World) -> None:
     """It is deferred until the watch announces it; then the callable gets what it must know, and its answer is kept."""
     operator = hook("stop_producers")
     with pytest.raises(TaskDeferred) as deferred:
@@ -79,7 +79,7 @@ def payloads(trigger: AnnouncementTrigger) -> list[Any]:
     return asyncio.run(told())
 
 
-def test_wait_ends_with_the_watch(hooked: World):
+def test_wait_ends_with_the_watch(hooked: World) -> None:
     """A watch that ended without announcing anything calls nobody; nor does one that outlives the deadline."""
     arguments = hooked.run.to_arguments()
     late = AnnouncementTrigger(run=arguments, deadline=datetime(2020, 1, 1, tzinfo=UTC).isoformat())
@@ -99,7 +99,7 @@ def name_function(world: World) -> None:
     world.freeze(text.replace("dag: flip_configuration", "callable: shop.no_such_module.start"))
 
 
-def test_dag_is_run_and_waited_for(hooked: World):
+def test_dag_is_run_and_waited_for(hooked: World) -> None:
     """The DAG's run has a name of its own per run, so that a retry clears it instead of making another."""
     operator = hook("after_cutover")
     with pytest.raises(DagRunTriggerException) as raised:
@@ -114,7 +114,7 @@ def test_dag_is_run_and_waited_for(hooked: World):
     assert "DAG flip_configuration" == hooked.run.evidence.of_attempt(Kind.HOOK)[0]["called"]
 
 
-def test_paused_dag_is_not_waited_for(hooked: World):
+def test_paused_dag_is_not_waited_for(hooked: World) -> None:
     """Its run would never begin: the task says so at once."""
     hooked.task_instance.paused_dags.add("flip_configuration")
 
@@ -122,14 +122,14 @@ def test_paused_dag_is_not_waited_for(hooked: World):
         hook("after_cutover").execute(hooked.context())  # type: ignore[arg-type]
 
 
-def test_function_that_is_not_there_is_refused(hooked: World):
+def test_function_that_is_not_there_is_refused(hooked: World) -> None:
     """A path that cannot be imported is one clear error."""
     name_function(hooked)
     with pytest.raises(FailedForGood, match="HOOK_NOT_FOUND"):
         hook("after_cutover").execute(hooked.context())  # type: ignore[arg-type]
 
 
-def test_hook_that_is_not_named_is_skipped(world: World):
+def test_hook_that_is_not_named_is_skipped(world: World) -> None:
     """A green task means that something was called; without a hook in the file it is skipped."""
     world.params = {"mode": "cutover"}
     do(world, PreflightOperator)
@@ -140,7 +140,7 @@ def test_hook_that_is_not_named_is_skipped(world: World):
 
 @pytest.mark.parametrize("name", ["stop_producers", "after_cutover"])
 @pytest.mark.parametrize("mode", ["rehearse", "sync", "follow", "validate"])
-def test_nothing_is_called_outside_of_a_cutover(hooked: World, mode: str, name: str):
+def test_nothing_is_called_outside_of_a_cutover(hooked: World, mode: str, name: str) -> None:
     """In every other mode both are skipped, whatever the file names."""
     hooked.params = {"mode": mode}
 
@@ -148,7 +148,7 @@ def test_nothing_is_called_outside_of_a_cutover(hooked: World, mode: str, name: 
         hook(name).execute(hooked.context())  # type: ignore[arg-type]
 
 
-def test_only_a_dag_that_runs_has_a_link(hooked: World):
+def test_only_a_dag_that_runs_has_a_link(hooked: World) -> None:
     """Airflow keeps the links of a task for good; one to no run at all would lead nowhere."""
     with_dag = hook("after_cutover")
     with pytest.raises(DagRunTriggerException):
@@ -162,7 +162,7 @@ def test_only_a_dag_that_runs_has_a_link(hooked: World):
     assert [] == list(without.operator_extra_links)
 
 
-def test_calls_are_in_the_report(hooked: World):
+def test_calls_are_in_the_report(hooked: World) -> None:
     """Who reads the report sees what was called, and what came of it."""
     announce(hooked)
     hook("stop_producers").announced(hooked.context(), {"announced": True})  # type: ignore[arg-type]

@@ -52,7 +52,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     return made
 
 
-def test_later_task_knows_what_earlier_ones_wrote(run: Run):
+def test_later_task_knows_what_earlier_ones_wrote(run: Run) -> None:
     """Every task of the run sees the digests of all others."""
     run.begin("preflight").keep({"a": "1"})
     run.begin("plan").keep({"b": "2"})
@@ -60,7 +60,7 @@ def test_later_task_knows_what_earlier_ones_wrote(run: Run):
     assert {"a": "1", "b": "2"} == run.begin("finish").kept().digests
 
 
-def test_try_knows_what_the_try_before_wrote(run: Run):
+def test_try_knows_what_the_try_before_wrote(run: Run) -> None:
     """Airflow empties a task's XCom when it begins again; what its earlier tries wrote counts for it and for others."""
     run.begin("plan").keep({"b": "2"})
     again = run.begin("plan")
@@ -70,7 +70,7 @@ def test_try_knows_what_the_try_before_wrote(run: Run):
     assert {"b": "2", "c": "3"} == run.begin("finish").kept().digests
 
 
-def test_document_that_a_task_announced_is_known_to_others(run: Run):
+def test_document_that_a_task_announced_is_known_to_others(run: Run) -> None:
     """A document that is being written is not taken for a stranger's."""
     writer, reader = run.begin("plan"), run.begin("watch_lag")
     assert {} == reader.kept().digests
@@ -82,7 +82,7 @@ def test_document_that_a_task_announced_is_known_to_others(run: Run):
     assert {"b": "2"} == reader.look_again().digests
 
 
-def test_cleared_run_knows_its_earlier_attempt_without_state_stores(run: Run):
+def test_cleared_run_knows_its_earlier_attempt_without_state_stores(run: Run) -> None:
     """Each task passes on what it knows, so a clear that drops a task's state store loses nothing that another saw."""
     run.begin("plan").keep({"b": "2"})
     run.begin("finish").keep({"f": "3"})
@@ -91,7 +91,7 @@ def test_cleared_run_knows_its_earlier_attempt_without_state_stores(run: Run):
     assert {"b": "2", "f": "3"} == run.begin("plan").kept().digests
 
 
-def test_trigger_is_known_to_its_task_when_that_begins_again(run: Run):
+def test_trigger_is_known_to_its_task_when_that_begins_again(run: Run) -> None:
     """What a trigger wrote is known to the next try of its task, and to a trigger in another triggerer."""
     waiting = run.begin("watch_lag")
     waiting.keep({"s": "1"})
@@ -102,7 +102,7 @@ def test_trigger_is_known_to_its_task_when_that_begins_again(run: Run):
     assert {"s": "1", "w": "2"} == run.begin("watch_lag").kept().digests
 
 
-def test_trigger_knows_what_others_write_meanwhile(run: Run):
+def test_trigger_knows_what_others_write_meanwhile(run: Run) -> None:
     """A trigger that looks again sees what the tasks beside it wrote."""
     trigger = run.trigger({})
     run.begin("plan").keep({"b": "2"})
@@ -110,7 +110,7 @@ def test_trigger_knows_what_others_write_meanwhile(run: Run):
     assert {"b": "2"} == trigger.look_again().digests
 
 
-def test_file_and_answer_are_their_tasks_newest(run: Run):
+def test_file_and_answer_are_their_tasks_newest(run: Run) -> None:
     """What preflight froze outlives its waiting tasks; a question that is asked again takes its answer's place."""
     run.begin("preflight").keep_migration("name: shop")
     asking = run.begin("plan")
@@ -126,14 +126,14 @@ def test_file_and_answer_are_their_tasks_newest(run: Run):
     assert answer["chosen"] is None
 
 
-def test_answer_does_not_outlive_the_task_that_got_it(run: Run):
+def test_answer_does_not_outlive_the_task_that_got_it(run: Run) -> None:
     """A task `approve` that was cleared has no answer until it asked anew, whatever its state store holds."""
     run.begin("plan").keep_answer({"asked_at": "1", "chosen": "Approve"})
 
     assert run.begin("plan").kept().answer is None
 
 
-def test_migrations_of_one_dag_are_told_apart(run: Run):
+def test_migrations_of_one_dag_are_told_apart(run: Run) -> None:
     """A DAG of one's own may act for two migrations."""
     run.begin("preflight", "shop").keep({"a": "1"})
     run.begin("plan", "other").keep({"a": "2"})

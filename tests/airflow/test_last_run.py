@@ -37,7 +37,7 @@ def refused(world: World, finding: Finding) -> None:
         finish(world, preflight="success", start_mirror="failed")
 
 
-def test_refused_run_leaves_its_finding(world: World):
+def test_refused_run_leaves_its_finding(world: World) -> None:
     """Also one whose file makes no sense, and which has mirrored nothing."""
     (world.migrations / "shop.yaml").write_text("nonsense: [")
     with pytest.raises(FailedForGood):
@@ -50,7 +50,7 @@ def test_refused_run_leaves_its_finding(world: World):
     assert "MIGRATION_FILE_INVALID" == last.findings[0]["code"]
 
 
-def test_contradiction_stands_after_runs_that_looked_at_nothing(world: World):
+def test_contradiction_stands_after_runs_that_looked_at_nothing(world: World) -> None:
     """A later run that is refused for something else hides nothing; one that mirrors and is judged good ends it."""
     refused(world, FOREIGN)
     world.dag_run.run_id = "manual__2"
@@ -72,7 +72,7 @@ def test_contradiction_stands_after_runs_that_looked_at_nothing(world: World):
     assert () == last_run(world).contradictions
 
 
-def test_steps_are_told_and_closed(world: World):
+def test_steps_are_told_and_closed(world: World) -> None:
     """While a run holds the reservation its newest step is there; `finish` says that it goes on no more."""
     do(world, *BEFORE_START)
     before = world.run.news.progress()
@@ -89,7 +89,7 @@ def test_steps_are_told_and_closed(world: World):
     assert after["ended_at"]
 
 
-def test_run_that_only_asks_for_the_reservation_hides_nobody(world: World):
+def test_run_that_only_asks_for_the_reservation_hides_nobody(world: World) -> None:
     """Another run may be at work, whose step stays the one that is told."""
     world.run.news.tell_step("dag/other#1", "watch_lag", world.run.now())
     do(world, PreflightOperator, ReserveOperator)
@@ -100,7 +100,7 @@ def test_run_that_only_asks_for_the_reservation_hides_nobody(world: World):
     assert ("dag/other#1", "watch_lag", None) == (told["run"], told["step"], told.get("ended_at"))
 
 
-def test_news_that_cannot_be_written_fail_no_run(world: World):
+def test_news_that_cannot_be_written_fail_no_run(world: World) -> None:
     """With folders in their places the run ends as it would have."""
     for name in ("progress.json", "last-run.json"):
         place = Path(world.root) / "shop" / name / "full"
@@ -110,7 +110,7 @@ def test_news_that_cannot_be_written_fail_no_run(world: World):
     assert "success" == finish(world, preflight="success")["outcome"]
 
 
-def test_command_line_reads_what_a_run_left(world: World, capsys: pytest.CaptureFixture[str]):
+def test_command_line_reads_what_a_run_left(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     """`status` shows the refusal, and `verdict` fails by what it contradicts."""
     refused(world, FOREIGN)
 

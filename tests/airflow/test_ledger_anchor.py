@@ -43,7 +43,7 @@ def variables(monkeypatch: pytest.MonkeyPatch) -> FakeVariables:
     return made
 
 
-def test_head_is_kept_in_a_variable_of_the_migration(variables: FakeVariables):
+def test_head_is_kept_in_a_variable_of_the_migration(variables: FakeVariables) -> None:
     """Each migration has a variable of its own, and the head comes back from it."""
     VariableAnchor("shop").keep(Head(3, "ab"))
 
@@ -53,7 +53,7 @@ def test_head_is_kept_in_a_variable_of_the_migration(variables: FakeVariables):
 
 
 @pytest.mark.parametrize("text", ["", "x", "[]", "5", '{"number": 1}', '{"number": [], "digest": ""}', "[" * 100_000])
-def test_variable_that_holds_no_head_is_refused(variables: FakeVariables, text: str):
+def test_variable_that_holds_no_head_is_refused(variables: FakeVariables, text: str) -> None:
     """A value that was edited is one finding with the variable's name, and no guess."""
     variables.values["kafka_migration__shop__ledger"] = text
 
@@ -61,7 +61,7 @@ def test_variable_that_holds_no_head_is_refused(variables: FakeVariables, text: 
         VariableAnchor("shop").head()
 
 
-def test_airflow_that_does_not_answer_is_not_a_missing_variable(variables: FakeVariables):
+def test_airflow_that_does_not_answer_is_not_a_missing_variable(variables: FakeVariables) -> None:
     """A head that cannot be read is unknown: neither a lost answer nor a lost list of keys makes a new ledger."""
     VariableAnchor("shop").keep(Head(3, "ab"))
     variables.get_fails = True

@@ -25,7 +25,7 @@ def extracted(operator: BaseOperator) -> Any:
     return ExtractorManager().extract_metadata(dag_run, operator, state, task_instance)  # type: ignore[arg-type]
 
 
-def test_judged_topics_are_told_to_openlineage(world: World):
+def test_judged_topics_are_told_to_openlineage(world: World) -> None:
     """After a good verdict each topic of the source is an input, and its copy an output."""
     path = world.migrations / "shop.yaml"
     path.write_text(path.read_text().replace("  tasks: 2\n", "  tasks: 2\n  topic_names: {naming: prefixed}\n"))
@@ -44,6 +44,6 @@ def test_judged_topics_are_told_to_openlineage(world: World):
     assert told.outputs
 
 
-def test_operator_that_has_judged_nothing_tells_nothing(world: World):
+def test_operator_that_has_judged_nothing_tells_nothing(world: World) -> None:
     """Without a verdict there is no lineage."""
     assert [] == extracted(JudgeOperator(task_id="judge", migration="shop")).inputs

@@ -75,7 +75,7 @@ PIECES = ("ss\\\\w", "wörd-4711", "w\\u00f6rd", *KEY.splitlines()[1:-1])
 
 
 @pytest.mark.parametrize("form", forms())
-def test_log_line_is_masked(connection: str, form: str):
+def test_log_line_is_masked(connection: str, form: str) -> None:
     """Once a connection was read, a line with a form of its secrets comes out masked; before, it does not."""
     line = f"error: {forms()[form]} was refused"
     assert any(piece in line for piece in PIECES)
@@ -88,7 +88,7 @@ def test_log_line_is_masked(connection: str, form: str):
     assert not [piece for piece in PIECES if piece in shown]
 
 
-def test_task_log_is_masked(connection: str):
+def test_task_log_is_masked(connection: str) -> None:
     """The log of a task goes through the masking that was told."""
     from airflow.sdk.log import mask_logs
 
@@ -98,7 +98,7 @@ def test_task_log_is_masked(connection: str):
     assert {"event": "login with ***"} == line
 
 
-def test_refused_connection_is_masked_too(monkeypatch: pytest.MonkeyPatch):
+def test_refused_connection_is_masked_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is refused its secrets are hidden, those under names that are not known as well."""
     extra = {"sasl.jaas.config": 'X required username="u" password="hidden-1";', "sasl_password": "hidden-2"}
     monkeypatch.setenv("AIRFLOW_CONN_OLD_KAFKA", json.dumps({"conn_type": "kafka", "extra": extra}))
@@ -119,7 +119,7 @@ class Supervisor:
         self.told.append(message)
 
 
-def test_supervisor_is_told(connection: str, monkeypatch: pytest.MonkeyPatch):
+def test_supervisor_is_told(connection: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever writes the log is another process, in tasks and in the triggerer alike; it hears of the secrets first."""
     supervisor = Supervisor()
     monkeypatch.setattr(task_runner, "SUPERVISOR_COMMS", supervisor, raising=False)
@@ -140,7 +140,7 @@ def _connection(conn_id: str) -> Any:
     return Connection(conn_id=conn_id, conn_type="kafka", extra=json.dumps(SETTINGS))
 
 
-def test_trigger_masks(connection: str):
+def test_trigger_masks(connection: str) -> None:
     """A trigger that reads a cluster has hidden its secrets before the first poll."""
     trigger = ConsumerGroupLagTrigger(
         kafka_conn_id=connection,
@@ -156,7 +156,9 @@ def test_trigger_masks(connection: str):
     assert "***" == redact(PASSWORD)
 
 
-def test_command_line_masks(connection: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_command_line_masks(
+    connection: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The command line hides them as well, and shows none itself."""
     monkeypatch.setenv("AIRFLOW_CONN_OLD_KAFKA", json.dumps({"conn_type": "kafka", "extra": {**SETTINGS, "x": "y"}}))
 
@@ -165,7 +167,7 @@ def test_command_line_masks(connection: str, monkeypatch: pytest.MonkeyPatch, ca
     assert PASSWORD not in capsys.readouterr().err
 
 
-def test_names_are_not_hidden():
+def test_names_are_not_hidden() -> None:
     """What is no secret stays readable: the address, the user, certificates."""
     hidden = secret_texts(SETTINGS)
 

@@ -63,7 +63,7 @@ def windows(world: World) -> list[Any]:
 
 
 @pytest.mark.parametrize("mode", ["sync", "validate"])
-def test_limited_run_leaves_the_other_topics_pending(world: World, mode: str):
+def test_limited_run_leaves_the_other_topics_pending(world: World, mode: str) -> None:
     """What a run that was limited to some topics did not measure is pending, until a whole run measures just that."""
     start(world, P0, AUDIT)
     do(world, StopMirrorOperator)
@@ -82,7 +82,7 @@ def test_limited_run_leaves_the_other_topics_pending(world: World, mode: str):
 
 
 @pytest.mark.usefixtures("asked")
-def test_cutover_is_refused_until_pending_topics_are_validated(world: World):
+def test_cutover_is_refused_until_pending_topics_are_validated(world: World) -> None:
     """A topic with a good verdict from before, and records since that nobody judged, is no proved copy."""
     start(world, P0, AUDIT)
     do(world, StopMirrorOperator)
@@ -106,7 +106,7 @@ def test_cutover_is_refused_until_pending_topics_are_validated(world: World):
     assert () == unproved_copy_findings(ledger(world), ("orders", "audit"))
 
 
-def test_limited_run_certifies_all_that_was_left_open(world: World):
+def test_limited_run_certifies_all_that_was_left_open(world: World) -> None:
     """Who closes another run's generation certifies what that copied, whichever topics it is limited to itself."""
     start(world, P0, AUDIT)
     world.host.expire()
@@ -129,7 +129,7 @@ def test_limited_run_certifies_all_that_was_left_open(world: World):
     assert ({}, Verdict.PASS) == (pending(world), topic_verdict(ledger(world), "audit"))
 
 
-def test_whole_run_certifies_no_more_than_a_limited_one_left_open(world: World):
+def test_whole_run_certifies_no_more_than_a_limited_one_left_open(world: World) -> None:
     """A topic that a generation did not copy has no window in it, whoever closes it."""
     start(world, P0, AUDIT)
     do(world, StopMirrorOperator)
@@ -163,7 +163,7 @@ def clear_first(world: World) -> None:
     world.dag_run.run_id, world.dag_run.clear_number = "manual__1", 1
 
 
-def test_cleared_judge_judges_what_its_own_validation_measured(world: World):
+def test_cleared_judge_judges_what_its_own_validation_measured(world: World) -> None:
     """What was copied since was not measured by it, and stays pending."""
     two_nights(world)
     world.host.release(world.run.identity.holder)
@@ -174,7 +174,7 @@ def test_cleared_judge_judges_what_its_own_validation_measured(world: World):
     assert [(1,)] == [judgement.generations for judgement in ledger(world).judgements]
 
 
-def test_cleared_judge_holds_the_reservation_and_finish_frees_it(world: World):
+def test_cleared_judge_holds_the_reservation_and_finish_frees_it(world: World) -> None:
     """It takes what is free before it writes to the ledger, and the run's end leaves nothing behind."""
     two_nights(world)
     world.host.release(world.run.identity.holder)
@@ -186,7 +186,7 @@ def test_cleared_judge_holds_the_reservation_and_finish_frees_it(world: World):
     assert (world.run.identity.holder, "") == (held, world.host.status().holder)
 
 
-def test_cleared_judge_writes_nothing_while_another_run_acts(world: World):
+def test_cleared_judge_writes_nothing_while_another_run_acts(world: World) -> None:
     """The ledger belongs to the run that holds the reservation."""
     two_nights(world)
     before = world.run.ledger.read()

@@ -53,7 +53,7 @@ def event_of(trigger: MirrorLagTrigger) -> dict[str, Any]:
     return asyncio.run(asyncio.wait_for(first(), 60))
 
 
-def test_trigger_survives_serialization(world: World):
+def test_trigger_survives_serialization(world: World) -> None:
     """A triggerer restart makes the same trigger from class path and arguments."""
     trigger = trigger_of(world)
     path, arguments = trigger.serialize()
@@ -62,7 +62,7 @@ def test_trigger_survives_serialization(world: World):
     assert (path, arguments) == MirrorLagTrigger(**arguments).serialize()
 
 
-def test_trigger_ends_drained_once_everything_is_copied(started: World):
+def test_trigger_ends_drained_once_everything_is_copied(started: World) -> None:
     """With every position at its goal, twice in a row, the event says drained and names the generation."""
     mirror(started, {P0: 2})
 
@@ -73,7 +73,7 @@ def test_trigger_ends_drained_once_everything_is_copied(started: World):
     assert started.host.processes[1].renewals >= 2
 
 
-def test_trigger_waits_while_the_host_does_not_answer(started: World):
+def test_trigger_waits_while_the_host_does_not_answer(started: World) -> None:
     """An unreachable host is unknown, not dead: the watch goes on and ends well when it answers again."""
     mirror(started, {P0: 2})
     started.host.errors += [TransientError("no route to host")] * 3
@@ -81,7 +81,7 @@ def test_trigger_waits_while_the_host_does_not_answer(started: World):
     assert event_of(trigger_of(started))["outcome"] == "drained"
 
 
-def test_trigger_ends_at_its_deadline(started: World):
+def test_trigger_ends_at_its_deadline(started: World) -> None:
     """What is not reached by the absolute deadline fails with the progress made, also right after a restart."""
     mirror(started, {P0: 1})
 
@@ -91,7 +91,7 @@ def test_trigger_ends_at_its_deadline(started: World):
     assert "Copy: 1/2" in event["findings"][0]["found"]
 
 
-def test_trigger_fails_when_the_source_overtakes_the_copy(started: World):
+def test_trigger_fails_when_the_source_overtakes_the_copy(started: World) -> None:
     """Records deleted on the source before they were copied fail the watch with the lost range."""
     mirror(started, {P0: 1})
     started.source.produce("orders", 0, (b"c", b"3"))
@@ -102,7 +102,7 @@ def test_trigger_fails_when_the_source_overtakes_the_copy(started: World):
     assert ["GAP_DURING_RUN"] == [finding["code"] for finding in event["findings"]]
 
 
-def test_leaving_the_trigger_stops_nothing(started: World, migration: Migration):
+def test_leaving_the_trigger_stops_nothing(started: World, migration: Migration) -> None:
     """A cancelled trigger (restart, clear) closes its connections and leaves MirrorMaker alone."""
 
     async def cancelled() -> None:
@@ -149,7 +149,7 @@ async def beside(held: HeldPoll, trigger: MirrorLagTrigger, other: Awaitable[Any
     return result
 
 
-def test_poll_under_way_learns_that_the_trigger_left(started: World, monkeypatch: pytest.MonkeyPatch):
+def test_poll_under_way_learns_that_the_trigger_left(started: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cancelled trigger waits for nothing; its poll finds that it left, and has its connections until it ends."""
     held = HeldPoll(monkeypatch)
 
@@ -161,7 +161,7 @@ def test_poll_under_way_learns_that_the_trigger_left(started: World, monkeypatch
     assert ["left", "closed"] == held.happened
 
 
-def test_slow_poll_of_one_migration_does_not_hold_up_another(started: World, monkeypatch: pytest.MonkeyPatch):
+def test_slow_poll_of_one_migration_does_not_hold_up_another(started: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each trigger polls in a thread of its own, however few the event loop has for everybody."""
     mirror(started, {P0: 2})
     held = HeldPoll(monkeypatch)
@@ -178,7 +178,7 @@ def test_slow_poll_of_one_migration_does_not_hold_up_another(started: World, mon
     wait_until(lambda: "left" in held.happened)
 
 
-def test_run_closes_the_clusters_that_it_made(started: World):
+def test_run_closes_the_clusters_that_it_made(started: World) -> None:
     """A cluster that nobody asked for is not made in order to be closed."""
     before = (started.source.closings, started.target.closings)
     run = started.run

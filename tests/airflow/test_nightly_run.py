@@ -43,7 +43,7 @@ def run_document(world: World) -> dict[str, Any]:
     return document
 
 
-def test_run_outside_its_window_does_nothing_and_ends_well(world: World, clock: FakeClock):
+def test_run_outside_its_window_does_nothing_and_ends_well(world: World, clock: FakeClock) -> None:
     """Unpaused at noon, with everything away, the run asks nobody, skips all tasks and ends green, with the why."""
     begin(world, clock, hour=12)
     world.source.is_down = world.target.is_down = True
@@ -62,7 +62,7 @@ def test_run_outside_its_window_does_nothing_and_ends_well(world: World, clock: 
     assert "Nothing was done: not in window" in (world.run.evidence.folder / "report.md").read_text()
 
 
-def test_skips_of_a_run_in_its_window_are_an_accident(world: World, clock: FakeClock):
+def test_skips_of_a_run_in_its_window_are_an_accident(world: World, clock: FakeClock) -> None:
     """What an idle run may skip, a run that was to act may not: marked failed before it began, it stays failed."""
     begin(world, clock)
     do(world, PreflightOperator)
@@ -71,7 +71,7 @@ def test_skips_of_a_run_in_its_window_are_an_accident(world: World, clock: FakeC
         finish_night(world, **ALL_SKIPPED)
 
 
-def test_night_after_the_cutover_is_refused(world: World, clock: FakeClock):
+def test_night_after_the_cutover_is_refused(world: World, clock: FakeClock) -> None:
     """In its window a nightly run of a migration that was cut over fails before it starts anything."""
     world.run.ledger.append(CutOver("dag/run#1", "then", ("billing",), ("orders", "audit"), partly=False).to_document())
     begin(world, clock)
@@ -80,7 +80,7 @@ def test_night_after_the_cutover_is_refused(world: World, clock: FakeClock):
         do(world, PreflightOperator)
 
 
-def test_nightly_run_by_hand_is_refused(world: World):
+def test_nightly_run_by_hand_is_refused(world: World) -> None:
     """Without a section nightly Airflow offers to trigger the nightly DAG; the refusal names the one to trigger."""
     world.dag_run.other_dag_id = NIGHTLY_DAG_ID
     world.params = {"mirror_outside_window": False, "note": None}
@@ -92,7 +92,7 @@ def test_nightly_run_by_hand_is_refused(world: World):
 
 
 @pytest.mark.parametrize("run_type", ["scheduled", "backfill"])
-def test_nightly_run_without_its_section_is_refused(world: World, run_type: str):
+def test_nightly_run_without_its_section_is_refused(world: World, run_type: str) -> None:
     """A run that was made before the section was taken out of the file has no window any more."""
     world.dag_run.run_type = run_type
     world.params = {}
@@ -101,7 +101,7 @@ def test_nightly_run_without_its_section_is_refused(world: World, run_type: str)
         do(world, PreflightOperator)
 
 
-def test_schedule_of_somebodys_own_dag_is_none_of_the_nights(world: World, clock: FakeClock):
+def test_schedule_of_somebodys_own_dag_is_none_of_the_nights(world: World, clock: FakeClock) -> None:
     """A DAG of one's own that uses the operators does at noon what its params say."""
     begin(world, clock, hour=12)
     world.dag_run.other_dag_id = "reread_shop"
@@ -111,7 +111,9 @@ def test_schedule_of_somebodys_own_dag_is_none_of_the_nights(world: World, clock
     assert ("validate", "") == (str(world.run.request.mode), world.run.occasion.idle_because)
 
 
-def test_window_that_ends_keeps_what_was_copied(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch):
+def test_window_that_ends_keeps_what_was_copied(
+    world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A night that does not get through ends behind, its part is validated; the next one completes the topic."""
     world.source.produce("orders", 0, *[(b"k", b"%d" % n) for n in range(10)])
     begin(world, clock, hour=5.49)
@@ -142,7 +144,7 @@ def test_window_that_ends_keeps_what_was_copied(world: World, clock: FakeClock, 
     assert () == ledger(world).pending_generations
 
 
-def test_late_run_may_warn(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_late_run_may_warn(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """With `when_late: warn` the run succeeds as behind, and what is left is among the warnings."""
     clock = at_night(world, monkeypatch, "  when_late: warn\n")
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
@@ -159,7 +161,9 @@ def test_late_run_may_warn(world: World, monkeypatch: pytest.MonkeyPatch):
     )
 
 
-def test_forecast_comes_from_the_rate_of_the_run(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch):
+def test_forecast_comes_from_the_rate_of_the_run(
+    world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One record per second, and half of the records left: the next run needs as many seconds as there are."""
     world.source.produce("orders", 0, *[(b"k", b"%d" % n) for n in range(60)])
     begin(world, clock)
@@ -172,7 +176,7 @@ def test_forecast_comes_from_the_rate_of_the_run(world: World, clock: FakeClock,
     assert "the window for mirroring ended at 2030-01-01T05:30:00+00:00" == document["reason"]
 
 
-def test_mirror_is_not_started_when_the_window_is_over(world: World, clock: FakeClock):
+def test_mirror_is_not_started_when_the_window_is_over(world: World, clock: FakeClock) -> None:
     """A run that got the reservation too late starts nothing, and says that everything is left."""
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
     begin(world, clock)
@@ -189,7 +193,7 @@ def test_mirror_is_not_started_when_the_window_is_over(world: World, clock: Fake
         finish_night(world)
 
 
-def test_nothing_to_copy_is_not_late(world: World, clock: FakeClock):
+def test_nothing_to_copy_is_not_late(world: World, clock: FakeClock) -> None:
     """Where everything was copied before, an end of the window takes nothing away."""
     begin(world, clock)
     do(world, *BEFORE_START)
@@ -199,7 +203,7 @@ def test_nothing_to_copy_is_not_late(world: World, clock: FakeClock):
     assert "drained" == do(world, MirrorLagSensor)["outcome"]  # type: ignore[arg-type]
 
 
-def test_living_mirror_is_adopted_after_the_window(world: World, clock: FakeClock):
+def test_living_mirror_is_adopted_after_the_window(world: World, clock: FakeClock) -> None:
     """Tried again after the window's end, start finds its own process, so that the watch tells how far it came."""
     world.source.produce("orders", 0, (b"a", b"1"))
     begin(world, clock)
@@ -211,7 +215,7 @@ def test_living_mirror_is_adopted_after_the_window(world: World, clock: FakeCloc
 
 def test_goals_that_are_reached_when_the_window_ends_are_proved(
     world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     """Where the window ends between the two readings that prove the goals, the second is taken: nothing is left."""
     world.source.produce("orders", 0, (b"a", b"1"))
     begin(world, clock)
@@ -231,7 +235,7 @@ def mirroring_night(world: World, clock: FakeClock) -> None:
 
 
 @pytest.mark.parametrize("until", ["with until", "without until"])
-def test_cleared_run_that_mirrors_is_not_idle(world: World, clock: FakeClock, until: str):
+def test_cleared_run_that_mirrors_is_not_idle(world: World, clock: FakeClock, until: str) -> None:
     """Cleared by day, it stops and proves what its earlier attempt began, starts nothing, and is behind."""
     if until == "without until":
         path = world.migrations / "shop.yaml"
@@ -256,7 +260,7 @@ def test_cleared_run_that_mirrors_is_not_idle(world: World, clock: FakeClock, un
     assert "" == world.host.status().holder
 
 
-def test_cleared_run_that_has_stopped_is_idle(world: World, clock: FakeClock):
+def test_cleared_run_that_has_stopped_is_idle(world: World, clock: FakeClock) -> None:
     """With its MirrorMaker stopped there is nothing to see to: by day it leaves everything as it is."""
     mirroring_night(world, clock)
     do(world, StopMirrorOperator)
@@ -268,7 +272,7 @@ def test_cleared_run_that_has_stopped_is_idle(world: World, clock: FakeClock):
 
 
 @pytest.mark.parametrize("outcome", ["behind", "followed"])
-def test_watch_that_was_ended_lets_the_run_go_on(world: World, outcome: str):
+def test_watch_that_was_ended_lets_the_run_go_on(world: World, outcome: str) -> None:
     """What was copied is to be stopped at and validated, whoever ended the watch."""
     do(world, PreflightOperator)
     event = {
@@ -285,7 +289,7 @@ def test_watch_that_was_ended_lets_the_run_go_on(world: World, outcome: str):
     assert outcome == world.run.evidence.require(Kind.WATCH)["outcome"]
 
 
-def test_cutover_never_goes_on_with_a_part(world: World):
+def test_cutover_never_goes_on_with_a_part(world: World) -> None:
     """Consumers are not moved to a copy whose watch ended before everything was there."""
     world.params = {"mode": "cutover"}
     do(world, PreflightOperator)
@@ -303,7 +307,7 @@ def test_cutover_never_goes_on_with_a_part(world: World):
         MirrorLagSensor(task_id="watch_lag", migration="shop").execute_complete(world.context(), event)  # type: ignore[arg-type]
 
 
-def test_watch_that_did_not_end_well_is_not_called_late(world: World, clock: FakeClock):
+def test_watch_that_did_not_end_well_is_not_called_late(world: World, clock: FakeClock) -> None:
     """In an attempt that never watched, what an earlier one left behind is not this one's."""
     begin(world, clock)
     do(world, *BEFORE_START)
@@ -316,7 +320,7 @@ def test_watch_that_did_not_end_well_is_not_called_late(world: World, clock: Fak
     assert "BEHIND" not in str(raised.value)
 
 
-def test_backfill_at_noon_copies_nothing_unless_told(world: World, clock: FakeClock):
+def test_backfill_at_noon_copies_nothing_unless_told(world: World, clock: FakeClock) -> None:
     """Outside the window a backfill run plans and starts no MirrorMaker; its conf can say otherwise."""
     begin(world, clock, hour=12, run_type="backfill")
     do(world, PreflightOperator)
@@ -328,7 +332,7 @@ def test_backfill_at_noon_copies_nothing_unless_told(world: World, clock: FakeCl
     assert "" == world.run.occasion.still_because
 
 
-def test_two_files_with_one_topic_are_refused(world: World, migration_text: str):
+def test_two_files_with_one_topic_are_refused(world: World, migration_text: str) -> None:
     """Another file that copies a topic between the same clusters refuses the runs of both."""
     text = migration_text.replace("name: shop", "name: other").replace("[orders, audit]", "[audit, bills]")
     (world.migrations / "other.yaml").write_text(text)

@@ -49,12 +49,12 @@ BIG = {**TOPIC, "whole": {"standing": "PASS", "proved": True, "target_records": 
         ({"note": "two\nlines"}, "cutover · PASS · 200 records · two lines"),
     ],
 )
-def test_note_of_a_run(changes: dict[str, Any], note: str):
+def test_note_of_a_run(changes: dict[str, Any], note: str) -> None:
     """Mode, verdict, what went wrong, how many records, and what the person wrote on the form, on one line."""
     assert note == run_note(run_of("cutover", **changes))
 
 
-def test_note_is_short():
+def test_note_is_short() -> None:
     """Airflow keeps a thousand characters."""
     assert len(run_note(run_of("cutover", note="x" * 500))) == 300
     assert len(joined_notes("cutover · PASS", "x" * 5000)) == 1000
@@ -70,12 +70,12 @@ def test_note_is_short():
         ("cutover · failed\n\nours to keep", "sync · PASS\n\nours to keep"),
     ],
 )
-def test_note_of_a_person_is_kept(present: str | None, joined: str):
+def test_note_of_a_person_is_kept(present: str | None, joined: str) -> None:
     """A cleared run replaces its own line; what a person wrote stays below it."""
     assert joined == joined_notes("sync · PASS", present)
 
 
-def test_finish_leaves_the_note(world: World):
+def test_finish_leaves_the_note(world: World) -> None:
     """Also a run that failed is told apart by its note."""
     world.connections["spark"] = "ssh"
     with pytest.raises(FailedForGood):
@@ -86,7 +86,7 @@ def test_finish_leaves_the_note(world: World):
     assert world.task_instance.xcoms[NOTE_KEY].startswith("sync · failed: ")
 
 
-def test_run_does_not_fail_for_want_of_a_note(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_run_does_not_fail_for_want_of_a_note(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Airflow that keeps no XCom costs the note, not the run."""
 
     def broken(**_: Any) -> None:
@@ -97,7 +97,7 @@ def test_run_does_not_fail_for_want_of_a_note(world: World, monkeypatch: pytest.
     assert finish(world, preflight="success")["outcome"] == "success"
 
 
-def test_listener_sets_the_note(monkeypatch: pytest.MonkeyPatch):
+def test_listener_sets_the_note(monkeypatch: pytest.MonkeyPatch) -> None:
     """What `finish` left becomes the run's note, however the run ended; a run of another DAG is not looked at."""
     monkeypatch.setattr(note_module, "_left_by_finish", lambda dag_run: "sync · PASS")
     ours = SimpleNamespace(dag_id="kafka_migration__shop", run_id="r", dag_run_note=None, note=None)
@@ -129,7 +129,7 @@ def metadata() -> Iterator[Session]:
 
 
 @pytest.mark.parametrize("present", [None, "by a person"])
-def test_note_is_written_to_airflows_tables(metadata: Session, present: str | None):
+def test_note_is_written_to_airflows_tables(metadata: Session, present: str | None) -> None:
     """The note goes with the scheduler's own transaction, a second end replaces it, and a person's stays."""
     run = metadata.scalars(select(DagRun)).one()
     run.note = present
@@ -143,7 +143,7 @@ def test_note_is_written_to_airflows_tables(metadata: Session, present: str | No
     assert expected == metadata.scalar(select(DagRunNote.content))
 
 
-def test_listener_never_raises(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
+def test_listener_never_raises(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     """It runs in the scheduler, which has other work."""
 
     def broken(_: Any) -> str:
@@ -156,14 +156,14 @@ def test_listener_never_raises(monkeypatch: pytest.MonkeyPatch, caplog: pytest.L
     assert "was not set" in caplog.text
 
 
-def test_plugin_registers_link_page_and_listener():
+def test_plugin_registers_link_page_and_listener() -> None:
     """Airflow knows them by the plugin; `finish` has the link."""
     assert ["Report"] == [link.name for link in KafkaMigrationPlugin.operator_extra_links]
     assert ["/kafka-migration"] == [app["url_prefix"] for app in KafkaMigrationPlugin.fastapi_apps]
     assert 1 == len(KafkaMigrationPlugin.listeners)
 
 
-def test_link_quotes_what_airflow_allows_in_ids(monkeypatch: pytest.MonkeyPatch):
+def test_link_quotes_what_airflow_allows_in_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run ids hold colons, plus signs and slashes; with a base URL the link is absolute."""
     monkeypatch.setenv("AIRFLOW__API__BASE_URL", "https://airflow.example/team/")
 
@@ -201,7 +201,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> TestClient:
     report_page._application.cache_clear()
 
 
-def test_report_is_served_as_plain_text(reported: World, client: TestClient):
+def test_report_is_served_as_plain_text(reported: World, client: TestClient) -> None:
     """Names of groups and topics are whatever somebody chose: the browser is told to run and render nothing."""
     answer = client.get("/report/kafka_migration__shop/manual__1")
 
@@ -211,13 +211,13 @@ def test_report_is_served_as_plain_text(reported: World, client: TestClient):
     assert answer.text.startswith("# shop: ")
 
 
-def test_who_may_not_see_the_dag_sees_no_report(reported: World, client: TestClient):
+def test_who_may_not_see_the_dag_sees_no_report(reported: World, client: TestClient) -> None:
     """Each request is authorised for its DAG; without one there is no page at all."""
     assert 403 == client.get("/report/kafka_rollback__shop/manual__1").status_code
     assert {404, 405} >= {client.get(path).status_code for path in ("/", "/docs", "/openapi.json", "/report")}
 
 
-def test_every_route_needs_a_login(reported: World):
+def test_every_route_needs_a_login(reported: World) -> None:
     """With Airflow's own check and no login the page answers nothing."""
     report_page._application.cache_clear()
     answer = TestClient(report_page.report_app, raise_server_exceptions=False).get(
@@ -242,7 +242,7 @@ def test_every_route_needs_a_login(reported: World):
         ("~", "manual__1"),
     ],
 )
-def test_nothing_but_reports_of_runs_is_read(reported: World, tmp_path: Path, dag_id: str, run_id: str):
+def test_nothing_but_reports_of_runs_is_read(reported: World, tmp_path: Path, dag_id: str, run_id: str) -> None:
     """No id leads out of the migration's folder, to another run, or to another file."""
     (reported.root / "shop" / "report.md").write_text("not a run's")
     (tmp_path / "attempt-1").mkdir()
@@ -251,7 +251,7 @@ def test_nothing_but_reports_of_runs_is_read(reported: World, tmp_path: Path, da
     assert newest_report(dag_id, run_id) is None
 
 
-def test_newest_attempt_is_shown(reported: World):
+def test_newest_attempt_is_shown(reported: World) -> None:
     """A cleared run has a report per attempt; the last one counts."""
     folder = reported.run.evidence.folder.parent / "attempt-10"
     folder.mkdir()

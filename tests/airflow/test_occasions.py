@@ -28,7 +28,7 @@ def utc(*parts: int) -> datetime:
         (utc(2030, 1, 2, 12), utc(2030, 1, 2, 1)),
     ],
 )
-def test_tick_of_just_now_is_the_last_one(now: datetime, tick: datetime):
+def test_tick_of_just_now_is_the_last_one(now: datetime, tick: datetime) -> None:
     """The window begins with its tick, not a moment later."""
     assert tick == last_tick(SETTINGS, now)
 
@@ -42,6 +42,6 @@ def test_tick_of_just_now_is_the_last_one(now: datetime, tick: datetime):
         ("0 4 * * *", utc(2030, 10, 27, 12), utc(2030, 10, 27, 3)),
     ],
 )
-def test_ticks_are_local_times(cron: str, now: datetime, tick: datetime):
+def test_ticks_are_local_times(cron: str, now: datetime, tick: datetime) -> None:
     """The cron expression counts in the file's time zone, in summer, in winter and on the days between."""
     assert tick == last_tick(replace(SETTINGS, cron=cron, timezone="Europe/Berlin"), now)

@@ -41,7 +41,7 @@ def ledger(world: World) -> Ledger:
     return world.run.ledger.read()
 
 
-def test_reservation_of_a_living_run_is_respected(world: World):
+def test_reservation_of_a_living_run_is_respected(world: World) -> None:
     """While the holder's run goes on, nobody takes its reservation."""
     world.host.reserve(f"{world.dag_run.dag_id}/other#1")
     world.task_instance.run_states["other"] = "running"
@@ -52,7 +52,7 @@ def test_reservation_of_a_living_run_is_respected(world: World):
 
 
 @pytest.mark.parametrize("states", [{"other": "failed"}, {"other": "success"}, {}])
-def test_reservation_of_a_finished_or_deleted_run_is_taken_over(world: World, states: dict[str, str]):
+def test_reservation_of_a_finished_or_deleted_run_is_taken_over(world: World, states: dict[str, str]) -> None:
     """A holder whose run is over, or gone, gives way, and the take-over is recorded."""
     holder = f"{world.dag_run.dag_id}/other#1"
     world.host.reserve(holder)
@@ -63,7 +63,7 @@ def test_reservation_of_a_finished_or_deleted_run_is_taken_over(world: World, st
     assert holder == world.run.evidence.require(Kind.RESERVE)["taken_over_from"]
 
 
-def test_cleared_run_takes_over_from_its_earlier_attempt(world: World):
+def test_cleared_run_takes_over_from_its_earlier_attempt(world: World) -> None:
     """A cleared run is the same run: its next attempt goes on with the reservation."""
     do(world, PreflightOperator, ReserveOperator)
     first = world.run.identity.holder
@@ -72,7 +72,7 @@ def test_cleared_run_takes_over_from_its_earlier_attempt(world: World):
     assert first == do(world, ReserveOperator)["taken_over_from"]
 
 
-def test_plan_freezes_goals_and_lists_topics_to_create(world: World):
+def test_plan_freezes_goals_and_lists_topics_to_create(world: World) -> None:
     """The goal is the source's end now; later records belong to the next run."""
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
     do(world, PreflightOperator, ReserveOperator)
@@ -84,7 +84,7 @@ def test_plan_freezes_goals_and_lists_topics_to_create(world: World):
     assert 2 == world.run.plan_offsets().goals[P0]
 
 
-def test_topics_are_created_once_and_recorded(world: World):
+def test_topics_are_created_once_and_recorded(world: World) -> None:
     """Created topics are in the ledger with their id and frozen settings; doing it twice changes nothing."""
     do(world, *BEFORE_START)
     do(world, CreateTopicsOperator)
@@ -94,7 +94,7 @@ def test_topics_are_created_once_and_recorded(world: World):
     assert world.target.topics["orders"].topic_id == ledger(world).topics["orders"].topic_id
 
 
-def test_nothing_to_copy_starts_nothing(world: World):
+def test_nothing_to_copy_starts_nothing(world: World) -> None:
     """With every position at its goal no MirrorMaker is started and the watch has nothing to do."""
     assert {"generation": None, "pid": None} == do(world, *BEFORE_START, StartMirrorOperator)
     assert not world.host.status().is_running
@@ -102,7 +102,7 @@ def test_nothing_to_copy_starts_nothing(world: World):
     assert {"generation": None, "stopped": False} == do(world, StopMirrorOperator)
 
 
-def test_start_is_adopted_by_a_retry(world: World):
+def test_start_is_adopted_by_a_retry(world: World) -> None:
     """Tried again, start finds its own process and starts no second one."""
     world.source.produce("orders", 0, (b"a", b"1"))
 
@@ -113,7 +113,7 @@ def test_start_is_adopted_by_a_retry(world: World):
     assert [1] == [g.number for g in ledger(world).generations]
 
 
-def test_watch_defers_with_an_absolute_deadline_and_no_secret(world: World):
+def test_watch_defers_with_an_absolute_deadline_and_no_secret(world: World) -> None:
     """The trigger holds ids and a deadline, nothing else."""
     world.source.produce("orders", 0, (b"a", b"1"))
     do(world, *BEFORE_START, StartMirrorOperator)
@@ -126,7 +126,7 @@ def test_watch_defers_with_an_absolute_deadline_and_no_secret(world: World):
     assert arguments["generation"] == 1
 
 
-def test_watch_result_is_recorded_and_failures_fail(world: World):
+def test_watch_result_is_recorded_and_failures_fail(world: World) -> None:
     """What the trigger saw is evidence; anything but drained fails the task with its findings."""
     finding = {"code": "MIRROR_DEAD", "subject": "MirrorMaker", "found": "x", "expected": "y", "remedy": "z"}
     do(world, PreflightOperator)
@@ -146,7 +146,7 @@ def test_watch_result_is_recorded_and_failures_fail(world: World):
     assert ["MIRROR_DEAD"] == refusal_codes(world)
 
 
-def test_stop_certifies_the_generation(world: World):
+def test_stop_certifies_the_generation(world: World) -> None:
     """The stop certificate holds positions and target ends; stopping again changes nothing."""
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
     do(world, *BEFORE_START, StartMirrorOperator)
@@ -160,7 +160,7 @@ def test_stop_certifies_the_generation(world: World):
     assert {"generation": 1, "stopped": False} == do(world, StopMirrorOperator)
 
 
-def test_proved_goal_counts_as_copied(world: World):
+def test_proved_goal_counts_as_copied(world: World) -> None:
     """Where only markers follow the stored position, the proved goal is the certified position."""
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"), (b"marker", None))
     do(world, *BEFORE_START, StartMirrorOperator)
@@ -175,7 +175,7 @@ def test_proved_goal_counts_as_copied(world: World):
     assert do(world, PlanOperator)["offsets_to_copy"] == 0
 
 
-def test_dead_generation_is_certified_before_the_next_start(world: World):
+def test_dead_generation_is_certified_before_the_next_start(world: World) -> None:
     """What a lost run left open is closed by the next run before it starts its own."""
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
     do(world, *BEFORE_START, StartMirrorOperator)
@@ -195,7 +195,7 @@ def test_dead_generation_is_certified_before_the_next_start(world: World):
 
 
 @pytest.mark.parametrize("operator", [PlanOperator, StartMirrorOperator])
-def test_gap_refuses_before_the_start(world: World, operator: type[MigrationOperator]):
+def test_gap_refuses_before_the_start(world: World, operator: type[MigrationOperator]) -> None:
     """Records that the source deleted before they were copied refuse the run, in plan and right before the start."""
     world.source.produce("orders", 0, *[(b"k", b"%d" % n) for n in range(5)])
     do(world, *BEFORE_START, StartMirrorOperator)
@@ -209,7 +209,7 @@ def test_gap_refuses_before_the_start(world: World, operator: type[MigrationOper
         do(world, operator)
 
 
-def test_position_beyond_the_end_is_refused(world: World):
+def test_position_beyond_the_end_is_refused(world: World) -> None:
     """A source topic that ends before MirrorMaker's position is not the one that was copied."""
     _mirrored(world)
     world.source.delete_topics(["orders"])
@@ -219,7 +219,7 @@ def test_position_beyond_the_end_is_refused(world: World):
         do(world, PlanOperator)
 
 
-def test_target_written_by_others_is_refused(world: World):
+def test_target_written_by_others_is_refused(world: World) -> None:
     """A target that grew while nothing of ours ran cannot be proved."""
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
     do(world, *BEFORE_START, StartMirrorOperator)
@@ -238,7 +238,7 @@ def _mirrored(world: World) -> None:
     do(world, StopMirrorOperator)
 
 
-def test_judge_passes_equal_windows_and_adds_them_to_the_ledger(world: World):
+def test_judge_passes_equal_windows_and_adds_them_to_the_ledger(world: World) -> None:
     """Equal windows pass; the ledger then has nothing pending and a verdict on the whole topic."""
     _mirrored(world)
     validated(world)
@@ -248,7 +248,7 @@ def test_judge_passes_equal_windows_and_adds_them_to_the_ledger(world: World):
     assert topic_verdict(ledger(world), "orders") is Verdict.PASS
 
 
-def test_judgement_says_which_offsets_it_is_about(world: World):
+def test_judgement_says_which_offsets_it_is_about(world: World) -> None:
     """The ledger has the windows that were read, with the digests of both sides; idle partitions are left out."""
     _mirrored(world)
     validated(world)
@@ -267,7 +267,7 @@ def test_judgement_says_which_offsets_it_is_about(world: World):
     assert (Window(1, "orders", "orders", 0, 0, 1, 0, 1),) == found.windows
 
 
-def test_judge_fails_what_differs_and_still_records_it(world: World):
+def test_judge_fails_what_differs_and_still_records_it(world: World) -> None:
     """A differing window fails the task and its verdict is in the ledger all the same."""
     _mirrored(world)
     validated(world, equal=False)
@@ -278,7 +278,7 @@ def test_judge_fails_what_differs_and_still_records_it(world: World):
     assert topic_verdict(ledger(world), "orders") is Verdict.FAIL
 
 
-def test_judge_refuses_a_result_that_leaves_a_window_out(world: World):
+def test_judge_refuses_a_result_that_leaves_a_window_out(world: World) -> None:
     """A window that was asked for and not measured is never a pass."""
     _mirrored(world)
     validated(world)
@@ -289,7 +289,7 @@ def test_judge_refuses_a_result_that_leaves_a_window_out(world: World):
         do(world, JudgeOperator)
 
 
-def test_nothing_new_over_a_bad_copy_is_a_warning(world: World):
+def test_nothing_new_over_a_bad_copy_is_a_warning(world: World) -> None:
     """A run with nothing to judge does not say PASS over a topic whose verdict is FAIL."""
     _mirrored(world)
     validated(world, equal=False)
@@ -305,7 +305,7 @@ def test_nothing_new_over_a_bad_copy_is_a_warning(world: World):
     }
 
 
-def test_validate_without_anything_to_read_does_not_start_spark(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_validate_without_anything_to_read_does_not_start_spark(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only empty windows: the result is written at once, and it passes."""
     monkeypatch.setattr(ValidateTopicsOperator, "submit", lambda *a: pytest.fail("Spark was started"))
     do(world, *BEFORE_START, StartMirrorOperator)
@@ -315,7 +315,7 @@ def test_validate_without_anything_to_read_does_not_start_spark(world: World, mo
     assert do(world, JudgeOperator)["verdict"] == "PASS"
 
 
-def test_validate_fails_when_spark_left_no_result(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_validate_fails_when_spark_left_no_result(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A Spark job that ends well without its document has not validated anything."""
     _mirrored(world)
     monkeypatch.setattr(ValidateTopicsOperator, "submit", lambda *a: None)
@@ -325,7 +325,7 @@ def test_validate_fails_when_spark_left_no_result(world: World, monkeypatch: pyt
         operator.execute(world.context())  # type: ignore[arg-type]
 
 
-def test_digest_package_is_zipped_the_same_every_time(tmp_path: Path):
+def test_digest_package_is_zipped_the_same_every_time(tmp_path: Path) -> None:
     """The zip that travels to the executors depends on the sources alone."""
     package = Path(__file__).parents[2] / "spark_jobs" / "kafka_digest"
     first, second = tmp_path / "1", tmp_path / "2"
@@ -334,7 +334,7 @@ def test_digest_package_is_zipped_the_same_every_time(tmp_path: Path):
     assert zip_package(package, first).read_bytes() == zip_package(package, second).read_bytes()
 
 
-def test_transient_errors_are_left_to_airflows_retries(world: World):
+def test_transient_errors_are_left_to_airflows_retries(world: World) -> None:
     """A transport error is raised as it is, so that the task is tried again; it is no refusal."""
     do(world, PreflightOperator, ReserveOperator)
     world.source.is_down = True
@@ -345,7 +345,7 @@ def test_transient_errors_are_left_to_airflows_retries(world: World):
     assert [] == refusal_codes(world)
 
 
-def test_run_limited_to_one_topic_touches_no_other(world: World):
+def test_run_limited_to_one_topic_touches_no_other(world: World) -> None:
     """Topics that were not chosen are neither created nor planned."""
     world.params["topics"] = ["audit"]
     world.source.produce("orders", 0, (b"a", b"1"))
@@ -356,7 +356,7 @@ def test_run_limited_to_one_topic_touches_no_other(world: World):
     assert {AUDIT: 1} == dict(world.run.plan_offsets().goals)
 
 
-def test_validate_mode_reads_the_whole_copy_and_mirrors_nothing(world: World):
+def test_validate_mode_reads_the_whole_copy_and_mirrors_nothing(world: World) -> None:
     """Mode validate re-reads from the first record to the target's present end and starts no MirrorMaker."""
     from kafka_migration.steps.validation.request import request_of
 

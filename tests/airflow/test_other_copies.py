@@ -28,7 +28,7 @@ KINDS = ["engine: mirrormaker1", PREFIXED, "exactly_once: true"]
 
 
 @pytest.mark.parametrize("mode", ["sync", "validate"])
-def test_repartitioned_copy_is_compared_by_key(world: World, monkeypatch: pytest.MonkeyPatch, mode: str):
+def test_repartitioned_copy_is_compared_by_key(world: World, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
     """Every partition of either side belongs to one comparison; equal keys are a PASS of the whole topic."""
     engine = lossy(world, monkeypatch)
     world.target.create_topics([NewTopic("orders", 5, 1, {}), NewTopic("audit", 1, 1, {})])
@@ -51,7 +51,7 @@ def test_repartitioned_copy_is_compared_by_key(world: World, monkeypatch: pytest
     assert Verdict.PASS is topic_verdict(world.run.ledger.read(), "orders")
 
 
-def test_repartitioned_copy_may_have_other_partition_counts(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_repartitioned_copy_may_have_other_partition_counts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """MirrorMaker 1 chooses partitions by key; the target's count is then the target's own."""
     lossy(world, monkeypatch)
     world.target.create_topics([NewTopic("orders", 5, 1, {}), NewTopic("audit", 1, 1, {})])
@@ -67,7 +67,7 @@ def test_repartitioned_copy_may_have_other_partition_counts(world: World, monkey
     [("", "WARN"), ("timestamps: {orders: false}", "PASS")],
     ids=["unsaid", "said not to matter"],
 )
-def test_timestamps_that_the_target_makes_are_not_compared(world: World, setting: str, verdict: str):
+def test_timestamps_that_the_target_makes_are_not_compared(world: World, setting: str, verdict: str) -> None:
     """Of a target topic with LogAppendTime the request says so; the verdict is a warning unless the file expects it."""
     if setting:
         set_mirror(world, setting, "validation")
@@ -116,7 +116,7 @@ def copied(world: World):
         ("timestamps: {orders: true}", {"message.timestamp.type": "LogAppendTime"}, [], ()),
     ],
 )
-def test_topics_are_compared_as_the_clusters_or_the_file_say(copied, setting, configs, compacted, untimed):
+def test_topics_are_compared_as_the_clusters_or_the_file_say(copied, setting, configs, compacted, untimed) -> None:
     """Each topic is compared by its settings on either cluster; what the migration file says goes before them."""
     request = copied(setting, **configs)
 
@@ -124,21 +124,21 @@ def test_topics_are_compared_as_the_clusters_or_the_file_say(copied, setting, co
     assert untimed == request.untimed_topics
 
 
-def test_policy_of_the_source_counts_too(world: World, copied):
+def test_policy_of_the_source_counts_too(world: World, copied) -> None:
     """The source may compact what was copied, whatever the target does."""
     world.source.topics["orders"].configs["cleanup.policy"] = "compact"
 
     assert {"source": ("orders",), "target": ()} == copied().compacted_topics
 
 
-def test_aborted_records_are_looked_for_where_they_can_be(copied):
+def test_aborted_records_are_looked_for_where_they_can_be(copied) -> None:
     """Spark reads what is committed, and is told that the target may hold more."""
     request = copied("isolation_level: read_uncommitted", "mirror")
 
     assert ("read_committed", True) == (request.isolation_level, request.is_uncommitted_copy)
 
 
-def test_copy_under_other_names_is_spoken_of_by_the_sources(world: World):
+def test_copy_under_other_names_is_spoken_of_by_the_sources(world: World) -> None:
     """Topics are made under their real names; ledger and plan know the source's, and Spark is told both."""
     set_mirror(world, PREFIXED)
     world.source.produce("orders", 0, *RECORDS)
@@ -157,7 +157,7 @@ def test_copy_under_other_names_is_spoken_of_by_the_sources(world: World):
     )
 
 
-def test_result_of_another_version_is_one_line(copied, world: World):
+def test_result_of_another_version_is_one_line(copied, world: World) -> None:
     """A result with a digest that this version does not know is not judged; the finding says what to clear."""
     copied()
     validated(world)

@@ -55,7 +55,7 @@ async def told(trigger: PatientTrigger) -> list[Any]:
     return [event.payload async for event in trigger.run()]
 
 
-def test_event_waits_until_airflow_has_settled(slept: list[float]):
+def test_event_waits_until_airflow_has_settled(slept: list[float]) -> None:
     """An event that is known at once is given when the process that deferred the task has had time to end."""
     trigger = Ready()
 
@@ -63,7 +63,7 @@ def test_event_waits_until_airflow_has_settled(slept: list[float]):
     assert ([10.0], True) == (slept, trigger.closed)
 
 
-def test_late_event_is_given_at_once(slept: list[float], monkeypatch: pytest.MonkeyPatch):
+def test_late_event_is_given_at_once(slept: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
     """What takes longer anyway is not held back."""
     moments = iter([100.0, 111.0])
     monkeypatch.setattr(patient, "monotonic", lambda: next(moments))
@@ -72,7 +72,7 @@ def test_late_event_is_given_at_once(slept: list[float], monkeypatch: pytest.Mon
     assert [0.0] == slept
 
 
-def test_cancelled_trigger_tidies_up(monkeypatch: pytest.MonkeyPatch):
+def test_cancelled_trigger_tidies_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """A triggerer that stops while an event is held back ends what the trigger had opened."""
     monkeypatch.setattr(patient, "SETTLED_AFTER_S", 3600.0)
     trigger = Ready()
@@ -89,7 +89,7 @@ def test_cancelled_trigger_tidies_up(monkeypatch: pytest.MonkeyPatch):
     assert trigger.closed
 
 
-def test_every_trigger_is_patient():
+def test_every_trigger_is_patient() -> None:
     """No trigger of the package can wake its task too early."""
     ours = {kind for kind in all_kinds(BaseTrigger) if kind.__module__.startswith(triggers.__name__)}
 

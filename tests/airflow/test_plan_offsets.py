@@ -84,7 +84,7 @@ def codes(world: World, group: str) -> list[str]:
     return sorted({str(f.code) for f in (*found.refusals, *found.warnings)})
 
 
-def test_groups_are_translated_over_holes_and_generations(world: World):
+def test_groups_are_translated_over_holes_and_generations(world: World) -> None:
     """Two runs copied in two generations: each group goes on with the next record that it has not read."""
     copied(world)
     world.source.produce("orders", 0, (b"k", b"d"))
@@ -113,7 +113,7 @@ def test_groups_are_translated_over_holes_and_generations(world: World):
 
 
 @pytest.mark.parametrize("mode", ["rehearse", "cutover"])
-def test_planning_changes_nothing(world: World, mode: str):
+def test_planning_changes_nothing(world: World, mode: str) -> None:
     """Groups on both sides are as before, in either mode."""
     world.params["mode"] = mode
     copied(world)
@@ -127,7 +127,7 @@ def test_planning_changes_nothing(world: World, mode: str):
     assert (mode == "cutover") == world.run.evidence.require(Kind.OFFSETS_PLAN)["final"]
 
 
-def test_document_holds_plan_digest_and_text(world: World):
+def test_document_holds_plan_digest_and_text(world: World) -> None:
     """What `approve` shows and what `sync_offsets` compares is all in one document."""
     copied(world)
     world.source.commit("billing", {P0: 3})
@@ -140,7 +140,7 @@ def test_document_holds_plan_digest_and_text(world: World):
     assert "| `orders` 0 | 3 | none | 2 | 0 | same record |" in document["markdown"]
 
 
-def test_groups_that_cannot_move_are_left_out_and_the_others_planned(world: World):
+def test_groups_that_cannot_move_are_left_out_and_the_others_planned(world: World) -> None:
     """Every group that is left out has its reason; groups of other topics and throw-away ones are not listed."""
     copied(world)
     world.source.create_topics([NewTopic("foreign", 1, 1, {})])
@@ -165,7 +165,7 @@ def test_groups_that_cannot_move_are_left_out_and_the_others_planned(world: Worl
     assert "early on /10.1.1.1" in world.run.evidence.require(Kind.OFFSETS_PLAN)["markdown"]
 
 
-def test_rehearsal_plans_groups_that_go_on_reading(world: World):
+def test_rehearsal_plans_groups_that_go_on_reading(world: World) -> None:
     """Under live traffic a group may read on, also further than the copy reaches: planned, and marked provisional."""
     world.params["mode"] = "rehearse"
     copied(world)
@@ -180,7 +180,7 @@ def test_rehearsal_plans_groups_that_go_on_reading(world: World):
     assert ["OFFSET_AHEAD_OF_COPY"] == codes(world, "live")
 
 
-def test_records_behind_the_fence_refuse_a_cutover(world: World):
+def test_records_behind_the_fence_refuse_a_cutover(world: World) -> None:
     """A producer that wrote after the fence: nothing would read its records, so the run is refused."""
     copied(world)
     world.source.commit("billing", {P0: 3})
@@ -190,7 +190,7 @@ def test_records_behind_the_fence_refuse_a_cutover(world: World):
         plan(world)
 
 
-def test_copy_that_differs_refuses_the_plan(world: World):
+def test_copy_that_differs_refuses_the_plan(world: World) -> None:
     """Offsets are never translated over a copy that is not proved, whichever run made it."""
     with pytest.raises(FailedForGood, match="COPY_DIFFERS"):
         copied(world, equal=False)
@@ -201,7 +201,7 @@ def test_copy_that_differs_refuses_the_plan(world: World):
     assert world.run.evidence.newest(Kind.OFFSETS_PLAN) is None
 
 
-def test_plan_without_a_verdict_is_refused(world: World):
+def test_plan_without_a_verdict_is_refused(world: World) -> None:
     """A run that judged nothing plans nothing."""
     do(world, *BEFORE_START)
 
@@ -210,7 +210,7 @@ def test_plan_without_a_verdict_is_refused(world: World):
 
 
 @pytest.mark.parametrize("mode", ["sync", "validate"])
-def test_other_modes_skip_the_plan(world: World, mode: str):
+def test_other_modes_skip_the_plan(world: World, mode: str) -> None:
     """A mode that plans no groups skips the task."""
     world.params["mode"] = mode
 
@@ -218,7 +218,7 @@ def test_other_modes_skip_the_plan(world: World, mode: str):
         plan(world)
 
 
-def test_run_may_name_its_groups(world: World):
+def test_run_may_name_its_groups(world: World) -> None:
     """Groups that were not chosen are neither planned nor listed."""
     copied(world)
     world.source.commit("billing", {P0: 3})
@@ -230,7 +230,7 @@ def test_run_may_name_its_groups(world: World):
     assert ["reporting"] == [group.group for group in planned(world).groups]
 
 
-def test_same_clusters_give_the_same_digest(world: World):
+def test_same_clusters_give_the_same_digest(world: World) -> None:
     """The digest holds through a look later, also after the target's offsets were written; a commit changes it."""
     copied(world)
     world.source.commit("billing", {P0: 3})
@@ -243,7 +243,7 @@ def test_same_clusters_give_the_same_digest(world: World):
     assert first != make_offsets_plan(world.run, final=True).digest
 
 
-def test_many_groups_on_one_partition_are_proved_one_by_one(world: World):
+def test_many_groups_on_one_partition_are_proved_one_by_one(world: World) -> None:
     """Every position is counted and compared, though a reader stands at one offset of a partition at a time."""
     copied(world)
     for offset in range(6):
@@ -255,7 +255,7 @@ def test_many_groups_on_one_partition_are_proved_one_by_one(world: World):
     assert list(range(6)) == [offsets(world, f"group-{n}")[P1] for n in range(6)]
 
 
-def test_target_that_holds_other_records_leaves_the_group_out(world: World):
+def test_target_that_holds_other_records_leaves_the_group_out(world: World) -> None:
     """The record at the planned offset is not the one that the group reads next: refused, the others are planned."""
     copied(world)
     world.source.commit("billing", {P0: 3})
@@ -268,7 +268,7 @@ def test_target_that_holds_other_records_leaves_the_group_out(world: World):
     assert {P1: 3} == offsets(world, "reporting")
 
 
-def test_record_that_cannot_be_read_is_no_proof(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_record_that_cannot_be_read_is_no_proof(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without an answer nothing is planned; the task is tried again."""
     copied(world)
     world.source.commit("billing", {P1: 3})
@@ -280,7 +280,7 @@ def test_record_that_cannot_be_read_is_no_proof(world: World, monkeypatch: pytes
     assert world.run.evidence.newest(Kind.OFFSETS_PLAN) is None
 
 
-def test_other_groups_of_the_topics_are_named(world: World):
+def test_other_groups_of_the_topics_are_named(world: World) -> None:
     """The plan tells of groups that nobody named and that read the topics, and of those without committed offsets."""
     copied(world)
     world.source.commit("billing", {P0: 3})
@@ -297,7 +297,7 @@ def test_other_groups_of_the_topics_are_named(world: World):
     ]
 
 
-def test_group_may_be_active_where_the_file_says_so(world: World):
+def test_group_may_be_active_where_the_file_says_so(world: World) -> None:
     """A group that the file names is planned with its members on the source; another is left out."""
     path = world.migrations / "shop.yaml"
     path.write_text(path.read_text() + "cutover:\n  may_be_active: [standby]\n")
@@ -310,7 +310,7 @@ def test_group_may_be_active_where_the_file_says_so(world: World):
     assert ["GROUP_ACTIVE"] == codes(world, "billing")
 
 
-def test_group_that_cannot_be_read_fails_nothing(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_group_that_cannot_be_read_fails_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Regression: a group that is none of the run's business, and that the login may not read, is only told."""
     copied(world)
     world.source.commit("billing", {P0: 3})

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.airflow
 P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 
 
-def test_preflight_freezes_the_file(world: World):
+def test_preflight_freezes_the_file(world: World) -> None:
     """After preflight the run reads only its frozen copy, whatever becomes of the file."""
     do(world, PreflightOperator)
     (world.migrations / "shop.yaml").write_text("broken: [")
@@ -32,7 +32,7 @@ def test_preflight_freezes_the_file(world: World):
     assert world.run.evidence.require(Kind.PREFLIGHT)["mode"] == "sync"
 
 
-def test_preflight_reports_all_refusals_together(world: World):
+def test_preflight_reports_all_refusals_together(world: World) -> None:
     """A missing topic and a missing Spark connection are both named, and nothing is started."""
     del world.connections["spark"]
     with pytest.raises(FailedForGood) as raised:
@@ -49,7 +49,7 @@ def test_preflight_reports_all_refusals_together(world: World):
     assert "REPLICATION_FACTOR_TOO_HIGH" in str(raised.value)
 
 
-def test_preflight_names_every_topic_problem(world: World):
+def test_preflight_names_every_topic_problem(world: World) -> None:
     """Topic checks look at all topics before they refuse."""
     world.source.delete_topics(["audit"])
     world.target.create_topics([NewTopic("orders", 3, 1, {})])
@@ -60,7 +60,7 @@ def test_preflight_names_every_topic_problem(world: World):
     assert ["SOURCE_TOPIC_MISSING", "TOPIC_PARTITIONS_DIFFER"] == refusal_codes(world)
 
 
-def test_preflight_refuses_an_unreachable_cluster(world: World):
+def test_preflight_refuses_an_unreachable_cluster(world: World) -> None:
     """A cluster that does not answer is one clear error."""
     world.target.is_down = True
 
@@ -68,7 +68,7 @@ def test_preflight_refuses_an_unreachable_cluster(world: World):
         do(world, PreflightOperator)
 
 
-def test_preflight_refuses_one_cluster_under_two_names(world: World):
+def test_preflight_refuses_one_cluster_under_two_names(world: World) -> None:
     """Source and target must be two clusters."""
     world.target.cluster_id = "old"
 
@@ -76,7 +76,7 @@ def test_preflight_refuses_one_cluster_under_two_names(world: World):
         do(world, PreflightOperator)
 
 
-def test_preflight_refuses_a_driver_that_cannot_see_the_evidence(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_preflight_refuses_a_driver_that_cannot_see_the_evidence(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A local evidence root does not do for a driver on another machine, unless the setting says that it is shared."""
     world.deploy_mode = "cluster"
     with pytest.raises(FailedForGood, match="EVIDENCE_ROOT_LOCAL · connection spark"):
@@ -86,7 +86,7 @@ def test_preflight_refuses_a_driver_that_cannot_see_the_evidence(world: World, m
     do(world, PreflightOperator)
 
 
-def test_preflight_refuses_two_evidence_roots(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_preflight_refuses_two_evidence_roots(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A place for Spark that cannot be Airflow's is refused before anything is copied."""
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_EVIDENCE_ROOT", "s3a://bucket/evidence")
 
@@ -108,7 +108,7 @@ def test_preflight_refuses_two_evidence_roots(world: World, monkeypatch: pytest.
         ({"note": 5}, "note"),
     ],
 )
-def test_preflight_refuses_unknown_run_conf(world: World, params: dict[str, Any], field: str):
+def test_preflight_refuses_unknown_run_conf(world: World, params: dict[str, Any], field: str) -> None:
     """Airflow merges any conf into the params; a field or value that means nothing is refused."""
     world.params = params
 
@@ -116,7 +116,7 @@ def test_preflight_refuses_unknown_run_conf(world: World, params: dict[str, Any]
         do(world, PreflightOperator)
 
 
-def test_preflight_refuses_a_topic_outside_the_migration(world: World):
+def test_preflight_refuses_a_topic_outside_the_migration(world: World) -> None:
     """A run can be limited to some topics of the file, not extended beyond it."""
     world.params["topics"] = ["orders", "foreign"]
 
@@ -125,7 +125,7 @@ def test_preflight_refuses_a_topic_outside_the_migration(world: World):
 
 
 @pytest.mark.parametrize("group", ["nobody", "console-consumer-1"])
-def test_preflight_refuses_a_group_that_is_not_the_migrations(world: World, group: str):
+def test_preflight_refuses_a_group_that_is_not_the_migrations(world: World, group: str) -> None:
     """A run can be limited to groups that are there and that the file names; anything else is a slip."""
     world.source.commit("billing", {P0: 0})
     world.source.commit("console-consumer-1", {P0: 0})
@@ -135,7 +135,7 @@ def test_preflight_refuses_a_group_that_is_not_the_migrations(world: World, grou
         do(world, PreflightOperator)
 
 
-def test_preflight_takes_a_cutover_of_some_topics_once(world: World):
+def test_preflight_takes_a_cutover_of_some_topics_once(world: World) -> None:
     """Topics are cut over in waves; what an earlier run cut over is not taken again, and not by itself either."""
     world.run.ledger.append(CutOver("dag/run#1", "then", ("billing",), ("orders",), False, ("audit",)).to_document())
     world.params = {"mode": "cutover", "topics": ["audit", "orders"]}
@@ -147,7 +147,7 @@ def test_preflight_takes_a_cutover_of_some_topics_once(world: World):
     assert ("audit",) == world.run.migration.topics
 
 
-def test_run_without_a_mode_rehearses(world: World):
+def test_run_without_a_mode_rehearses(world: World) -> None:
     """Where no mode is given, nothing irreversible is done."""
     world.params = {}
     do(world, PreflightOperator)
@@ -155,7 +155,7 @@ def test_run_without_a_mode_rehearses(world: World):
     assert world.run.evidence.require(Kind.PREFLIGHT)["mode"] == "rehearse"
 
 
-def test_preflight_refuses_an_invalid_file(world: World):
+def test_preflight_refuses_an_invalid_file(world: World) -> None:
     """Every mistake of the file is in the refusal."""
     (world.migrations / "shop.yaml").write_text("version: 1\nname: shop\n")
 
@@ -164,7 +164,7 @@ def test_preflight_refuses_an_invalid_file(world: World):
 
 
 @pytest.mark.parametrize("version", ["3.9.0", "3.9.1"])
-def test_login_needs_a_newer_mirrormaker(world: World, version: str):
+def test_login_needs_a_newer_mirrormaker(world: World, version: str) -> None:
     """With a login preflight refuses a Kafka before 3.9.1 on the MirrorMaker host; without one it will do."""
     world.host.facts = {**world.host.facts, "kafka": version}
     do(world, PreflightOperator)
@@ -177,7 +177,7 @@ def test_login_needs_a_newer_mirrormaker(world: World, version: str):
             do(world, PreflightOperator)
 
 
-def test_unknown_error_of_a_check_hides_no_finding(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_unknown_error_of_a_check_hides_no_finding(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A check that ends in an error of its own has a code, and what the others found is told beside it."""
     del world.connections["spark"]
     monkeypatch.setattr(preflight_module.AirflowConnections, "kafka_findings", lambda self, side: [][1])
@@ -196,7 +196,7 @@ def test_unknown_error_of_a_check_hides_no_finding(world: World, monkeypatch: py
     assert "MIGRATIONS_OVERLAP" in str(raised.value)
 
 
-def test_declared_insecurity_is_a_warning(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_declared_insecurity_is_a_warning(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the file allows forbids nothing, and stands in the log, in the evidence and in the report."""
     path = world.migrations / "shop.yaml"
     path.write_text(path.read_text().replace("old_kafka", "old_kafka\n  insecure: [no_host_name_check]"))

@@ -73,7 +73,7 @@ def windows(world: World) -> list[Any]:
 @pytest.mark.parametrize(
     ("generations", "expected"), [("1", [(0, 2, 0, 2)]), ("2-3", [(2, 6, 2, 6)]), ("1-3", [(0, 6, 0, 6)])]
 )
-def test_only_the_windows_of_these_generations_are_read(world: World, generations: str, expected: list[Any]):
+def test_only_the_windows_of_these_generations_are_read(world: World, generations: str, expected: list[Any]) -> None:
     """What the named generations copied is read again, in one piece where they continue each other, and no more."""
     three_nights(world, True, True, True)
     world.target.produce("orders", 0, RECORD)
@@ -85,7 +85,7 @@ def test_only_the_windows_of_these_generations_are_read(world: World, generation
     assert [1, 2, 3] == [g.number for g in ledger(world).generations]
 
 
-def test_good_reading_again_mends_the_verdict_of_what_it_read(world: World):
+def test_good_reading_again_mends_the_verdict_of_what_it_read(world: World) -> None:
     """A FAIL gives way to a newer good reading of the same windows; that of another night stays."""
     three_nights(world, False, True, False)
     read_again(world, "1")
@@ -102,7 +102,7 @@ def test_good_reading_again_mends_the_verdict_of_what_it_read(world: World):
     )
 
 
-def test_bad_reading_again_is_believed(world: World):
+def test_bad_reading_again_is_believed(world: World) -> None:
     """What was good when it was copied and differs now is not proved any more."""
     three_nights(world, True, True, True)
     read_again(world, "2", equal=False)
@@ -110,7 +110,7 @@ def test_bad_reading_again_is_believed(world: World):
     assert Verdict.FAIL is topic_verdict(ledger(world), "orders")
 
 
-def test_reading_again_replaces_what_the_same_run_said_before(world: World):
+def test_reading_again_replaces_what_the_same_run_said_before(world: World) -> None:
     """Cleared, the run reads and judges the same windows once more, and that counts."""
     three_nights(world, True, True, True)
     read_again(world, "2", equal=False)
@@ -121,7 +121,7 @@ def test_reading_again_replaces_what_the_same_run_said_before(world: World):
     assert Verdict.PASS is topic_verdict(ledger(world), "orders")
 
 
-def test_reading_again_judges_what_is_pending(world: World):
+def test_reading_again_judges_what_is_pending(world: World) -> None:
     """A generation that no run has judged is no longer pending once its windows were read."""
     copy(world)
     next_run(world)
@@ -130,7 +130,7 @@ def test_reading_again_judges_what_is_pending(world: World):
     assert ((), True) == (ledger(world).pending_generations, coverage_of(ledger(world))["orders"].is_proved)
 
 
-def test_reading_again_can_be_limited_to_topics(world: World):
+def test_reading_again_can_be_limited_to_topics(world: World) -> None:
     """The windows of the other topics are left alone."""
     world.source.produce("audit", 0, RECORD)
     copy(world)
@@ -141,7 +141,7 @@ def test_reading_again_can_be_limited_to_topics(world: World):
     assert [{"audit"}] == [set(j.topics) for j in ledger(world).judgements[1:]]
 
 
-def test_report_says_which_generations_were_read_again(world: World):
+def test_report_says_which_generations_were_read_again(world: World) -> None:
     """Who reads the report knows that it is not about the whole copy."""
     three_nights(world, True, True, True)
     read_again(world, "2-3")
@@ -152,7 +152,7 @@ def test_report_says_which_generations_were_read_again(world: World):
     assert "| orders | PASS | 2 | 2 | PASS |" in report
 
 
-def test_copy_by_key_is_read_again_by_key(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_copy_by_key_is_read_again_by_key(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where keys may be anywhere, all partitions of the generation's windows are one comparison again."""
     engine = lossy(world, monkeypatch)
     world.target.create_topics([NewTopic("orders", 3, 1, {}), NewTopic("audit", 1, 1, {})])
@@ -180,7 +180,7 @@ def test_copy_by_key_is_read_again_by_key(world: World, monkeypatch: pytest.Monk
         ({"generations": "1", "topics": ["audit"]}, "1, which copied none of audit"),
     ],
 )
-def test_generations_that_cannot_be_read_are_refused(world: World, params: dict[str, Any], found: str):
+def test_generations_that_cannot_be_read_are_refused(world: World, params: dict[str, Any], found: str) -> None:
     """Which generations there are is told before anything is reserved or read."""
     world.params["topics"] = ["orders"]
     copy(world)
@@ -191,7 +191,7 @@ def test_generations_that_cannot_be_read_are_refused(world: World, params: dict[
         do(world, PreflightOperator)
 
 
-def test_generation_that_runs_cannot_be_read(world: World):
+def test_generation_that_runs_cannot_be_read(world: World) -> None:
     """A generation without a stop certificate has no windows yet."""
     world.source.produce("orders", 0, RECORD)
     do(world, *BEFORE_START, StartMirrorOperator)
@@ -202,7 +202,7 @@ def test_generation_that_runs_cannot_be_read(world: World):
         do(world, PreflightOperator)
 
 
-def test_no_generation_at_all_is_told(world: World):
+def test_no_generation_at_all_is_told(world: World) -> None:
     """Before the first start there is nothing to read again."""
     world.params = {"mode": "validate", "generations": "1"}
 

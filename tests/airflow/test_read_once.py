@@ -68,7 +68,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Reads:
     return made
 
 
-def test_each_task_of_a_cutover_reads_everything_once(world: World, asked: list[Any], reads: Reads):
+def test_each_task_of_a_cutover_reads_everything_once(world: World, asked: list[Any], reads: Reads) -> None:
     """A task reads each ledger entry, each document and the migration file at most once, and lists a folder rarely."""
     world.params = {"mode": "cutover"}
     world.source.produce("orders", 0, (b"k", b"v"))

@@ -92,13 +92,13 @@ def spoilt(world: World) -> World:
     return world
 
 
-def test_a_spoilt_copy_goes_no_further(spoilt: World):
+def test_a_spoilt_copy_goes_no_further(spoilt: World) -> None:
     """Foreign records refuse every later run of the migration, before anything is started."""
     with pytest.raises(FailedForGood, match="TARGET_WRITTEN_BY_OTHERS"):
         do(spoilt, *BEFORE_START)
 
 
-def test_deleting_the_topic_alone_repairs_nothing(spoilt: World):
+def test_deleting_the_topic_alone_repairs_nothing(spoilt: World) -> None:
     """The ledger knows what was copied: an empty topic of the same name is not that copy, and nothing is started."""
     del spoilt.target.topics["orders"]
 
@@ -108,7 +108,9 @@ def test_deleting_the_topic_alone_repairs_nothing(spoilt: World):
     assert refusal_codes(spoilt)
 
 
-def test_topic_is_copied_again_under_another_name(spoilt: World, asked: list[Any], monkeypatch: pytest.MonkeyPatch):
+def test_topic_is_copied_again_under_another_name(
+    spoilt: World, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As the runbook says: out of the old file, deleted on the target, copied by a new file; both are then cut over.
 
     The rest of the old migration is not copied again, and a group that reads topics of both moves with both.

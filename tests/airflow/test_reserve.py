@@ -55,7 +55,7 @@ def woken(world: World) -> dict[str, Any]:
     return reserve().try_again(world.context(), {"holder": ""})  # type: ignore[arg-type]
 
 
-def test_scheduled_run_waits_and_then_reserves(world: World, clock: FakeClock):
+def test_scheduled_run_waits_and_then_reserves(world: World, clock: FakeClock) -> None:
     """It defers while the holder lives, for whom it waited is evidence, and it takes what is free."""
     deferral = wait(world)
     world.host.release(HOLDER)
@@ -67,7 +67,7 @@ def test_scheduled_run_waits_and_then_reserves(world: World, clock: FakeClock):
     assert (HOLDER, "2030-01-01T05:00:00+00:00") == (document["holder"], document["until"])
 
 
-def test_waiting_run_takes_over_once_the_holders_run_is_over(world: World, clock: FakeClock):
+def test_waiting_run_takes_over_once_the_holders_run_is_over(world: World, clock: FakeClock) -> None:
     """A holder that ended without freeing its reservation is found out when the task looks again."""
     wait(world)
     world.task_instance.run_states["manual__1"] = "failed"
@@ -75,7 +75,7 @@ def test_waiting_run_takes_over_once_the_holders_run_is_over(world: World, clock
     assert HOLDER == woken(world)["taken_over_from"]
 
 
-def test_waiting_has_an_end(world: World, clock: FakeClock):
+def test_waiting_has_an_end(world: World, clock: FakeClock) -> None:
     """After `wait_limit` the run fails and names the holder, and how long it waited; a retry does not begin anew."""
     wait(world)
     clock.elapsed_s += 2 * 3600
@@ -90,7 +90,7 @@ def test_waiting_has_an_end(world: World, clock: FakeClock):
 
 
 @pytest.mark.parametrize("run_type", ["scheduled", "backfill"])
-def test_run_that_waited_for_a_cutover_is_refused(world: World, clock: FakeClock, run_type: str):
+def test_run_that_waited_for_a_cutover_is_refused(world: World, clock: FakeClock, run_type: str) -> None:
     """What preflight found is old by then: under the reservation `plan` asks again, and nothing is started."""
     begin(world, clock, run_type=run_type)
     wait(world)
@@ -107,7 +107,7 @@ def test_run_that_waited_for_a_cutover_is_refused(world: World, clock: FakeClock
 
 
 @pytest.mark.parametrize("run_type", ["manual", "scheduled"])
-def test_who_does_not_wait_is_refused_at_once(world: World, monkeypatch: pytest.MonkeyPatch, run_type: str):
+def test_who_does_not_wait_is_refused_at_once(world: World, monkeypatch: pytest.MonkeyPatch, run_type: str) -> None:
     """A person gets an answer, and a schedule told to leave leaves; both fail, neither is skipped."""
     clock = at_night(world, monkeypatch, "  when_reserved: leave\n")
     reserved(world)
@@ -121,7 +121,7 @@ def test_who_does_not_wait_is_refused_at_once(world: World, monkeypatch: pytest.
         do(world, ReserveOperator)
 
 
-def test_backfill_waits_whatever_the_file_says(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_backfill_waits_whatever_the_file_says(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of several backfill runs one acts and the others wait, at any time of the day."""
     clock = at_night(world, monkeypatch, "  when_reserved: leave\n")
     reserved(world)
@@ -130,7 +130,9 @@ def test_backfill_waits_whatever_the_file_says(world: World, monkeypatch: pytest
     assert timedelta(hours=4, minutes=10) == wait(world).timeout
 
 
-def test_reservation_freed_while_looking_is_taken(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch):
+def test_reservation_freed_while_looking_is_taken(
+    world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Freed between the refusal and the question who holds it, it is nobody's, and taken over from nobody."""
     status = world.host.status
 
@@ -144,7 +146,7 @@ def test_reservation_freed_while_looking_is_taken(world: World, clock: FakeClock
     assert do(world, ReserveOperator)["taken_over_from"] is None
 
 
-def test_faster_run_is_waited_for_in_its_turn(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch):
+def test_faster_run_is_waited_for_in_its_turn(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two runs that would take over from a dead holder one is faster; the other waits for it, and does not fail."""
     do(world, PreflightOperator)
     world.task_instance.run_states |= {"manual__1": "failed", "manual__2": "running"}
@@ -170,7 +172,7 @@ def trigger_of(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, 
 @pytest.mark.parametrize("holder", ["", f"{DAG_ID}/manual__2#1"])
 def test_trigger_fires_when_the_holder_changes(
     world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, holder: str
-):
+) -> None:
     """Free, or another's: either is a reason to look again at once."""
     began_s = clock.elapsed_s
 
@@ -182,7 +184,9 @@ def test_trigger_fires_when_the_holder_changes(
     assert began_s + 5 == clock.elapsed_s
 
 
-def test_trigger_lets_the_task_look_every_minute(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch):
+def test_trigger_lets_the_task_look_every_minute(
+    world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Only the task can ask Airflow whether the holder's run is over, so it is woken up to do so."""
     began_s = clock.elapsed_s
 
@@ -190,7 +194,7 @@ def test_trigger_lets_the_task_look_every_minute(world: World, clock: FakeClock,
     assert began_s + reservation.LOOK_AGAIN_S == clock.elapsed_s
 
 
-def test_host_that_does_not_answer_is_not_free(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch):
+def test_host_that_does_not_answer_is_not_free(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
     """The wait goes on until the host answers, however long that takes, or until the deadline."""
     began_s = clock.elapsed_s
 
@@ -208,7 +212,7 @@ def test_host_that_does_not_answer_is_not_free(world: World, clock: FakeClock, m
     assert datetime(2030, 1, 1, 5, tzinfo=UTC) == clock.now()
 
 
-def test_host_that_refuses_is_left_to_the_task(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch):
+def test_host_that_refuses_is_left_to_the_task(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
     """A refusal of the host ends the wait, so that the task meets it and reports it."""
     finding = Finding.from_document(
         {"code": "SSH_HOST_KEY_CHANGED", "subject": "s", "found": "f", "expected": "e", "remedy": "r"}

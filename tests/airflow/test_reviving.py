@@ -68,7 +68,7 @@ def codes(error: pytest.ExceptionInfo[Any]) -> list[str]:
     return [str(finding.code) for finding in error.value.findings]
 
 
-def test_dead_mirrormaker_is_started_again_after_a_pause(dead: World, clock: FakeClock):
+def test_dead_mirrormaker_is_started_again_after_a_pause(dead: World, clock: FakeClock) -> None:
     """The death is evidence at once; after the pause the dead one is certified, and the next one starts there."""
     assert "it is started again in 5 s" in poll(dead)
     assert "it is started again in 1 s" in later(dead, clock, 4)
@@ -85,7 +85,7 @@ def test_dead_mirrormaker_is_started_again_after_a_pause(dead: World, clock: Fak
     assert "" == poll(dead)
 
 
-def test_pauses_grow_until_it_is_left_dead(dead: World, clock: FakeClock):
+def test_pauses_grow_until_it_is_left_dead(dead: World, clock: FakeClock) -> None:
     """After `mirror.restarts` (3) starts the next death ends the watch, with every death in the finding."""
     for pause_s in (5, 15, 45):
         assert f"again in {pause_s} s" in poll(dead)
@@ -99,7 +99,7 @@ def test_pauses_grow_until_it_is_left_dead(dead: World, clock: FakeClock):
     assert "OutOfMemoryError" in error.value.findings[0].found
 
 
-def test_death_at_the_start_counts(dead: World, clock: FakeClock):
+def test_death_at_the_start_counts(dead: World, clock: FakeClock) -> None:
     """A process that ends at once uses its generation up, and one of the restarts."""
     dead.host.dies_at_start = True
     poll(dead)
@@ -146,7 +146,7 @@ def crash_at(owner: type, name: str, call: int, *, done: bool) -> Iterator[None]
 @pytest.mark.parametrize(("owner", "name", "call"), STEPS)
 def test_restart_that_is_cut_short_is_finished_by_another_trigger(
     dead: World, clock: FakeClock, owner: type, name: str, call: int, done: bool
-):
+) -> None:
     """Crashed before or after any step: in the end one process lives, and every earlier generation is certified."""
     with crash_at(owner, name, call, done=done):
         poll(dead)
@@ -164,7 +164,7 @@ def test_restart_that_is_cut_short_is_finished_by_another_trigger(
     assert 1 == len(dead.run.evidence.of_attempt(Kind.RESTART))
 
 
-def test_start_that_did_not_reach_the_host_is_certified_as_such(dead: World, clock: FakeClock):
+def test_start_that_did_not_reach_the_host_is_certified_as_such(dead: World, clock: FakeClock) -> None:
     """Its generation is used up; the host never knew it, and it counts as no death."""
     poll(dead)
     with crash_at(FakeMirrorHost, "start", 1, done=False):
@@ -176,7 +176,7 @@ def test_start_that_did_not_reach_the_host_is_certified_as_such(dead: World, clo
     assert (True, None, "its start was cut short; never started") == (stop.graceful, stop.exit_code, stop.reason)
 
 
-def test_stopped_on_purpose_is_not_started_again(dead: World):
+def test_stopped_on_purpose_is_not_started_again(dead: World) -> None:
     """What somebody told to stop stays so, and ends the watch."""
     dead.host.stop(dead.run.identity.holder, 1, 90)
 
@@ -186,7 +186,7 @@ def test_stopped_on_purpose_is_not_started_again(dead: World):
     assert [1] == [g.number for g in generations(dead)]
 
 
-def test_cleared_watch_starts_again_what_was_stopped_under_it(dead: World, clock: FakeClock):
+def test_cleared_watch_starts_again_what_was_stopped_under_it(dead: World, clock: FakeClock) -> None:
     """Clearing a watch stops its MirrorMaker; the next attempt of the same run goes on with a generation of its own."""
     dead.host.stop(dead.run.identity.holder, 1, 90)
     dead.dag_run.clear_number = 1
@@ -197,7 +197,7 @@ def test_cleared_watch_starts_again_what_was_stopped_under_it(dead: World, clock
     assert [dead.run.identity.holder] == [g.start.run for g in generations(dead)[1:]]
 
 
-def test_gap_forbids_to_start_again(dead: World, clock: FakeClock):
+def test_gap_forbids_to_start_again(dead: World, clock: FakeClock) -> None:
     """What the source deleted while MirrorMaker was dead ends the run; the dead one is certified all the same."""
     poll(dead)
     dead.source.produce("orders", 0, (b"c", b"3"))
@@ -210,7 +210,7 @@ def test_gap_forbids_to_start_again(dead: World, clock: FakeClock):
     assert {P0: (1, 2)} == only.stop.gaps
 
 
-def test_end_that_cannot_be_certified_yet_waits(dead: World, clock: FakeClock):
+def test_end_that_cannot_be_certified_yet_waits(dead: World, clock: FakeClock) -> None:
     """While a cluster does not answer nothing is certified and nothing starts; it counts as no further death."""
     poll(dead)
     dead.target.is_down = True
@@ -222,7 +222,7 @@ def test_end_that_cannot_be_certified_yet_waits(dead: World, clock: FakeClock):
     assert "started again as generation 2" == poll(dead)
 
 
-def test_trigger_of_an_attempt_that_lost_the_reservation_starts_nothing(dead: World):
+def test_trigger_of_an_attempt_that_lost_the_reservation_starts_nothing(dead: World) -> None:
     """Another run may have begun to act: whoever does not hold the reservation reads no further."""
     dead.host.holder = "kafka_migration__shop/other#1"
 
@@ -232,7 +232,7 @@ def test_trigger_of_an_attempt_that_lost_the_reservation_starts_nothing(dead: Wo
     assert ["renew"] == dead.host.calls[-1:]
 
 
-def test_start_cut_short_is_no_leave_to_act_for_others(dead: World, clock: FakeClock):
+def test_start_cut_short_is_no_leave_to_act_for_others(dead: World, clock: FakeClock) -> None:
     """The host does not know the newest generation: only that refusal is looked behind, not that of a stranger."""
     poll(dead)
     with crash_at(FakeMirrorHost, "start", 1, done=False):
@@ -244,7 +244,7 @@ def test_start_cut_short_is_no_leave_to_act_for_others(dead: World, clock: FakeC
     assert ["NOT_RESERVED"] == codes(error)
 
 
-def test_start_refused_by_the_host_ends_the_watch(dead: World, clock: FakeClock):
+def test_start_refused_by_the_host_ends_the_watch(dead: World, clock: FakeClock) -> None:
     """Anything but an early death at the start is for a person to see."""
     poll(dead)
     dead.host.refuse_start = Code.ALREADY_RUNNING

@@ -81,7 +81,7 @@ def source_offsets(world: World) -> dict[str, dict[TopicPartition, int]]:
     return {name: {p: c.offset for p, c in group.commits.items()} for name, group in world.source.groups.items()}
 
 
-def test_fail_back_follows_the_groups(moved: World):
+def test_fail_back_follows_the_groups(moved: World) -> None:
     """Each group goes on on the source with the record at which it stands on the target; the other side stays."""
     moved.target.commit("billing", {P0: 4, P1: 1})
     moved.target.commit("reporting", {P0: 2}, metadata="mine")
@@ -99,7 +99,7 @@ def test_fail_back_follows_the_groups(moved: World):
     )
 
 
-def test_restore_puts_back_what_stood_there(moved: World):
+def test_restore_puts_back_what_stood_there(moved: World) -> None:
     """A group that had an offset has it again, one that had none has none; the source is not touched."""
     before = source_offsets(moved)
     moved.params = {"mode": "restore"}
@@ -111,7 +111,7 @@ def test_restore_puts_back_what_stood_there(moved: World):
     assert before == source_offsets(moved)
 
 
-def test_restore_takes_nothing_else_away(moved: World):
+def test_restore_takes_nothing_else_away(moved: World) -> None:
     """A group with offsets of other topics is not deleted for those that the cutover wrote; the plan says so."""
     moved.target.commit("billing", {TopicPartition("others", 0): 7})
     moved.params = {"mode": "restore"}
@@ -123,7 +123,7 @@ def test_restore_takes_nothing_else_away(moved: World):
     assert ["OFFSET_STAYS"] * 2 == [f["code"] for f in plan["groups"][0]["warnings"]]
 
 
-def test_restore_tells_what_was_read_since(moved: World):
+def test_restore_tells_what_was_read_since(moved: World) -> None:
     """A group that has read on on the target reads that again on the source: whoever approves knows it."""
     moved.target.commit("billing", {P0: 4})
     moved.params = {"mode": "restore"}
@@ -135,7 +135,7 @@ def test_restore_tells_what_was_read_since(moved: World):
 
 
 @pytest.mark.parametrize("mode", ["fail_back", "restore"])
-def test_records_on_the_target_only_are_never_lost_silently(moved: World, mode: str):
+def test_records_on_the_target_only_are_never_lost_silently(moved: World, mode: str) -> None:
     """They are counted, with their first offsets, and refuse the rollback until a person lets go of their topic."""
     moved.target.produce("orders", 0, (b"new", b"1"), (b"new", b"2"))
     moved.params = {"mode": mode}
@@ -151,7 +151,7 @@ def test_records_on_the_target_only_are_never_lost_silently(moved: World, mode: 
     assert {"orders": 2} == moved.run.ledger.read().rollbacks[0].target_only
 
 
-def test_topic_that_was_never_copied_is_no_topic_to_leave(moved: World):
+def test_topic_that_was_never_copied_is_no_topic_to_leave(moved: World) -> None:
     """A misspelt name lets go of nothing; it is refused before anything is planned."""
     moved.params["leave_records_of"] = ["orders", "ordres"]
 
@@ -160,7 +160,7 @@ def test_topic_that_was_never_copied_is_no_topic_to_leave(moved: World):
     assert moved.run.evidence.newest(Kind.ROLLBACK_PLAN) is None
 
 
-def test_group_that_has_read_all_goes_on_behind_the_copy(moved: World):
+def test_group_that_has_read_all_goes_on_behind_the_copy(moved: World) -> None:
     """What it has read beyond the copy is on the target only: on the source it goes on where the copy ended."""
     moved.target.produce("orders", 0, (b"new", b"1"))
     moved.target.commit("billing", {P0: 5})
@@ -172,7 +172,7 @@ def test_group_that_has_read_all_goes_on_behind_the_copy(moved: World):
     assert {P0: 4, P1: 1} == source_offsets(moved)["billing"]
 
 
-def test_active_groups_stay_and_are_told(moved: World):
+def test_active_groups_stay_and_are_told(moved: World) -> None:
     """A group with members on either side is left as it is; the others go back, and the report says who is left."""
     moved.source.join("billing")
     moved.target.commit("reporting", {P0: 2})
@@ -186,7 +186,7 @@ def test_active_groups_stay_and_are_told(moved: World):
     assert "partly done" in report
 
 
-def test_group_reset_on_the_target_goes_on_where_it_stopped(moved: World):
+def test_group_reset_on_the_target_goes_on_where_it_stopped(moved: World) -> None:
     """What a group has read on the source it has read, wherever it was put on the target since."""
     moved.target.commit("billing", {P0: 1})
 
@@ -195,7 +195,7 @@ def test_group_reset_on_the_target_goes_on_where_it_stopped(moved: World):
     assert {P0: 3, P1: 1} == source_offsets(moved)["billing"]
 
 
-def test_another_record_at_the_place_is_no_proof(moved: World):
+def test_another_record_at_the_place_is_no_proof(moved: World) -> None:
     """Where the record at the place is another one on the source, the group is left as it is."""
     moved.target.commit("reporting", {P0: 2})
     moved.source.topics["orders"].partitions[0].records[2] = (b"other", b"record")
@@ -203,7 +203,7 @@ def test_another_record_at_the_place_is_no_proof(moved: World):
     assert ["reporting"] == roll_back(moved)["left"]
 
 
-def test_records_that_the_source_has_deleted_hold_a_group_up(moved: World):
+def test_records_that_the_source_has_deleted_hold_a_group_up(moved: World) -> None:
     """Unread records that only the target still has are not passed over."""
     moved.target.commit("reporting", {P0: 2})
     moved.source.purge("orders", 0, 3)
@@ -220,7 +220,7 @@ def purge(world: World) -> None:
 
 
 @pytest.mark.parametrize(("change", "code"), [(expire, "GROUP_OFFSETS_LOST"), (purge, "OFFSET_UNPROVED")])
-def test_restore_promises_only_what_the_source_still_has(moved: World, change: Any, code: str):
+def test_restore_promises_only_what_the_source_still_has(moved: World, change: Any, code: str) -> None:
     """A group whose offsets or unread records are gone from the source would begin anywhere there: it stays."""
     change(moved)
     moved.params = {"mode": "restore"}
@@ -232,7 +232,7 @@ def test_restore_promises_only_what_the_source_still_has(moved: World, change: A
 
 @pytest.mark.parametrize("mode", ["fail_back", "restore"])
 @pytest.mark.parametrize("is_made_anew", [False, True])
-def test_source_that_is_another_is_no_way_back(moved: World, mode: str, is_made_anew: bool):
+def test_source_that_is_another_is_no_way_back(moved: World, mode: str, is_made_anew: bool) -> None:
     """A topic that was deleted on the source, or created anew there, refuses the rollback as a whole."""
     moved.source.delete_topics(["orders"])
     if is_made_anew:
@@ -243,7 +243,7 @@ def test_source_that_is_another_is_no_way_back(moved: World, mode: str, is_made_
         do(moved, *BEFORE_QUESTION)
 
 
-def test_group_that_no_cutover_moved_stays_where_it_is(scene: World):
+def test_group_that_no_cutover_moved_stays_where_it_is(scene: World) -> None:
     """A group that was left behind, and tried on the target, has unread records that nobody can tell: it stays."""
     scene.target.commit("reporting", {P0: 4})
     do(scene, TranslateOffsetsOperator)
@@ -255,7 +255,7 @@ def test_group_that_no_cutover_moved_stays_where_it_is(scene: World):
     assert {P0: 1} == source_offsets(scene)["reporting"]
 
 
-def test_group_without_any_offsets_left_is_told(moved: World):
+def test_group_without_any_offsets_left_is_told(moved: World) -> None:
     """A group whose offsets expired on both sides has nowhere to go on: that is said, and holds up nobody else."""
     moved.source.groups["billing"].commits.clear()
     moved.target.groups["billing"].commits.clear()
@@ -266,7 +266,7 @@ def test_group_without_any_offsets_left_is_told(moved: World):
     assert (["reporting"], ["billing"]) == (summary["groups"], summary["left"])
 
 
-def test_groups_that_lost_their_place_on_the_target_hold_nothing_up(moved: World):
+def test_groups_that_lost_their_place_on_the_target_hold_nothing_up(moved: World) -> None:
     """Without offsets there they go on on the source where they had stopped: the topics are taken back all the same."""
     for group in ("billing", "reporting"):
         moved.target.groups[group].commits.clear()
@@ -275,7 +275,7 @@ def test_groups_that_lost_their_place_on_the_target_hold_nothing_up(moved: World
     assert Phase.ROLLED_BACK is moved.run.ledger.read().phase
 
 
-def test_partition_that_both_sides_got_since(moved: World):
+def test_partition_that_both_sides_got_since(moved: World) -> None:
     """A partition that was never copied holds other records on each side: the group begins with those of the source."""
     for side in (moved.source, moved.target):
         side.create_partitions({"orders": 3})
@@ -289,7 +289,7 @@ def test_partition_that_both_sides_got_since(moved: World):
     assert {P0: 4, P1: 1, added: 0} == source_offsets(moved)["billing"]
 
 
-def test_nothing_cut_over_is_nothing_to_roll_back(scene: World):
+def test_nothing_cut_over_is_nothing_to_roll_back(scene: World) -> None:
     """Before a cutover, and after one was taken back, a rollback is refused before it does anything."""
     begin_rollback(scene)
 
@@ -297,7 +297,7 @@ def test_nothing_cut_over_is_nothing_to_roll_back(scene: World):
         do(scene, PreflightOperator)
 
 
-def test_rollback_twice(moved: World):
+def test_rollback_twice(moved: World) -> None:
     """What was taken back cannot be taken back again; a cleared writing step says what was done, and writes nothing."""
     roll_back(moved)
     done = source_offsets(moved)
@@ -310,7 +310,7 @@ def test_rollback_twice(moved: World):
             do(moved, operator)
 
 
-def test_change_after_the_approval_writes_nothing(moved: World):
+def test_change_after_the_approval_writes_nothing(moved: World) -> None:
     """A group that reads on after the approval makes another plan: nothing is written."""
     do(moved, *BEFORE_QUESTION)
     say_yes(moved)
@@ -322,7 +322,7 @@ def test_change_after_the_approval_writes_nothing(moved: World):
     assert before == source_offsets(moved)
 
 
-def test_unapproved_rollback_writes_nothing(moved: World):
+def test_unapproved_rollback_writes_nothing(moved: World) -> None:
     """Without an answer nothing is written."""
     do(moved, *BEFORE_QUESTION)
 
@@ -330,7 +330,7 @@ def test_unapproved_rollback_writes_nothing(moved: World):
         do(moved, RollBackOperator)
 
 
-def test_interrupted_restore_comes_to_the_same_end(moved: World, monkeypatch: pytest.MonkeyPatch):
+def test_interrupted_restore_comes_to_the_same_end(moved: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed after the first group was written, the step finds that and writes the rest."""
     moved.params = {"mode": "restore"}
     do(moved, *BEFORE_QUESTION)
@@ -350,7 +350,7 @@ def test_interrupted_restore_comes_to_the_same_end(moved: World, monkeypatch: py
     assert {"reporting": {P0: 0}} == target_offsets(moved)
 
 
-def test_settings_are_restored_and_frozen_again(moved: World):
+def test_settings_are_restored_and_frozen_again(moved: World) -> None:
     """After the cutover retention is what it was to be; mirrored again after a rollback, it is switched off anew."""
     assert {"retention.ms": "1000"} == moved.target.topics["orders"].configs
     assert {} == moved.target.topics["audit"].configs
@@ -366,7 +366,7 @@ def test_settings_are_restored_and_frozen_again(moved: World):
     assert all(topic.is_frozen for topic in moved.run.ledger.read().topics.values())
 
 
-def test_settings_that_the_cluster_denies_are_told(scene: World):
+def test_settings_that_the_cluster_denies_are_told(scene: World) -> None:
     """Everything else is done, so nothing fails: the report says what is left to do by hand."""
     do(scene, TranslateOffsetsOperator)
     cut_over(scene)
@@ -386,7 +386,7 @@ def test_settings_that_the_cluster_denies_are_told(scene: World):
     assert (False, True) == (known["orders"].is_frozen, known["audit"].is_frozen)
 
 
-def test_settings_stay_frozen_while_topics_are_mirrored_again(moved: World):
+def test_settings_stay_frozen_while_topics_are_mirrored_again(moved: World) -> None:
     """A task of an old run that is cleared after the migration went on changes nothing."""
     roll_back(moved)
     next_run(moved, 3)
@@ -403,7 +403,7 @@ def test_settings_stay_frozen_while_topics_are_mirrored_again(moved: World):
     assert "-1" == moved.target.topics["orders"].configs["retention.ms"]
 
 
-def test_mirrored_again_and_cut_over_again(moved: World):
+def test_mirrored_again_and_cut_over_again(moved: World) -> None:
     """After a rollback over a target that nobody wrote to, the migration goes on to another cutover."""
     roll_back(moved)
     next_run(moved, 3)
@@ -487,7 +487,7 @@ def moved_by_mirrormaker1(
 
 def test_partitions_chosen_anew_are_asked_of_spark(
     world: World, monkeypatch: pytest.MonkeyPatch, asked: list[dict[str, Any]]
-):
+) -> None:
     """Where the copy chose other partitions, the records themselves tell where a group goes on on the source."""
     spark = moved_by_mirrormaker1(world, monkeypatch, {"billing": {P0: 1, P1: 1}})
 
@@ -504,7 +504,7 @@ def test_partitions_chosen_anew_are_asked_of_spark(
 
 def test_interrupted_fail_back_comes_to_the_same_end(
     world: World, monkeypatch: pytest.MonkeyPatch, asked: list[dict[str, Any]]
-):
+) -> None:
     """Regression: what a killed try had written on the source made the next one look for another answer of Spark."""
     spark = moved_by_mirrormaker1(world, monkeypatch, {"billing": {P0: 1, P1: 1}, "reporting": {P0: 0, P1: 2}})
     do(world, *BEFORE_QUESTION)
@@ -528,7 +528,7 @@ def test_interrupted_fail_back_comes_to_the_same_end(
 
 def test_records_that_go_between_approval_and_write_stop_it(
     world: World, monkeypatch: pytest.MonkeyPatch, asked: list[dict[str, Any]]
-):
+) -> None:
     """A place that Spark found must still be held by the source when it is written."""
     moved_by_mirrormaker1(world, monkeypatch, {"billing": {P0: 1, P1: 1}})
     do(world, *BEFORE_QUESTION)

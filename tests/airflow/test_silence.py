@@ -76,7 +76,7 @@ def test_silence_is_told_and_then_fails_the_run(
     fall_silent: Callable[[Scene], None],
     party: str,
     address: str,
-):
+) -> None:
     """Who, at which address and since when: a warning and one alert after `stall_after`, the end after the limit."""
     scene = scene_of(world, monkeypatch, mode)
     sent, trigger = sent_by(scene), a_trigger(scene)
@@ -103,7 +103,7 @@ def test_silence_is_told_and_then_fails_the_run(
     assert told_at[0] <= STALL_S + 2 * POLL_S
 
 
-def test_silence_while_the_fence_is_proved_fails_the_cutover(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_silence_while_the_fence_is_proved_fails_the_cutover(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once the producers were told to stop, a source that falls silent ends the run long before `fence_wait`."""
     scene = scene_of(world, monkeypatch, "cutover")
 
@@ -120,7 +120,7 @@ def test_silence_while_the_fence_is_proved_fails_the_cutover(world: World, monke
     assert scene.clock.elapsed_s == 45 + LIMIT_S
 
 
-def test_both_clusters_are_named(scene: Scene):
+def test_both_clusters_are_named(scene: Scene) -> None:
     """A target that is silent does not hide that the source is as well."""
     silent("target")(scene)
     silent("source")(scene)
@@ -128,7 +128,7 @@ def test_both_clusters_are_named(scene: Scene):
     assert ["target cluster", "source cluster"] == [finding["subject"] for finding in watch(scene)["findings"]]
 
 
-def test_silence_that_ends_in_time_changes_nothing(scene: Scene):
+def test_silence_that_ends_in_time_changes_nothing(scene: Scene) -> None:
     """The warning is followed by one that says that the answer came."""
     sent = sent_by(scene)
 
@@ -147,7 +147,7 @@ def test_silence_that_ends_in_time_changes_nothing(scene: Scene):
     assert "The source cluster answers again, after 5m00s." == scene.log.warnings[-1]
 
 
-def test_silent_evidence_is_told_and_fails_the_run(scene: Scene, monkeypatch: pytest.MonkeyPatch):
+def test_silent_evidence_is_told_and_fails_the_run(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """A store that does not answer is unknown like a cluster; the copy itself may go on meanwhile."""
 
     def gone(path: Any) -> Any:
@@ -161,7 +161,7 @@ def test_silent_evidence_is_told_and_fails_the_run(scene: Scene, monkeypatch: py
     assert "evidence store" == event["findings"][0]["subject"]
 
 
-def test_partition_without_a_leader_is_a_silence(scene: Scene):
+def test_partition_without_a_leader_is_a_silence(scene: Scene) -> None:
     """A source that answers without one partition leaves the lag unknown for as long; that fails the run as well."""
     real = scene.world.source.log_start_offsets
     scene.world.source.log_start_offsets = lambda partitions: {  # type: ignore[method-assign]
@@ -173,7 +173,7 @@ def test_partition_without_a_leader_is_a_silence(scene: Scene):
     assert "orders[0]" in event["findings"][0]["found"] or "audit[0]" in event["findings"][0]["found"]
 
 
-def test_request_to_stop_wins_over_a_silence(scene: Scene):
+def test_request_to_stop_wins_over_a_silence(scene: Scene) -> None:
     """A person who asks during a silence is heard at the next poll."""
     silent("target")(scene)
 
@@ -186,7 +186,7 @@ def test_request_to_stop_wins_over_a_silence(scene: Scene):
     assert ("behind", 60) == (watch(scene)["outcome"], scene.clock.elapsed_s)
 
 
-def test_silence_goes_on_over_a_restart_of_the_triggerer(scene: Scene):
+def test_silence_goes_on_over_a_restart_of_the_triggerer(scene: Scene) -> None:
     """The time since the last answer is in the news, so a restart grants no further limit, and tells nothing twice."""
     sent = sent_by(scene)
     silent("target")(scene)
@@ -209,7 +209,7 @@ def test_silence_goes_on_over_a_restart_of_the_triggerer(scene: Scene):
     assert ["unreachable"] == [text.partition(" · ")[0] for text in sent]
 
 
-def test_mirrormaker_that_dies_of_a_silent_target_is_told_after_the_cause(scene: Scene):
+def test_mirrormaker_that_dies_of_a_silent_target_is_told_after_the_cause(scene: Scene) -> None:
     """It is not started while the target does not answer; the target comes first, and each log line once at most."""
     scene.world.host.log = "org.apache.kafka.common.errors.TimeoutException: marker-line\n"
     silent("target")(scene)
@@ -224,7 +224,7 @@ def test_mirrormaker_that_dies_of_a_silent_target_is_told_after_the_cause(scene:
     assert all("target:9092" in line for line in scene.log.infos)
 
 
-def test_death_that_ends_the_run_is_told_after_the_silence(scene: Scene, monkeypatch: pytest.MonkeyPatch):
+def test_death_that_ends_the_run_is_told_after_the_silence(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that gives MirrorMaker up while the target is silent names the target first."""
     frozen = scene.world.run.evidence.frozen_migration().replace("mirror:\n", "mirror:\n  restarts: 0\n")
     scene.world.freeze(frozen)
@@ -235,7 +235,7 @@ def test_death_that_ends_the_run_is_told_after_the_silence(scene: Scene, monkeyp
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_no_progress_line_is_longer_than_160(world: World, monkeypatch: pytest.MonkeyPatch, mode: str):
+def test_no_progress_line_is_longer_than_160(world: World, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
     """Whatever a client says, the line stays one that a log can show; it begins with the cause."""
     scene = scene_of(world, monkeypatch, mode)
     silent("target")(scene)
@@ -246,7 +246,7 @@ def test_no_progress_line_is_longer_than_160(world: World, monkeypatch: pytest.M
     assert all(line.startswith("State: ") for line in scene.log.infos)
 
 
-def test_news_tell_of_each_poll(scene: Scene):
+def test_news_tell_of_each_poll(scene: Scene) -> None:
     """Phase, lag, rate, time left, generation, run and since when somebody is silent; the last says how it ended."""
     told: list[dict[str, Any]] = []
 
@@ -268,7 +268,7 @@ def test_news_tell_of_each_poll(scene: Scene):
 
 
 @pytest.mark.parametrize("name", ["progress.json", "last-run.json"])
-def test_news_that_cannot_be_written_end_nothing(scene: Scene, name: str):
+def test_news_that_cannot_be_written_end_nothing(scene: Scene, name: str) -> None:
     """A folder in its place: the watch ends as if nothing had been."""
     place = Path(scene.world.root) / "shop" / name
     place.unlink(missing_ok=True)
@@ -279,7 +279,7 @@ def test_news_that_cannot_be_written_end_nothing(scene: Scene, name: str):
     assert "drained" == watch(scene)["outcome"]
 
 
-def test_each_poll_has_a_limit(scene: Scene, monkeypatch: pytest.MonkeyPatch):
+def test_each_poll_has_a_limit(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """All calls of a poll share `poll_interval` + 10 s, less what one that is under way may still take."""
     limits: list[float] = []
     real = watcher_module.at_most
@@ -295,7 +295,7 @@ def test_each_poll_has_a_limit(scene: Scene, monkeypatch: pytest.MonkeyPatch):
     assert POLL_S + 10 - 2 == max(limits)
 
 
-def test_evidence_store_that_hangs_delays_no_lease(scene: Scene, monkeypatch: pytest.MonkeyPatch):
+def test_evidence_store_that_hangs_delays_no_lease(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """A store that neither answers nor fails is unknown as well; polls renew the lease and end in time meanwhile."""
     is_over = threading.Event()
     monkeypatch.setattr(watcher_module, "STORE_S", 0.05)

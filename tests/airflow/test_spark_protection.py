@@ -61,7 +61,7 @@ def copied(world: World) -> None:
 
 
 @pytest.mark.parametrize("master", [MASTER, "local-cluster[1,1,1024]", "yarn", "k8s://https://a:1"])
-def test_preflight_refuses_an_unprotected_cluster(world: World, master: str):
+def test_preflight_refuses_an_unprotected_cluster(world: World, master: str) -> None:
     """A cluster that nothing is said of is refused before anything starts."""
     world.spark = SparkTarget("spark", master)
 
@@ -69,7 +69,7 @@ def test_preflight_refuses_an_unprotected_cluster(world: World, master: str):
         do(world, PreflightOperator)
 
 
-def test_protected_cluster_passes(world: World):
+def test_protected_cluster_passes(world: World) -> None:
     """A cluster whose connection has all three settings is taken."""
     world.spark = SparkTarget("spark", MASTER, own=SETTINGS)
 
@@ -77,7 +77,7 @@ def test_protected_cluster_passes(world: World):
     assert [] == world.run.evidence.require(Kind.PREFLIGHT)["warnings"]
 
 
-def test_declared_cluster_is_a_warning(world: World):
+def test_declared_cluster_is_a_warning(world: World) -> None:
     """What the migration file declares passes, and is among what is worth knowing in the report."""
     written(world, DECLARED)
     world.spark = SparkTarget("spark", MASTER)
@@ -89,7 +89,7 @@ def test_declared_cluster_is_a_warning(world: World):
     assert "SPARK_NOT_PROTECTED" in report.partition("## Worth knowing")[2]
 
 
-def test_connection_that_changed_after_preflight_is_refused(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_connection_that_changed_after_preflight_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Spark is not started on a cluster that preflight has not seen."""
     copied(world)
     world.spark = SparkTarget("spark", MASTER)
@@ -107,7 +107,9 @@ def jar(folder: Path, version: str) -> str:
 
 
 @pytest.mark.parametrize("version", ["3.9.0", "3.9.1"])
-def test_login_needs_a_newer_client(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str):
+def test_login_needs_a_newer_client(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
     """With a login preflight refuses a Kafka client before 3.9.1; without one any will do."""
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_JARS", f"{jar(tmp_path, version)},/none/other.jar")
     do(world, PreflightOperator)
@@ -120,7 +122,7 @@ def test_login_needs_a_newer_client(world: World, tmp_path: Path, monkeypatch: p
             do(world, PreflightOperator)
 
 
-def test_login_is_not_given_to_an_old_client(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_login_is_not_given_to_an_old_client(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The task refuses it too: jars differ between workers."""
     copied(world)
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_JARS", jar(tmp_path, "3.8.1"))
@@ -139,7 +141,7 @@ def test_login_is_not_given_to_an_old_client(world: World, tmp_path: Path, monke
         ("/none/commons-pool2-2.12.0.jar", {}),
     ],
 )
-def test_jars_elsewhere_are_known_by_name(jars: str, expected: dict[str, str]):
+def test_jars_elsewhere_are_known_by_name(jars: str, expected: dict[str, str]) -> None:
     """A jar that the worker cannot open is of the version that its name says."""
     assert expected == spark_adapter.kafka_client_versions(jars)
 
@@ -157,7 +159,7 @@ def connection(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     return make
 
 
-def test_settings_of_connection_and_defaults_count(connection: Any):
+def test_settings_of_connection_and_defaults_count(connection: Any) -> None:
     """The connection's extra and `spark-defaults.conf` together say whether a cluster is protected."""
     target = connection("spark.authenticate true\n", host=MASTER, extra={"deploy-mode": "client"})
     assert (MASTER, "client", {"spark.authenticate": "true"}) == (target.master, target.deploy_mode, target.settings)
@@ -169,14 +171,14 @@ def test_settings_of_connection_and_defaults_count(connection: Any):
 
 
 @pytest.mark.parametrize("extra", [{"spark-binary": "/bin/sh"}, {"spark-home": "/x"}, {"rest-port": "x"}])
-def test_connection_that_the_provider_refuses_is_a_finding(connection: Any, extra: dict[str, str]):
+def test_connection_that_the_provider_refuses_is_a_finding(connection: Any, extra: dict[str, str]) -> None:
     """What the provider's hook raises is one coded finding of preflight."""
     with pytest.raises(Refused, match="CONNECTION_INVALID · connection spark"):
         connection(host=MASTER, extra=extra)
 
 
 @pytest.mark.parametrize("home", ["SPARK_HOME", None])
-def test_defaults_are_those_of_spark_submit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, home: str | None):
+def test_defaults_are_those_of_spark_submit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, home: str | None) -> None:
     """Without `SPARK_CONF_DIR` they are in `conf` of Spark's home, which is found as `spark-submit` finds it."""
     for name in ("SPARK_CONF_DIR", "SPARK_HOME"):
         monkeypatch.delenv(name, raising=False)
@@ -190,7 +192,7 @@ def test_defaults_are_those_of_spark_submit(monkeypatch: pytest.MonkeyPatch, tmp
     assert tmp_path / "conf" / "spark-defaults.conf" == spark_adapter._defaults_file("spark-submit")
 
 
-def test_defaults_of_pyspark_are_in_its_package(monkeypatch: pytest.MonkeyPatch):
+def test_defaults_of_pyspark_are_in_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """Installed by pip, Spark's home is the package."""
     import importlib.util
 
@@ -244,7 +246,7 @@ def submitting(world: World, monkeypatch: pytest.MonkeyPatch) -> Submitting:
     return made
 
 
-def test_no_secret_is_on_the_command_line(world: World, submitting: Submitting):
+def test_no_secret_is_on_the_command_line(world: World, submitting: Submitting) -> None:
     """Kafka's logins and Spark's secret are in files that only their owner may read; the command has paths alone."""
     do(world, ValidateTopicsOperator)
 
@@ -256,7 +258,7 @@ def test_no_secret_is_on_the_command_line(world: World, submitting: Submitting):
     assert "spark.io.encryption.enabled=true" in submitting.command
 
 
-def test_nothing_secret_is_left(world: World, submitting: Submitting):
+def test_nothing_secret_is_left(world: World, submitting: Submitting) -> None:
     """The folder of the files is gone when the task ends, also when Spark failed."""
     submitting.code = 1
     with pytest.raises(FailedForGood):
@@ -266,7 +268,7 @@ def test_nothing_secret_is_left(world: World, submitting: Submitting):
 
 
 @pytest.mark.parametrize("code", [Code.CLUSTER_UNREACHABLE, Code.RECORDS_DELETED_MEANWHILE, Code.SPARK_FAILED])
-def test_failure_of_the_job_is_a_finding(world: World, submitting: Submitting, code: Code):
+def test_failure_of_the_job_is_a_finding(world: World, submitting: Submitting, code: Code) -> None:
     """What the job said last is the finding that the task ends with, and the evidence has it; no command line in it."""
     submitting.code, submitting.output = 1, [f"validate_topics: {code}: it was so", "25/11/22 20:14:03 INFO X: end"]
 
@@ -277,7 +279,7 @@ def test_failure_of_the_job_is_a_finding(world: World, submitting: Submitting, c
     assert [code] == [f["code"] for doc in world.run.evidence.of_attempt(Kind.REFUSAL) for f in doc["findings"]]
 
 
-def test_failure_before_the_last_try_is_tried_again(world: World, submitting: Submitting):
+def test_failure_before_the_last_try_is_tried_again(world: World, submitting: Submitting) -> None:
     """While Airflow has tries left the failure is a passing one, and no document of the run calls it wrong."""
     submitting.code, submitting.output = 1, ["validate_topics: CLUSTER_UNREACHABLE: it was so"]
     world.task_instance.try_number, world.task_instance.max_tries = 1, 2
@@ -291,7 +293,7 @@ def test_failure_before_the_last_try_is_tried_again(world: World, submitting: Su
         do(world, ValidateTopicsOperator)
 
 
-def test_killed_spark_is_no_finding(world: World, submitting: Submitting):
+def test_killed_spark_is_no_finding(world: World, submitting: Submitting) -> None:
     """A task that somebody stopped says so, and nothing is recorded as wrong."""
     operator = ValidateTopicsOperator(task_id="validate_topics", migration="shop")
     submitting.code, submitting.output = -9, ["x"]
@@ -308,7 +310,7 @@ def test_killed_spark_is_no_finding(world: World, submitting: Submitting):
     assert [] == list(world.run.evidence.of_attempt(Kind.REFUSAL))
 
 
-def test_driver_elsewhere_gets_the_file_shipped(world: World, submitting: Submitting):
+def test_driver_elsewhere_gets_the_file_shipped(world: World, submitting: Submitting) -> None:
     """In deploy mode cluster the driver has no other way to the file."""
     world.spark = SparkTarget("spark", "yarn", "cluster", SETTINGS)
     do(world, ValidateTopicsOperator)

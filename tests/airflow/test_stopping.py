@@ -55,7 +55,7 @@ def certified(world: World) -> StopCertificate:
     return stop
 
 
-def test_certificate_remembers_positions_prints_and_ids(world: World):
+def test_certificate_remembers_positions_prints_and_ids(world: World) -> None:
     """Kept for the next start: what MirrorMaker stored, the record at the last copied offset, and the topics' ids."""
     begin(world)
     mirror(world, {P0: 3})
@@ -67,7 +67,7 @@ def test_certificate_remembers_positions_prints_and_ids(world: World):
     assert {"orders": "old-1", "audit": "old-2"} == kept.source_topic_ids
 
 
-def test_stop_that_is_cleared_alone_takes_the_reservation_of_its_own_run(world: World):
+def test_stop_that_is_cleared_alone_takes_the_reservation_of_its_own_run(world: World) -> None:
     """Regression: the host refused it, as the attempt before still held the reservation beside a living MirrorMaker."""
     begin(world)
     world.dag_run.clear_number = 1
@@ -77,7 +77,7 @@ def test_stop_that_is_cleared_alone_takes_the_reservation_of_its_own_run(world: 
     assert world.run.identity.holder == world.host.status().holder
 
 
-def test_stop_takes_no_reservation_from_another_run(world: World):
+def test_stop_takes_no_reservation_from_another_run(world: World) -> None:
     """What another run has taken over is that run's to stop."""
     begin(world)
     world.host.reserve("dag/other#1", take_over_from=world.run.identity.holder)
@@ -87,7 +87,7 @@ def test_stop_takes_no_reservation_from_another_run(world: World):
     assert ProcessState.RUNNING == world.host.status().state
 
 
-def test_records_lost_while_it_ran_fail_the_stop_when_it_is_certified(world: World):
+def test_records_lost_while_it_ran_fail_the_stop_when_it_is_certified(world: World) -> None:
     """The range is in the certificate and in the finding, and everything is stopped and recorded before."""
     begin(world)
     mirror(world, {P0: 1})
@@ -100,7 +100,7 @@ def test_records_lost_while_it_ran_fail_the_stop_when_it_is_certified(world: Wor
     assert {"generation": 1, "stopped": False} == do(world, StopMirrorOperator)
 
 
-def test_gap_that_the_watch_saw_is_certified(world: World):
+def test_gap_that_the_watch_saw_is_certified(world: World) -> None:
     """Regression: MirrorMaker jumps over what is gone, and after that its position shows no gap any more."""
     begin(world)
     gaps = ranges_to_document({P0: (1, 3)})
@@ -112,7 +112,7 @@ def test_gap_that_the_watch_saw_is_certified(world: World):
     assert ({P0: (1, 3)}, 4) == (certified(world).gaps, certified(world).mirror_positions[P0])
 
 
-def test_watch_of_another_generation_proves_nothing(world: World):
+def test_watch_of_another_generation_proves_nothing(world: World) -> None:
     """What was proved is proved of one generation."""
     begin(world)
     mirror(world, {P0: 2})
@@ -123,7 +123,7 @@ def test_watch_of_another_generation_proves_nothing(world: World):
     assert 2 == certified(world).mirror_positions[P0]
 
 
-def test_markers_deleted_during_the_run_are_no_gap_where_the_watch_proved_them(world: World):
+def test_markers_deleted_during_the_run_are_no_gap_where_the_watch_proved_them(world: World) -> None:
     """A position that stayed before a marker, which retention then took, is passed by what the watch proved."""
     begin(world)
     world.source.leave_holes("orders", 0, 2)
@@ -135,7 +135,7 @@ def test_markers_deleted_during_the_run_are_no_gap_where_the_watch_proved_them(w
     assert (6, {}) == (certified(world).mirror_positions[P0], certified(world).gaps)
 
 
-def test_partition_added_while_it_ran_begins_at_zero(world: World):
+def test_partition_added_while_it_ran_begins_at_zero(world: World) -> None:
     """Regression: its first records, gone before MirrorMaker found it, were passed over in silence."""
     begin(world)
     mirror(world, {P0: 4})
@@ -148,7 +148,7 @@ def test_partition_added_while_it_ran_begins_at_zero(world: World):
     assert {P2: (0, 3)} == certified(world).gaps
 
 
-def test_certificate_tells_what_will_be_sent_again(world: World):
+def test_certificate_tells_what_will_be_sent_again(world: World) -> None:
     """Killed between two flushes the target has records beyond the stored position; an orderly end has none."""
     begin(world)
     mirror(world, {P0: 4})
@@ -165,7 +165,7 @@ def test_certificate_tells_what_will_be_sent_again(world: World):
     )
 
 
-def test_partition_added_while_it_ran_is_counted_from_its_own_begin(world: World):
+def test_partition_added_while_it_ran_is_counted_from_its_own_begin(world: World) -> None:
     """Regression: every record of a partition that the start did not know was told as sent again."""
     begin(world)
     for side in (world.source, world.target):
@@ -177,7 +177,7 @@ def test_partition_added_while_it_ran_is_counted_from_its_own_begin(world: World
     assert (4, {}) == (certified(world).mirror_positions[P2], certified(world).ahead_records)
 
 
-def test_source_that_deletes_while_it_is_probed_hides_no_gap(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_source_that_deletes_while_it_is_probed_hides_no_gap(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A probe that begins where nothing is any more meets the first record left: that proves nothing."""
     begin(world)
     mirror(world, {P0: 1})
@@ -205,7 +205,7 @@ class Survivor(FakeMirrorHost):
 
 
 @pytest.mark.parametrize("operator", [StopMirrorOperator, StartMirrorOperator])
-def test_process_that_outlives_the_stop_is_never_certified(world: World, operator: type[BaseOperator]):
+def test_process_that_outlives_the_stop_is_never_certified(world: World, operator: type[BaseOperator]) -> None:
     """Neither its own run nor a later one writes a certificate, or starts another, while it lives."""
     world.host = Survivor("shop")
     begin(world)
@@ -234,7 +234,7 @@ def unsettled(world: World, monkeypatch: pytest.MonkeyPatch, clock: FakeClock, u
 
 def test_exactly_once_is_certified_when_the_target_has_settled(
     world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     """A killed MirrorMaker leaves a transaction open for a minute; its ends count when that is over."""
     unsettled(world, monkeypatch, clock, until_s=66)
     do(world, StopMirrorOperator)
@@ -245,7 +245,7 @@ def test_exactly_once_is_certified_when_the_target_has_settled(
 
 def test_transaction_that_stays_open_is_left_to_a_retry(
     world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     """The task does not wait for ever, and certifies nothing of which it does not know the end."""
     unsettled(world, monkeypatch, clock, until_s=10_000)
 
@@ -256,7 +256,9 @@ def test_transaction_that_stays_open_is_left_to_a_retry(
     assert not world.host.status().is_running
 
 
-def test_ends_that_rise_after_a_kill_are_waited_for(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch):
+def test_ends_that_rise_after_a_kill_are_waited_for(
+    world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A follower that catches up shows records that the dead process sent: the ends are certified when they stand."""
     begin(world)
     mirror(world, {P0: 2})
@@ -274,7 +276,7 @@ def test_ends_that_rise_after_a_kill_are_waited_for(world: World, clock: FakeClo
     assert 4 == certified(world).target_end_offsets[P0]
 
 
-def test_forecast_is_in_the_evidence(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch):
+def test_forecast_is_in_the_evidence(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
     """The source's retention (1 h here) counts from the first record that is not copied, which is half an hour old."""
     world.source.topics["orders"].configs["retention.ms"] = "3600000"
     begin(world)
@@ -287,7 +289,9 @@ def test_forecast_is_in_the_evidence(world: World, clock: FakeClock, monkeypatch
 
 
 @pytest.mark.parametrize("call", ["effective_configs", "records_at"])
-def test_forecast_that_cannot_be_made_does_not_fail_the_stop(world: World, monkeypatch: pytest.MonkeyPatch, call: str):
+def test_forecast_that_cannot_be_made_does_not_fail_the_stop(
+    world: World, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
     """Stopping and certifying is done; what the source does not tell is unknown, and not a forecast of its own."""
     begin(world)
     monkeypatch.setattr(world.source, call, lambda *a: (_ for _ in ()).throw(TransientError("away")))
@@ -296,7 +300,7 @@ def test_forecast_that_cannot_be_made_does_not_fail_the_stop(world: World, monke
     assert world.run.evidence.require(Kind.STOP)["forecast"] is None
 
 
-def test_record_that_is_not_read_is_no_copied_one(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_record_that_is_not_read_is_no_copied_one(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without an answer about a partition there is no forecast: nobody knows how old what is left in it is."""
     begin(world)
     monkeypatch.setattr(world.source, "records_at", lambda *a: {})
@@ -308,7 +312,7 @@ def test_record_that_is_not_read_is_no_copied_one(world: World, monkeypatch: pyt
 @pytest.mark.parametrize("timestamp_ms", [1_700_000_000_000_000, 9_000_000_000_000_000_000])
 def test_timestamp_of_the_far_future_counts_as_now(
     world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, timestamp_ms: int
-):
+) -> None:
     """Regression: a producer that writes microseconds failed the stop, years beyond any calendar."""
     begin(world)
     prints = {P0: RecordPrint(0, "digest", timestamp_ms)}
@@ -324,7 +328,7 @@ def _break_ledger(world: World) -> None:
     first.write_text(first.read_text().replace("manual__1", "manual__2"))
 
 
-def test_broken_ledger_keeps_no_mirrormaker_alive(world: World):
+def test_broken_ledger_keeps_no_mirrormaker_alive(world: World) -> None:
     """Over a ledger that was changed MirrorMaker is stopped, nothing is certified, and the task fails by name."""
     begin(world)
     _break_ledger(world)
@@ -335,7 +339,7 @@ def test_broken_ledger_keeps_no_mirrormaker_alive(world: World):
     assert not world.host.status().is_running
 
 
-def test_ledger_that_cannot_be_opened_keeps_no_mirrormaker_alive(world: World):
+def test_ledger_that_cannot_be_opened_keeps_no_mirrormaker_alive(world: World) -> None:
     """An entry that leads to itself is a broken ledger like any other."""
     begin(world)
     first = min(world.run.ledger.folder.iterdir())
@@ -348,7 +352,7 @@ def test_ledger_that_cannot_be_opened_keeps_no_mirrormaker_alive(world: World):
     assert not world.host.status().is_running
 
 
-def test_reservation_that_was_cut_short_is_completed(world: World):
+def test_reservation_that_was_cut_short_is_completed(world: World) -> None:
     """A try that died between the host's reservation and the ledger's entry does not forbid the next try to append."""
     begin(world)
     first = world.run.identity.holder
@@ -361,7 +365,7 @@ def test_reservation_that_was_cut_short_is_completed(world: World):
     assert 1 == certified(world).generation
 
 
-def test_broken_ledger_stops_no_mirrormaker_of_another_run(world: World):
+def test_broken_ledger_stops_no_mirrormaker_of_another_run(world: World) -> None:
     """A run that does not hold the reservation stops nothing, whatever its ledger looks like."""
     begin(world)
     _break_ledger(world)
@@ -375,7 +379,7 @@ def test_broken_ledger_stops_no_mirrormaker_of_another_run(world: World):
 
 
 @pytest.mark.parametrize("operator", [PlanOperator, CreateTopicsOperator, StartMirrorOperator])
-def test_nothing_starts_over_a_broken_ledger(world: World, operator: type[BaseOperator]):
+def test_nothing_starts_over_a_broken_ledger(world: World, operator: type[BaseOperator]) -> None:
     """Every step that acts refuses a ledger of which an entry was changed since the step before."""
     world.source.produce("orders", 0, *RECORDS)
     do(world, *BEFORE_START)

@@ -178,7 +178,7 @@ def assert_refused(world: World, act: Callable[[World], object], name: str) -> N
 
 
 @pytest.mark.parametrize("step", REFUSING)
-def test_step_refuses_damage_to_any_document(cutover: World, step: str):
+def test_step_refuses_damage_to_any_document(cutover: World, step: str) -> None:
     """Each step names each document that was damaged, and goes on with everything as it was.
 
     What is done to a document is another thing at each of five steps in a row; all of it at one step is below.
@@ -193,7 +193,7 @@ def test_step_refuses_damage_to_any_document(cutover: World, step: str):
 
 
 @pytest.mark.parametrize("step", REFUSING)
-def test_step_refuses_a_document_that_no_task_wrote(cutover: World, step: str):
+def test_step_refuses_a_document_that_no_task_wrote(cutover: World, step: str) -> None:
     """A document beside the run's own, such as a forged answer or a newer copy of one that is there, is named."""
     until(cutover, step)
     folder = cutover.run.evidence.folder
@@ -207,7 +207,7 @@ def test_step_refuses_a_document_that_no_task_wrote(cutover: World, step: str):
 
 
 @pytest.mark.parametrize("kind", Kind)
-def test_document_of_every_kind_is_vouched_for(scene: World, kind: Kind):
+def test_document_of_every_kind_is_vouched_for(scene: World, kind: Kind) -> None:
     """Of whatever kind a document is, nothing is written over one that is not what the run wrote, or beside it."""
     approved(scene)
     path = Path(scene.run.evidence.write(kind, {"at": "now"}))
@@ -221,7 +221,7 @@ def test_document_of_every_kind_is_vouched_for(scene: World, kind: Kind):
     assert_refused(scene, STEPS["sync_offsets"], doubled.name)
 
 
-def test_run_that_is_cleared_refuses_what_was_done_to_its_earlier_attempt(scene: World):
+def test_run_that_is_cleared_refuses_what_was_done_to_its_earlier_attempt(scene: World) -> None:
     """The documents of earlier attempts are checked as well."""
     path = next(path for path in documents(scene) if path.name.startswith(document_name(Kind.JUDGE, 1)[:2]))
     scene.dag_run.clear_number = 1
@@ -244,7 +244,7 @@ def hosts(world: World) -> set[str]:
 
 
 @pytest.mark.parametrize("step", ["stop_producers", "watch_lag", "watch_lag ends", "stop_mirror"])
-def test_mirrormaker_is_stopped_whatever_was_done(cutover: World, hosts: set[str], step: str):
+def test_mirrormaker_is_stopped_whatever_was_done(cutover: World, hosts: set[str], step: str) -> None:
     """With every document damaged the right MirrorMaker is stopped and certified, and freed; the run fails."""
     until(cutover, step)
     for number, path in enumerate(list(documents(cutover))):
@@ -276,7 +276,7 @@ def _file_for_a_folder(path: Path) -> None:
 @pytest.mark.parametrize("operator", [StopMirrorOperator, FinishOperator])
 def test_no_damage_to_the_evidence_keeps_mirrormaker_alive(
     cutover: World, damage: Callable[[Path], None], operator: type[Any]
-):
+) -> None:
     """Where documents cannot even be opened, each of both teardowns alone stops MirrorMaker before it fails."""
     until(cutover, "stop_mirror")
     damage(cutover.run.evidence.folder / document_name(Kind.PLAN, 1))
@@ -287,7 +287,7 @@ def test_no_damage_to_the_evidence_keeps_mirrormaker_alive(
     assert not cutover.host.status().is_running
 
 
-def test_run_whose_evidence_was_changed_at_its_very_end_fails(cutover: World):
+def test_run_whose_evidence_was_changed_at_its_very_end_fails(cutover: World) -> None:
     """The last task finds what was changed after all others, and says so."""
     until(cutover, "")
     path = cutover.run.evidence.folder / document_name(Kind.OFFSETS_RESULT, 1)
@@ -298,7 +298,7 @@ def test_run_whose_evidence_was_changed_at_its_very_end_fails(cutover: World):
     assert ["EVIDENCE_CHANGED"] == refusal_codes(cutover)
 
 
-def test_watch_says_what_was_changed(cutover: World):
+def test_watch_says_what_was_changed(cutover: World) -> None:
     """The trigger itself ends the watch when the plan is not the run's own; nothing is started again."""
     until(cutover, "watch_lag")
     with pytest.raises(TaskDeferred) as deferred:
@@ -310,7 +310,7 @@ def test_watch_says_what_was_changed(cutover: World):
     assert ["EVIDENCE_CHANGED"] == [finding["code"] for finding in event["findings"]]
 
 
-def test_rollback_reads_a_cutovers_evidence_as_the_ledger_knows_it(cutover: World):
+def test_rollback_reads_a_cutovers_evidence_as_the_ledger_knows_it(cutover: World) -> None:
     """Offsets that were saved before a cutover and changed since are put back nowhere."""
     until(cutover, "")
     finish(cutover, sync_offsets="success")

@@ -26,7 +26,7 @@ from tests.airflow.conftest import World
 from tests.airflow.running import BEFORE_START, do, validated
 
 
-def test_lines_of_finding():
+def test_lines_of_finding() -> None:
     """A finding is one line for its code and subject, and lines of at most 120 characters for the rest."""
     remedy = "Pin the new key only if its fingerprint was seen on the host itself. " * 3
     lines = finding_lines(Finding(Code.SSH_HOST_KEY_CHANGED, "connection host", "key A", "key B", remedy))
@@ -38,7 +38,7 @@ def test_lines_of_finding():
     assert " ".join(" ".join(lines[3:]).split()) == f"What to do: {remedy.strip()}"
 
 
-def test_finding_stands_on_lines_of_its_own(world: World, caplog: pytest.LogCaptureFixture):
+def test_finding_stands_on_lines_of_its_own(world: World, caplog: pytest.LogCaptureFixture) -> None:
     """Every part of every finding is an ERROR line, and the task ends without anything for Airflow to trace back."""
     del world.connections["old_kafka"], world.connections["spark"]
 
@@ -54,7 +54,7 @@ def test_finding_stands_on_lines_of_its_own(world: World, caplog: pytest.LogCapt
     assert str(failed.value).count("CONNECTION_MISSING") == 2
 
 
-def test_airflow_logs_no_stack_frames_and_does_not_try_again(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_airflow_logs_no_stack_frames_and_does_not_try_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Airflow's own task runner, given a refusal: no exception in the log, and the task is failed, retries or not."""
     operator = PreflightOperator(task_id="preflight", migration="shop", retries=5)
     world.connections.clear()
@@ -72,7 +72,7 @@ def test_airflow_logs_no_stack_frames_and_does_not_try_again(world: World, monke
     assert all("exc_info" not in call.kwargs for call in log.method_calls)
 
 
-def test_failed_checks_come_first(world: World, capsys: pytest.CaptureFixture[str]):
+def test_failed_checks_come_first(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     """Preflight's log tells the failed checks before the others, as errors."""
     world.connections["spark"] = "ssh"
 
@@ -95,7 +95,7 @@ def test_failed_checks_come_first(world: World, capsys: pytest.CaptureFixture[st
         ConsumerGroupLagSensor(task_id="e", kafka_conn_id="old", group_ids=["g"]),
     ],
 )
-def test_refusals_are_never_tried_again(operator: EmptyOperator):
+def test_refusals_are_never_tried_again(operator: EmptyOperator) -> None:
     """Whatever the retries of a task are, a refusal ends it; a transport error is left to them."""
     policy = operator.retry_policy
 
@@ -104,7 +104,7 @@ def test_refusals_are_never_tried_again(operator: EmptyOperator):
     assert policy.evaluate(TransientError("later"), 1, 5).action is RetryAction.DEFAULT
 
 
-def test_policy_of_a_users_own_is_kept():
+def test_policy_of_a_users_own_is_kept() -> None:
     """A retry policy that somebody gave decides about everything but refusals."""
     theirs = ExceptionRetryPolicy([RetryRule(TransientError, RetryAction.FAIL)])
     policy = NeverAgain(theirs)
@@ -114,7 +114,7 @@ def test_policy_of_a_users_own_is_kept():
     assert policy.evaluate(ValueError("odd"), 1, 5).action is RetryAction.DEFAULT
 
 
-def test_plan_and_topics_are_told_in_words(world: World, capsys: pytest.CaptureFixture[str]):
+def test_plan_and_topics_are_told_in_words(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     """The log says per topic how much is to be copied, and what was created with which settings."""
     for _ in range(1500):
         world.source.produce("orders", 0, (b"k", b"v"))
@@ -128,7 +128,7 @@ def test_plan_and_topics_are_told_in_words(world: World, capsys: pytest.CaptureF
     do(world, CreateTopicsOperator)
 
 
-def test_judge_tells_what_is_proved_as_a_whole(scene: World, capsys: pytest.CaptureFixture[str]):
+def test_judge_tells_what_is_proved_as_a_whole(scene: World, capsys: pytest.CaptureFixture[str]) -> None:
     """A cutover compares what is new; the log says what all runs together prove, too."""
     validated(scene)
     capsys.readouterr()

@@ -12,7 +12,7 @@ from kafka_migration.orchestration.time_limit import stopping_after
 pytestmark = pytest.mark.airflow
 
 
-def test_work_within_its_time_is_not_stopped():
+def test_work_within_its_time_is_not_stopped() -> None:
     """Before the limit, or without one, nothing is stopped."""
     stops: list[str] = []
     for limit_s in (60.0, None):
@@ -22,7 +22,7 @@ def test_work_within_its_time_is_not_stopped():
     assert [] == stops
 
 
-def test_work_that_takes_too_long_is_stopped_until_it_ends(monkeypatch: pytest.MonkeyPatch):
+def test_work_that_takes_too_long_is_stopped_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first try may come too early, or fail; it is told again until the work has ended."""
     monkeypatch.setattr(time_limit, "STOP_AGAIN_S", 0.01)
     stops: list[str] = []

@@ -86,7 +86,7 @@ def spark(world: World, monkeypatch: pytest.MonkeyPatch, asked: list[dict[str, A
     return fake
 
 
-def test_group_of_a_repartitioned_copy_moves(world: World, spark: Spark):
+def test_group_of_a_repartitioned_copy_moves(world: World, spark: Spark) -> None:
     """Its two offsets become one for each partition of the target, by the answer of Spark, approved and written."""
     assert {"topics": 1, "vectors": 1} == do(world, TranslateOffsetsOperator)
     (topic,) = spark.requests[0]["topics"]
@@ -103,7 +103,7 @@ def test_group_of_a_repartitioned_copy_moves(world: World, spark: Spark):
     assert {"billing": moved} == target_offsets(world)
 
 
-def test_group_that_read_on_is_not_moved(world: World, spark: Spark):
+def test_group_that_read_on_is_not_moved(world: World, spark: Spark) -> None:
     """In a cutover the answer holds for just the offsets that Spark was asked about."""
     do(world, TranslateOffsetsOperator)
     world.source.commit("billing", {P0: 4, P1: 1})
@@ -114,7 +114,7 @@ def test_group_that_read_on_is_not_moved(world: World, spark: Spark):
     assert ["OFFSET_UNPROVED"] == [finding["code"] for finding in group["refusals"]]
 
 
-def test_rehearsal_shows_a_group_that_reads_on(world: World, spark: Spark):
+def test_rehearsal_shows_a_group_that_reads_on(world: World, spark: Spark) -> None:
     """There it is shown as it stood when Spark was asked."""
     world.params["mode"] = "rehearse"
     do(world, TranslateOffsetsOperator)
@@ -125,7 +125,7 @@ def test_rehearsal_shows_a_group_that_reads_on(world: World, spark: Spark):
     assert {"orders": {"0": 3, "1": 1}} == group["topics"][0]["source_offsets"]
 
 
-def test_group_that_read_on_after_the_approval_is_not_written(world: World, spark: Spark):
+def test_group_that_read_on_after_the_approval_is_not_written(world: World, spark: Spark) -> None:
     """What was approved is no longer so."""
     do(world, TranslateOffsetsOperator, PlanOffsetsOperator)
     ask(world)
@@ -137,7 +137,7 @@ def test_group_that_read_on_after_the_approval_is_not_written(world: World, spar
     assert {} == target_offsets(world)
 
 
-def test_spark_is_not_started_without_need(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_spark_is_not_started_without_need(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Offsets of a plain copy follow from the ledger; the task says that there was nothing for it to do."""
     judge_cutover(world)
     monkeypatch.setattr(SparkSubmitOperator, "execute", lambda *_: pytest.fail("Spark was started"))
@@ -145,7 +145,7 @@ def test_spark_is_not_started_without_need(world: World, monkeypatch: pytest.Mon
     assert {"topics": 0, "vectors": 0} == do(world, TranslateOffsetsOperator)
 
 
-def test_mode_without_groups_skips_it(world: World):
+def test_mode_without_groups_skips_it(world: World) -> None:
     """A sync translates nothing."""
     world.params["mode"] = "sync"
     do(world, *BEFORE_START)
@@ -154,7 +154,7 @@ def test_mode_without_groups_skips_it(world: World):
         do(world, TranslateOffsetsOperator)
 
 
-def test_spark_without_an_answer_is_a_failure(world: World, spark: Spark):
+def test_spark_without_an_answer_is_a_failure(world: World, spark: Spark) -> None:
     """Silence is no translation; and the plan asks for one."""
     spark.target = None
 
@@ -165,7 +165,7 @@ def test_spark_without_an_answer_is_a_failure(world: World, spark: Spark):
     assert ["VALIDATION_RESULT_MISSING", "EVIDENCE_MISSING"] == refusal_codes(world)
 
 
-def test_answer_of_another_version_is_one_line(world: World, spark: Spark):
+def test_answer_of_another_version_is_one_line(world: World, spark: Spark) -> None:
     """What an older or newer job wrote may mean something else: the plan asks for it to be made anew."""
     do(world, TranslateOffsetsOperator)
     newest = world.run.evidence.require(Kind.TRANSLATION_RESULT)
@@ -175,7 +175,7 @@ def test_answer_of_another_version_is_one_line(world: World, spark: Spark):
         do(world, PlanOffsetsOperator)
 
 
-def test_group_moves_to_topics_of_other_names(world: World, asked: list[dict[str, Any]]):
+def test_group_moves_to_topics_of_other_names(world: World, asked: list[dict[str, Any]]) -> None:
     """Under other names the offsets are written where the topics really are, and so is the file that restores them."""
     set_mirror(world, "topic_names: {naming: prefixed}")
     judge_cutover(world)

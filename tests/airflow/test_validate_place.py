@@ -58,7 +58,7 @@ def option(submitted: Submitted, name: str) -> str:
     return submitted.arguments[submitted.arguments.index(name) + 1]
 
 
-def test_spark_gets_its_own_spelling(world: World, submitted: Submitted, monkeypatch: pytest.MonkeyPatch):
+def test_spark_gets_its_own_spelling(world: World, submitted: Submitted, monkeypatch: pytest.MonkeyPatch) -> None:
     """Request and result are named as Spark spells the evidence root; Airflow reads the result as it spells it."""
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_EVIDENCE_ROOT", "file:///mnt/evidence/")
     copied(world)
@@ -80,14 +80,14 @@ def test_spark_gets_its_own_spelling(world: World, submitted: Submitted, monkeyp
         ("hdfs://name/evidence", "hdfs://name/evidence/shop/run.json"),
     ],
 )
-def test_airflows_paths_are_translated(setting: str, expected: str, monkeypatch: pytest.MonkeyPatch):
+def test_airflows_paths_are_translated(setting: str, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What Airflow's own paths print, which add and leave out parts, becomes what Spark opens."""
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__EVIDENCE_ROOT", setting)
 
     assert expected == settings.evidence_place().for_spark(str(settings.evidence_root() / "shop" / "run.json"))
 
 
-def test_consumers_bear_the_migrations_name(world: World, submitted: Submitted):
+def test_consumers_bear_the_migrations_name(world: World, submitted: Submitted) -> None:
     """Both clusters see the validation's consumers under one client id, for their quotas and metrics."""
     copied(world)
     do(world, ValidateTopicsOperator)
@@ -97,7 +97,7 @@ def test_consumers_bear_the_migrations_name(world: World, submitted: Submitted):
     assert world.run.evidence.require(Kind.VALIDATION_REQUEST)["max_bytes_per_s"] is None
 
 
-def test_limit_reaches_the_job(world: World, submitted: Submitted):
+def test_limit_reaches_the_job(world: World, submitted: Submitted) -> None:
     """The file's limit is in the request, and its quota will be on a client id that nothing else uses."""
     copied(world, "  max_bytes_per_s: 2000000\n")
     do(world, ValidateTopicsOperator)
@@ -106,7 +106,7 @@ def test_limit_reaches_the_job(world: World, submitted: Submitted):
     assert "kafka-migration-validation-shop.limited" == submitted.clients["source"]["kafka.client.id"]
 
 
-def test_task_killed_before_spark_starts_none(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_task_killed_before_spark_starts_none(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Airflow tells a task to stop and lets it go on: Spark that has not begun is not submitted any more."""
     copied(world)
     variable = json.dumps({"conn_type": "spark", "host": "local[1]"})

@@ -79,7 +79,7 @@ def ledger(world: World) -> Ledger:
     return world.run.ledger.read()
 
 
-def test_validation_does_not_begin_after_its_end(world: World, clock: FakeClock):
+def test_validation_does_not_begin_after_its_end(world: World, clock: FakeClock) -> None:
     """Too late, Spark is not started: the task skips itself and says what is left."""
     clock.elapsed_s = TOO_LATE_S
 
@@ -90,7 +90,7 @@ def test_validation_does_not_begin_after_its_end(world: World, clock: FakeClock)
     assert (1, 1) == (document["windows"], document["source_offsets"])
 
 
-def test_validation_is_stopped_at_its_end(world: World, clock: FakeClock):
+def test_validation_is_stopped_at_its_end(world: World, clock: FakeClock) -> None:
     """When the time comes while Spark runs, it is stopped as by mark-failed, and the windows stay pending."""
     clock.elapsed_s = TOO_LATE_S - 0.05
 
@@ -100,7 +100,7 @@ def test_validation_is_stopped_at_its_end(world: World, clock: FakeClock):
     assert [1] == [generation.number for generation in ledger(world).pending_generations]
 
 
-def test_result_that_came_in_time_counts(world: World, clock: FakeClock):
+def test_result_that_came_in_time_counts(world: World, clock: FakeClock) -> None:
     """A Spark application that was told to stop when its result was written has validated."""
     clock.elapsed_s = TOO_LATE_S - 0.05
 
@@ -115,7 +115,7 @@ def test_result_that_came_in_time_counts(world: World, clock: FakeClock):
     assert "PASS" == do(world, JudgeOperator)["verdict"]
 
 
-def test_failure_before_the_end_is_a_failure(world: World, clock: FakeClock):
+def test_failure_before_the_end_is_a_failure(world: World, clock: FakeClock) -> None:
     """An end that did not come yet excuses nothing."""
 
     def fail(spark: Spark) -> None:
@@ -127,7 +127,7 @@ def test_failure_before_the_end_is_a_failure(world: World, clock: FakeClock):
     assert world.run.evidence.newest(Kind.PENDING) is None
 
 
-def test_nothing_to_read_is_never_too_late(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_nothing_to_read_is_never_too_late(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Empty windows need no Spark and no time."""
     clock = at_night(world, monkeypatch)
     begin(world, clock)
@@ -137,7 +137,7 @@ def test_nothing_to_read_is_never_too_late(world: World, monkeypatch: pytest.Mon
     assert 0 == run_spark(world, never)["source_records"]
 
 
-def test_cleared_validation_has_no_end(world: World, clock: FakeClock):
+def test_cleared_validation_has_no_end(world: World, clock: FakeClock) -> None:
     """A person who clears the task by day is not sent away by last night's limit."""
     world.dag_run.clear_number = 1
     clock.elapsed_s = TOO_LATE_S + 3600
@@ -160,7 +160,7 @@ def pending_night(world: World, clock: FakeClock) -> dict[str, Any]:
     return finish_night(world, validate_topics="skipped", judge="skipped")
 
 
-def test_pending_validation_fails_the_run_and_the_next_one_does_it(world: World, clock: FakeClock):
+def test_pending_validation_fails_the_run_and_the_next_one_does_it(world: World, clock: FakeClock) -> None:
     """The run says how much is not validated; the next night measures it with its own, and it counts once."""
     with pytest.raises(FailedForGood) as raised:
         pending_night(world, clock)
@@ -182,7 +182,7 @@ def test_pending_validation_fails_the_run_and_the_next_one_does_it(world: World,
     assert "success" == finish_night(world)["outcome"]
 
 
-def test_pending_validation_may_warn(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_pending_validation_may_warn(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """With `when_late: warn` the run succeeds, and its outcome says that the copy is not validated yet."""
     clock = copied_at_night(world, monkeypatch, "  when_late: warn\n")
 
@@ -191,13 +191,13 @@ def test_pending_validation_may_warn(world: World, monkeypatch: pytest.MonkeyPat
     assert ["VALIDATION_PENDING"] == [warning["code"] for warning in run["warnings"]]
 
 
-def test_skipped_validation_without_the_reason_is_an_accident(world: World, clock: FakeClock):
+def test_skipped_validation_without_the_reason_is_an_accident(world: World, clock: FakeClock) -> None:
     """A run that was marked failed before it validated is not taken for one that was late."""
     with pytest.raises(FailedForGood, match="TASK_NOT_SUCCESSFUL · task validate_topics"):
         finish_night(world, validate_topics="skipped", judge="skipped")
 
 
-def test_spark_that_has_not_begun_is_not_killed_by_a_hook_of_its_own(world: World):
+def test_spark_that_has_not_begun_is_not_killed_by_a_hook_of_its_own(world: World) -> None:
     """Before the hook is made there is nothing to stop, and one made to stop it would submit without its settings."""
     operator = ValidateTopicsOperator(task_id="validate_topics", migration="shop")
     operator._stop()

@@ -45,7 +45,7 @@ def codes(event: dict[str, Any]) -> list[str]:
     return [finding["code"] for finding in event["findings"]]
 
 
-def test_event_names_the_generation_that_is_to_be_stopped(scene: Scene):
+def test_event_names_the_generation_that_is_to_be_stopped(scene: Scene) -> None:
     """A MirrorMaker that died is started again within the watch, which goes on to its end with the next generation."""
     script(scene, scene.world.host.die, lambda: None, lambda: None, lambda: assign(scene.world), scene.copy)
     event = watch(scene)
@@ -56,7 +56,7 @@ def test_event_names_the_generation_that_is_to_be_stopped(scene: Scene):
     assert [1] == [death["generation"] for death in scene.world.run.evidence.of_attempt(Kind.RESTART)]
 
 
-def test_restarted_trigger_watches_the_newest_generation(scene: Scene):
+def test_restarted_trigger_watches_the_newest_generation(scene: Scene) -> None:
     """Its arguments name the first generation; the ledger knows which one runs now."""
     trigger = a_trigger(scene)
 
@@ -77,7 +77,7 @@ def test_restarted_trigger_watches_the_newest_generation(scene: Scene):
     assert scene.world.host.processes[2].renewals > 0
 
 
-def test_request_to_stop_an_earlier_generation_holds(scene: Scene):
+def test_request_to_stop_an_earlier_generation_holds(scene: Scene) -> None:
     """A person asked while the first generation ran; that it has died since does not take it back."""
     world = scene.world
     request = StopRequest(1, "t", "ada", "enough")
@@ -88,7 +88,7 @@ def test_request_to_stop_an_earlier_generation_holds(scene: Scene):
     assert "ada" in event["reason"]
 
 
-def test_death_after_a_request_to_stop_is_not_undone(scene: Scene):
+def test_death_after_a_request_to_stop_is_not_undone(scene: Scene) -> None:
     """Regression: what was asked to end was started again when it died first, and the request was forgotten."""
     world = scene.world
     request = StopRequest(1, "t", "t", "ada", "enough")
@@ -102,7 +102,7 @@ def test_death_after_a_request_to_stop_is_not_undone(scene: Scene):
     assert ("behind", 1) == (watch(scene)["outcome"], world.host.last)
 
 
-def test_event_of_an_earlier_attempt_is_waited_past(scene: Scene):
+def test_event_of_an_earlier_attempt_is_waited_past(scene: Scene) -> None:
     """Regression: Airflow handed the event of the cleared attempt's trigger to the new one, which failed by it."""
     scene.copy()
     event = watch(scene)
@@ -115,7 +115,7 @@ def test_event_of_an_earlier_attempt_is_waited_past(scene: Scene):
         sensor.execute_complete(world.context(), event)  # type: ignore[arg-type]
 
 
-def test_stopped_under_the_watch_is_failed_and_not_started_again(scene: Scene):
+def test_stopped_under_the_watch_is_failed_and_not_started_again(scene: Scene) -> None:
     """Somebody on the host said stop: the watch ends, and nothing starts."""
     world = scene.world
     script(scene, lambda: world.host.stop(world.run.identity.holder, 1, 90))
@@ -125,7 +125,9 @@ def test_stopped_under_the_watch_is_failed_and_not_started_again(scene: Scene):
 
 
 @pytest.mark.parametrize("dies", [False, True])
-def test_marker_that_was_proved_and_then_deleted_is_no_gap(world: World, monkeypatch: pytest.MonkeyPatch, dies: bool):
+def test_marker_that_was_proved_and_then_deleted_is_no_gap(
+    world: World, monkeypatch: pytest.MonkeyPatch, dies: bool
+) -> None:
     """Regression: retention took a marker that a probe had passed over; also where MirrorMaker died thereafter."""
     world.source.produce("orders", 0, *[(b"k", b"v")] * 5)
     world.source.leave_holes("orders", 0, 2)
@@ -140,7 +142,7 @@ def test_marker_that_was_proved_and_then_deleted_is_no_gap(world: World, monkeyp
     assert 8 == event["proved"]["orders"]["0"]
 
 
-def test_proof_ends_with_the_positions_it_began_at(world: World, monkeypatch: pytest.MonkeyPatch):
+def test_proof_ends_with_the_positions_it_began_at(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Regression: set back after lost records, what had been proved behind the old position counted as copied."""
     engine = lossy(world, monkeypatch)
     scene = started(world, monkeypatch, {"mode": "sync"}, records=5)
@@ -161,7 +163,7 @@ def test_proof_ends_with_the_positions_it_began_at(world: World, monkeypatch: py
     assert "Lag: 5" in watcher.progress
 
 
-def test_overtaken_at_a_poll_ends_with_the_exact_range(scene: Scene):
+def test_overtaken_at_a_poll_ends_with_the_exact_range(scene: Scene) -> None:
     """MirrorMaker stands at 2 and the source begins at 4: two records are lost, and named."""
     store_position(scene.world, 1)
     script(scene, lambda: scene.world.source.purge("orders", 0, 4))
@@ -172,7 +174,7 @@ def test_overtaken_at_a_poll_ends_with_the_exact_range(scene: Scene):
     assert {"from": {"orders": {"0": 2}}, "to": {"orders": {"0": 4}}} == event["gaps"]
 
 
-def test_source_that_deletes_while_it_is_probed_hides_no_gap(scene: Scene, monkeypatch: pytest.MonkeyPatch):
+def test_source_that_deletes_while_it_is_probed_hides_no_gap(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """A probe whose start is gone meets the first record left; that is not taken for a proof."""
     world = scene.world
     real = world.source.probe
@@ -186,7 +188,7 @@ def test_source_that_deletes_while_it_is_probed_hides_no_gap(scene: Scene, monke
     assert ["GAP_DURING_RUN"] == codes(watch(scene))
 
 
-def test_partition_that_no_task_has_is_never_drained(scene: Scene):
+def test_partition_that_no_task_has_is_never_drained(scene: Scene) -> None:
     """With everything at its goal the watch waits for the assignment, and names what nobody copies."""
     scene.copy()
     configs, task = InternalTopics.of("shop", 1).configs, b"task-MirrorSourceConnector-0"
@@ -209,7 +211,7 @@ def test_partition_that_no_task_has_is_never_drained(scene: Scene):
 )
 def test_stall_is_told_with_its_likely_cause(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, log: str, stable: int | None, cause: str
-):
+) -> None:
     """The finding of a stalled partition carries MirrorMaker's log line, or the open transaction."""
     scene.world.host.log = log
     source, real = scene.world.source, scene.world.source.log_end_offsets
@@ -225,7 +227,7 @@ def test_stall_is_told_with_its_likely_cause(
     assert f"; likely cause: {cause}" in finding["found"]
 
 
-def test_stall_is_told_without_a_cause_where_nobody_answers(scene: Scene, monkeypatch: pytest.MonkeyPatch):
+def test_stall_is_told_without_a_cause_where_nobody_answers(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """That the log cannot be read does not change how the watch ends."""
     monkeypatch.setattr(scene.world.host, "logs", lambda *a: (_ for _ in ()).throw(Refused([])))
     (finding,) = watch(scene)["findings"]
@@ -237,7 +239,7 @@ def killed(trigger: BaseTrigger) -> None:
     asyncio.run(trigger.on_kill())
 
 
-def test_kill_stops_the_newest_generation(scene: Scene):
+def test_kill_stops_the_newest_generation(scene: Scene) -> None:
     """A person marked the waiting task: what runs now is stopped at once, not what the watch began with."""
     trigger = a_trigger(scene)
     script(scene, scene.world.host.die, lambda: None, lambda: None, scene.copy)
@@ -247,7 +249,7 @@ def test_kill_stops_the_newest_generation(scene: Scene):
     assert "stopped" == scene.world.host.processes[2].exit_reason
 
 
-def test_late_kill_does_not_hit_the_next_attempt(scene: Scene):
+def test_late_kill_does_not_hit_the_next_attempt(scene: Scene) -> None:
     """Airflow calls it after a cleared task has begun anew: the host refuses it to whom it does not belong."""
     trigger, world = a_trigger(scene), scene.world
     world.dag_run.clear_number = 1

@@ -116,13 +116,13 @@ Topics that belong to no application
 """
 
 
-def test_waves_are_printed(shop: Shop, capsys: pytest.CaptureFixture[str]):
+def test_waves_are_printed(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     """A table of the waves, the smallest first, then why each is one, then what is in none."""
     assert shop.waves() == 0
     assert SHOWN == capsys.readouterr().out
 
 
-def test_documentation_shows_what_is_printed():
+def test_documentation_shows_what_is_printed() -> None:
     """The example of the page on waves is what the verb prints."""
     page = (Path(__file__).parents[2] / "docs" / "howto" / "waves.md").read_text()
 
@@ -134,7 +134,7 @@ def document(shop: Shop, capsys: pytest.CaptureFixture[str], *options: str) -> t
     return code, json.loads(capsys.readouterr().out)
 
 
-def test_json_has_everything(shop: Shop, capsys: pytest.CaptureFixture[str]):
+def test_json_has_everything(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     """Each wave has its topics, groups, transactional ids, joins and sizes."""
     code, found = document(shop, capsys, "--prefix", "shop")
 
@@ -153,7 +153,7 @@ def test_json_has_everything(shop: Shop, capsys: pytest.CaptureFixture[str]):
     assert {"_schemas", "__transaction_state"} == found["left_out"].keys()
 
 
-def test_ignored_group_and_chosen_topics(shop: Shop, capsys: pytest.CaptureFixture[str]):
+def test_ignored_group_and_chosen_topics(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     """Options leave a group out of the joining, and topics out of the proposal; both are told."""
     _, found = document(shop, capsys, "--ignore-group", "bill.*", "--topic", "re.*", "--topic", "orders")
 
@@ -162,7 +162,7 @@ def test_ignored_group_and_chosen_topics(shop: Shop, capsys: pytest.CaptureFixtu
     assert {"audit": "not asked for"} == found["waves"][0]["elsewhere"]
 
 
-def test_small_waves_together(shop: Shop, capsys: pytest.CaptureFixture[str]):
+def test_small_waves_together(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     """Asked for larger waves, those that need not be one are put together, and it says so."""
     _, found = document(shop, capsys, "--min-topics", "3")
 
@@ -171,7 +171,7 @@ def test_small_waves_together(shop: Shop, capsys: pytest.CaptureFixture[str]):
     assert "they are independent: 2 parts were merged" in capsys.readouterr().out
 
 
-def test_topics_on_the_target(shop: Shop, capsys: pytest.CaptureFixture[str]):
+def test_topics_on_the_target(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     """An empty topic of the same name is proposed all the same; one with records is not, and is told."""
     shop.add(shop.target, "refunds", 0)
     shop.add(shop.target, "payments", 7)
@@ -192,7 +192,7 @@ def silent(*_: object) -> Any:
 @pytest.mark.parametrize("fail", [denied, silent])
 def test_group_that_may_not_be_read(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], fail: Callable[..., Any]
-):
+) -> None:
     """What is denied about one group is not known, with exit code 4; the others are asked one by one."""
     describe, committed = shop.source.describe_groups, shop.source.committed_offsets
     monkeypatch.setattr(
@@ -210,7 +210,7 @@ def test_group_that_may_not_be_read(
 
 def test_group_that_only_its_members_tell_of(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+) -> None:
     """Of a group whose members are seen and whose offsets are denied, what is seen joins, and the rest is not known."""
     shop.source.join("half", "h", "/h", TopicPartition("mails", 0), TopicPartition("logs", 0))
     committed = shop.source.committed_offsets
@@ -223,7 +223,7 @@ def test_group_that_only_its_members_tell_of(
 
 
 @pytest.mark.parametrize("kind", ["share", "streams", "other"])
-def test_group_of_another_kind(shop: Shop, capsys: pytest.CaptureFixture[str], kind: GroupKind):
+def test_group_of_another_kind(shop: Shop, capsys: pytest.CaptureFixture[str], kind: GroupKind) -> None:
     """What such a group reads is not known, unless it is ignored."""
     shop.source.groups["else"] = FakeGroup(kind=kind)
     code, found = document(shop, capsys)
@@ -236,7 +236,7 @@ def test_group_of_another_kind(shop: Shop, capsys: pytest.CaptureFixture[str], k
 @pytest.mark.parametrize("fail", [denied, silent])
 def test_transactions_that_may_not_be_read(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], fail: Callable[..., Any]
-):
+) -> None:
     """Without the log of transactions it is not known what they join."""
     monkeypatch.setattr(shop.source, "read_log", fail)
     code, found = document(shop, capsys)
@@ -251,7 +251,7 @@ def test_transactions_that_may_not_be_read(
 @pytest.mark.parametrize(("sees_internal", "code"), [(True, 0), (False, 4)])
 def test_source_without_transactions_is_not_asked_for_their_log(
     shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], sees_internal: bool, code: int
-):
+) -> None:
     """Old brokers would create the topic: where it is not listed there is none, if the login sees such topics."""
     shop.source.delete_topics([TRANSACTION_STATE])
     if sees_internal:
@@ -261,7 +261,9 @@ def test_source_without_transactions_is_not_asked_for_their_log(
     assert code == document(shop, capsys)[0]
 
 
-def test_log_that_takes_too_long(shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_log_that_takes_too_long(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """What was read before the time was over joins; that it is not all is told."""
 
     def some_of_it(topic: str, time_limit_s: float) -> Any:
@@ -277,7 +279,7 @@ def test_log_that_takes_too_long(shop: Shop, monkeypatch: pytest.MonkeyPatch, ca
     assert ["audit", "orders"] == found["waves"][0]["topics"]
 
 
-def test_files_are_written(shop: Shop, capsys: pytest.CaptureFixture[str]):
+def test_files_are_written(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     """One file per wave, which loads, has the wave's topics and groups, and overlaps with no other."""
     assert shop.write("--prefix", "shop") == 0
     assert str(shop.folder / "shop-03.yaml") in capsys.readouterr().out
@@ -294,7 +296,7 @@ def test_files_are_written(shop: Shop, capsys: pytest.CaptureFixture[str]):
         assert () == overlap_findings(one, [other for other in migrations if other is not one])
 
 
-def test_what_other_files_have_is_not_proposed_again(shop: Shop, capsys: pytest.CaptureFixture[str]):
+def test_what_other_files_have_is_not_proposed_again(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     """Asked again, topics of the files that are there are elsewhere, and nothing is left to write."""
     shop.write()
     before = {path: path.read_text() for path in shop.folder.iterdir()}
@@ -306,7 +308,7 @@ def test_what_other_files_have_is_not_proposed_again(shop: Shop, capsys: pytest.
     assert before == {path: path.read_text() for path in shop.folder.iterdir()}
 
 
-def test_nothing_is_written_over(shop: Shop, capsys: pytest.CaptureFixture[str]):
+def test_nothing_is_written_over(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     """A file in the way, whatever is in it, refuses all files before the first is written."""
     (shop.folder / "wave-03.yaml").write_text("mine")
 
@@ -319,7 +321,9 @@ def test_nothing_is_written_over(shop: Shop, capsys: pytest.CaptureFixture[str])
     assert load_migration_file(shop.folder / "other-01.yaml")[1].topics == ("audit", "orders")
 
 
-def test_file_that_would_overlap_is_refused(shop: Shop, capsys: pytest.CaptureFixture[str], migration_text: str):
+def test_file_that_would_overlap_is_refused(
+    shop: Shop, capsys: pytest.CaptureFixture[str], migration_text: str
+) -> None:
     """A file from another source that writes to the same topics of the target keeps all from being written."""
     (shop.folder / "shop.yaml").write_text(migration_text.replace("new_kafka", "new"))
 
@@ -328,7 +332,7 @@ def test_file_that_would_overlap_is_refused(shop: Shop, capsys: pytest.CaptureFi
     assert ["shop.yaml"] == [path.name for path in shop.folder.iterdir()]
 
 
-def test_files_are_written_all_or_none(tmp_path: Path):
+def test_files_are_written_all_or_none(tmp_path: Path) -> None:
     """A file that appears meanwhile is left as it is, and what was written before it is taken away."""
     (tmp_path / "b.yaml").write_text("theirs")
 
@@ -337,7 +341,7 @@ def test_files_are_written_all_or_none(tmp_path: Path):
     assert {"b.yaml": "theirs"} == {path.name: path.read_text() for path in tmp_path.iterdir()}
 
 
-def test_hostile_names_stay_names(shop: Shop, capsys: pytest.CaptureFixture[str]):
+def test_hostile_names_stay_names(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     """A group's name reaches neither the terminal nor the file with anything that is not printable."""
     shop.commit("evil\nname: x\x1b[31m\u202e", "mails", "logs")
 
@@ -367,7 +371,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_wrong_places_are_named(shop: Shop, capsys: pytest.CaptureFixture[str], wrong: str):
+def test_wrong_places_are_named(shop: Shop, capsys: pytest.CaptureFixture[str], wrong: str) -> None:
     """What does not exist, or is the same on both sides, is said before anything is read."""
     arguments, code, text = WRONG[wrong]
 
@@ -388,7 +392,7 @@ def test_wrong_places_are_named(shop: Shop, capsys: pytest.CaptureFixture[str], 
         (["--timeout", "5"], "a duration"),
     ],
 )
-def test_wrong_usage(shop: Shop, capsys: pytest.CaptureFixture[str], options: list[str], text: str):
+def test_wrong_usage(shop: Shop, capsys: pytest.CaptureFixture[str], options: list[str], text: str) -> None:
     """An option that makes no sense is wrong usage, and no cluster is asked."""
     shop.source.is_down = True
     with pytest.raises(SystemExit) as exited:
@@ -398,7 +402,7 @@ def test_wrong_usage(shop: Shop, capsys: pytest.CaptureFixture[str], options: li
     assert text in capsys.readouterr().err
 
 
-def test_cluster_that_does_not_answer(shop: Shop, capsys: pytest.CaptureFixture[str]):
+def test_cluster_that_does_not_answer(shop: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     """Without its topics and groups there is nothing to say."""
     shop.source.is_down = True
 

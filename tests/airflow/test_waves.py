@@ -56,7 +56,7 @@ def first(world: World, asked: list[dict[str, Any]]) -> World:
     return world
 
 
-def test_first_wave_moves_its_topics_only(first: World):
+def test_first_wave_moves_its_topics_only(first: World) -> None:
     """A group that reads only them moves; one that reads others as well stays whole. The ledger knows what is left."""
     ledger = first.run.ledger.read()
 
@@ -64,7 +64,7 @@ def test_first_wave_moves_its_topics_only(first: World):
     assert (Phase.CUTTING_OVER, ("audit",)) == (ledger.phase, ledger.cutovers[0].remaining)
 
 
-def test_the_rest_goes_on_being_mirrored(first: World):
+def test_the_rest_goes_on_being_mirrored(first: World) -> None:
     """A sync between the waves leaves the moved topics, which have producers on the target now, alone."""
     first.target.produce("orders", 0, (b"new", b"there"))
     run(first, "sync", {AUDIT: 4})
@@ -74,7 +74,7 @@ def test_the_rest_goes_on_being_mirrored(first: World):
     assert {"audit"} == set(generation.topics)
 
 
-def test_last_wave_moves_whoever_is_left(first: World):
+def test_last_wave_moves_whoever_is_left(first: World) -> None:
     """Groups that stayed behind move now, on the topics of the first wave too; those that moved stay where they are."""
     first.target.produce("orders", 0, (b"new", b"there"))
     first.target.commit("billing", {P0: 5})
@@ -92,7 +92,7 @@ def test_last_wave_moves_whoever_is_left(first: World):
         do(first, PreflightOperator)
 
 
-def test_cleared_cutover_mirrors_nothing_again(first: World):
+def test_cleared_cutover_mirrors_nothing_again(first: World) -> None:
     """Regression: a run that has cut its topics over, and is cleared, starts no MirrorMaker for them."""
     first.dag_run.run_id, first.dag_run.clear_number = "manual__1", 1
     first.params = {"mode": "cutover", "topics": ["orders"]}
@@ -103,7 +103,7 @@ def test_cleared_cutover_mirrors_nothing_again(first: World):
 
 
 @pytest.mark.parametrize("change", ["record", "partition", "recreated"])
-def test_moved_topic_that_changed_holds_up_only_groups_that_read_it(first: World, change: str):
+def test_moved_topic_that_changed_holds_up_only_groups_that_read_it(first: World, change: str) -> None:
     """Nobody would read what was added behind the copy: such a group stays, and all others move."""
     if change == "record":
         first.source.produce("orders", 0, (b"late", b"record"))
@@ -123,7 +123,7 @@ def test_moved_topic_that_changed_holds_up_only_groups_that_read_it(first: World
     assert "MOVED_TOPIC_CHANGED" in [finding["code"] for finding in group["refusals"]]
 
 
-def test_group_left_behind_is_not_forgotten(first: World):
+def test_group_left_behind_is_not_forgotten(first: World) -> None:
     """Where its commits on a moved topic are gone, the next wave says so instead of moving the rest of it."""
     del first.source.groups["reporting"].commits[P0]
     run(first, "cutover", {AUDIT: 4})

@@ -128,20 +128,20 @@ def wrong_core_doors(core: Path) -> list[str]:
     return wrong_doors(core, "kafka_migration.core", ROOMS)
 
 
-def test_rooms_follow_the_table():
+def test_rooms_follow_the_table() -> None:
     """No room of `core`, or of the Spark jobs' package, imports another room against its table of rooms."""
     assert [] == wrong_core_doors(PACKAGE / "core")
     assert [] == wrong_doors(ROOT / "spark_jobs" / "kafka_digest", "kafka_digest", JOB_ROOMS)
 
 
-def test_every_room_is_in_the_table():
+def test_every_room_is_in_the_table() -> None:
     """Each folder and module of a package with rooms has its place in the table, and each room of the table exists."""
     for folder, table in ((PACKAGE / "core", ROOMS), (ROOT / "spark_jobs" / "kafka_digest", JOB_ROOMS)):
         parts = [path for path in folder.iterdir() if path.is_dir() or path.suffix == ".py"]
         assert set(table) == {path.name.removesuffix(".py") for path in parts if not path.name.startswith("__")}
 
 
-def test_rooms_have_no_cycle():
+def test_rooms_have_no_cycle() -> None:
     """Each room imports only rooms that stand before it in the table, so no two rooms can need each other."""
     for table in (ROOMS, JOB_ROOMS):
         order = list(table)
@@ -156,7 +156,7 @@ def test_rooms_have_no_cycle():
         ("migration/settings.py", "def f():\n    from kafka_migration.core import validation", "validation"),
     ],
 )
-def test_broken_door_is_found(tmp_path: Path, file: str, line: str, room: str):
+def test_broken_door_is_found(tmp_path: Path, file: str, line: str, room: str) -> None:
     """An import against the table of rooms is found wherever it stands in the module."""
     path = tmp_path / file
     path.parent.mkdir()
@@ -165,7 +165,7 @@ def test_broken_door_is_found(tmp_path: Path, file: str, line: str, room: str):
     assert [f"{file} -> {room}"] == wrong_core_doors(tmp_path)
 
 
-def test_no_modules_import_each_other():
+def test_no_modules_import_each_other() -> None:
     """No chain of imports leads from a module of the package back to it."""
     names = {path: _module(path) for path in PACKAGE.rglob("*.py")}
     known = set(names.values())
@@ -186,19 +186,19 @@ def _known(name: str, known: set[str]) -> str:
     return next((found for found in (name, name.rpartition(".")[0]) if found in known), "")
 
 
-def test_package_follows_the_table():
+def test_package_follows_the_table() -> None:
     """No module of the package imports against the table of layers."""
     assert [] == wrong_arrows(PACKAGE)
 
 
-def test_every_layer_is_in_the_table():
+def test_every_layer_is_in_the_table() -> None:
     """A new folder of the package must be given its place in the table."""
     folders = {p.name for p in PACKAGE.iterdir() if p.is_dir() and p.name != "__pycache__"}
 
     assert set() == folders - set(MAY_IMPORT)
 
 
-def test_every_folder_says_what_belongs_there():
+def test_every_folder_says_what_belongs_there() -> None:
     """Each folder of the package has a README of at most ten lines, which names the file to start with."""
     for layer in set(MAY_IMPORT) - {"__main__"}:
         lines = (PACKAGE / layer / "README.md").read_text().splitlines()
@@ -207,7 +207,7 @@ def test_every_folder_says_what_belongs_there():
         assert [] == [name for name in re.findall(r"`([\w/]+\.py)`", start) if not (PACKAGE / layer / name).exists()]
 
 
-def test_nothing_imports_the_command_line():
+def test_nothing_imports_the_command_line() -> None:
     """Only `python -m kafka_migration` leads to the command line; no other layer knows it."""
     assert ["__main__"] == [layer for layer, allowed in MAY_IMPORT.items() if "cli" in allowed]
 
@@ -228,7 +228,7 @@ def test_nothing_imports_the_command_line():
         ("adapters/kafka.py", "def f():\n    import pyspark", "pyspark"),
     ],
 )
-def test_broken_arrow_is_found(tmp_path: Path, file: str, line: str, wrong: str):
+def test_broken_arrow_is_found(tmp_path: Path, file: str, line: str, wrong: str) -> None:
     """An import against the table is found wherever it stands in the module."""
     path = tmp_path / file
     path.parent.mkdir()
@@ -237,7 +237,7 @@ def test_broken_arrow_is_found(tmp_path: Path, file: str, line: str, wrong: str)
     assert [f"{file} -> {wrong}"] == wrong_arrows(tmp_path)
 
 
-def test_use_cases_need_no_airflow():
+def test_use_cases_need_no_airflow() -> None:
     """What the ring of use cases imports, directly or not, loads no module of Airflow."""
     modules = [_module(path) for path in sorted((PACKAGE / "steps").rglob("*.py"))]
     program = (
@@ -250,7 +250,7 @@ def test_use_cases_need_no_airflow():
     assert "[]" == done.stdout.strip()
 
 
-def test_dag_files_import_only_orchestration():
+def test_dag_files_import_only_orchestration() -> None:
     """A DAG file is a table of contents: it imports nothing of the package but orchestration."""
     names = [name for path in (ROOT / "dags").glob("*.py") for name in _imports(path)]
     ours = [name for name in names if name.startswith("kafka_migration")]
@@ -259,13 +259,13 @@ def test_dag_files_import_only_orchestration():
     assert all(name.startswith("kafka_migration.orchestration.") for name in ours)
 
 
-def test_spark_jobs_stand_alone():
+def test_spark_jobs_stand_alone() -> None:
     """Spark jobs import nothing of the package: they run where it is not installed."""
     names = [name for path in (ROOT / "spark_jobs").rglob("*.py") for name in _imports(path)]
 
     assert [] == [name for name in names if name.startswith(("kafka_migration", "airflow"))]
 
 
-def test_plugins_are_ignored_by_airflows_loader():
+def test_plugins_are_ignored_by_airflows_loader() -> None:
     """`.airflowignore` keeps Airflow from executing the package's modules a second time under bare names."""
     assert "kafka_migration/" in (ROOT / "plugins" / ".airflowignore").read_text().split()

@@ -56,14 +56,14 @@ class ClusterContract:
         self.cluster.create_topics([NewTopic(name, 2, 1, {"retention.ms": "12345678"})])
         return name
 
-    def test_facts(self):
+    def test_facts(self) -> None:
         """A cluster has an id and counts its brokers."""
         facts = self.cluster.facts()
 
         assert facts.cluster_id
         assert facts.brokers == 1
 
-    def test_created_topic_is_described(self, topic: str):
+    def test_created_topic_is_described(self, topic: str) -> None:
         """Partitions, own settings and id of a created topic are described; defaults are not its settings."""
         description = self.cluster.describe_topics([topic])[topic]
 
@@ -74,11 +74,11 @@ class ClusterContract:
         )
         assert topic in self.cluster.topic_names()
 
-    def test_effective_config_has_the_default(self, topic: str):
+    def test_effective_config_has_the_default(self, topic: str) -> None:
         """A setting that nobody set has the broker's default."""
         assert {topic: "1048588"} == self.cluster.effective_configs([topic], "max.message.bytes")
 
-    def test_unknown_topic_is_missing_from_the_answer(self):
+    def test_unknown_topic_is_missing_from_the_answer(self) -> None:
         """A topic that does not exist is no error."""
         partitions = [TopicPartition("contract-none", 0)]
 
@@ -87,14 +87,14 @@ class ClusterContract:
         assert {} == self.cluster.offsets_for_time(partitions, SOME_TIME_AGO, "read_committed")
         assert [] == list(self.cluster.read_table("contract-none"))
 
-    def test_creating_twice_changes_nothing(self, topic: str):
+    def test_creating_twice_changes_nothing(self, topic: str) -> None:
         """An existing topic keeps its id and its settings."""
         before = self.cluster.describe_topics([topic])
         self.cluster.create_topics([NewTopic(topic, 2, 1, {"retention.ms": "1"})])
 
         assert before == self.cluster.describe_topics([topic])
 
-    def test_impossible_topic_is_refused(self):
+    def test_impossible_topic_is_refused(self) -> None:
         """What the cluster denies is a refusal that names the topic."""
         with pytest.raises(Refused) as raised:
             self.cluster.create_topics([NewTopic("contract-many-replicas", 1, 5, {})])
@@ -103,7 +103,7 @@ class ClusterContract:
         assert finding.code is Code.TOPIC_NOT_CREATED
         assert "contract-many-replicas" in finding.subject
 
-    def test_configurations_are_set_and_taken_away(self, topic: str):
+    def test_configurations_are_set_and_taken_away(self, topic: str) -> None:
         """A value is set beside the others; without a value of its own a topic has the broker's default again."""
         self.cluster.alter_configs({topic: {"retention.ms": None, "max.message.bytes": "2000000"}})
 
@@ -111,7 +111,7 @@ class ClusterContract:
         self.cluster.alter_configs({topic: {"max.message.bytes": None}})
         assert {topic: "1048588"} == self.cluster.effective_configs([topic], "max.message.bytes")
 
-    def test_impossible_configuration_is_refused(self):
+    def test_impossible_configuration_is_refused(self) -> None:
         """What the cluster denies is a refusal that names the topic."""
         with pytest.raises(Refused) as raised:
             self.cluster.alter_configs({"contract-none": {"retention.ms": "1"}})
@@ -120,7 +120,7 @@ class ClusterContract:
         assert finding.code is Code.TOPIC_NOT_CONFIGURED
         assert "contract-none" in finding.subject
 
-    def test_new_topics_can_be_asked_about_at_once(self):
+    def test_new_topics_can_be_asked_about_at_once(self) -> None:
         """Whoever made topics, or partitions, gets their ends and settings in the same breath, however often."""
         for number in range(10):
             name = f"contract-new-{uuid4().hex[:8]}"
@@ -134,14 +134,14 @@ class ClusterContract:
                 assert 4 == len(self.cluster.log_start_offsets([*partitions, TopicPartition(name, 3)]))
             self.cluster.delete_topics([name])
 
-    def test_partitions_grow(self, topic: str):
+    def test_partitions_grow(self, topic: str) -> None:
         """Growing to the same count again changes nothing."""
         self.cluster.create_partitions({topic: 3})
         self.cluster.create_partitions({topic: 3})
 
         assert self.cluster.describe_topics([topic])[topic].partitions == 3
 
-    def test_recreated_topic_has_another_id(self, topic: str):
+    def test_recreated_topic_has_another_id(self, topic: str) -> None:
         """Deleted and created anew, a topic is another one."""
         before = self.cluster.describe_topics([topic])[topic].topic_id
         self.cluster.delete_topics([topic, "contract-none"])
@@ -149,7 +149,7 @@ class ClusterContract:
 
         assert before != self.cluster.describe_topics([topic])[topic].topic_id
 
-    def test_offsets_are_the_next_to_read(self, topic: str):
+    def test_offsets_are_the_next_to_read(self, topic: str) -> None:
         """An empty partition begins and ends at 0; after three records the end is 3."""
         full, empty = TopicPartition(topic, 0), TopicPartition(topic, 1)
         self.produce(topic, 0, (b"a", b"1"), (b"b", b"2"), (None, b"3"))
@@ -157,7 +157,7 @@ class ClusterContract:
         assert {full: 0, empty: 0} == self.cluster.log_start_offsets([full, empty])
         assert {full: 3, empty: 0} == self.cluster.log_end_offsets([full, empty], "read_committed")
 
-    def test_log_start_moves_with_retention(self, topic: str):
+    def test_log_start_moves_with_retention(self, topic: str) -> None:
         """Purged records raise the log start and leave the end where it is."""
         partition = TopicPartition(topic, 0)
         self.produce(topic, 0, (b"a", b"1"), (b"b", b"2"))
@@ -178,7 +178,7 @@ class ClusterContract:
         assert set(partitions) == set(offsets)
         return [offsets[partition] for partition in partitions]
 
-    def test_offset_for_a_time_is_the_first_at_or_after_it(self, topic: str):
+    def test_offset_for_a_time_is_the_first_at_or_after_it(self, topic: str) -> None:
         """The moment itself counts; where no record is that late, and where there is none at all, it is the end."""
         self._produce_at(topic, 0, 10, 20, 30)
 
@@ -187,7 +187,7 @@ class ClusterContract:
         assert [2, 0] == self._offsets_at(topic, 21)
         assert [3, 0] == self._offsets_at(topic, 31)
 
-    def test_offset_for_a_time_with_timestamps_out_of_order(self, topic: str):
+    def test_offset_for_a_time_with_timestamps_out_of_order(self, topic: str) -> None:
         """The first offset counts, not the first timestamp: later offsets may be earlier in time."""
         self._produce_at(topic, 0, 10, 40, 20, 30, 50)
         self._produce_at(topic, 1, 30, 10)
@@ -196,7 +196,7 @@ class ClusterContract:
         assert [1, 2] == self._offsets_at(topic, 31)
         assert [4, 2] == self._offsets_at(topic, 41)
 
-    def test_offset_for_a_time_lies_in_what_the_log_holds(self, topic: str):
+    def test_offset_for_a_time_lies_in_what_the_log_holds(self, topic: str) -> None:
         """Deleted records are no answer; where all are deleted it is the end."""
         self._produce_at(topic, 0, 10, 20, 10)
         self._produce_at(topic, 1, 10)
@@ -206,14 +206,14 @@ class ClusterContract:
         assert [1, 1] == self._offsets_at(topic, 5)
         assert [3, 1] == self._offsets_at(topic, 25)
 
-    def test_table_has_the_latest_value_of_each_key(self, topic: str):
+    def test_table_has_the_latest_value_of_each_key(self, topic: str) -> None:
         """A later record of a key replaces the earlier, a tombstone included."""
         self.produce(topic, 0, (b"a", b"1"), (b"b", b"2"), (b"a", b"3"))
         self.produce(topic, 1, (b"c", None))
 
         assert {b"a": b"3", b"b": b"2", b"c": None} == dict(self.cluster.read_table(topic))
 
-    def test_log_has_every_record(self, topic: str):
+    def test_log_has_every_record(self, topic: str) -> None:
         """All that a topic holds is read, earlier records of a key too, and nothing that was deleted."""
         self.produce(topic, 0, (b"a", b"0"), (b"a", b"1"), (b"a", b"2"), (b"a", None))
         self.produce(topic, 1, (None, b"3"))
@@ -225,19 +225,19 @@ class ClusterContract:
         assert [(None, b"3")] == [record for record in found if not record[0]]
         assert [] == list(self.cluster.read_log("contract-none", 60))
 
-    def test_log_that_takes_too_long_is_not_whole(self, topic: str):
+    def test_log_that_takes_too_long_is_not_whole(self, topic: str) -> None:
         """When the time is over, what was read is not taken for the whole."""
         self.produce(topic, 0, (b"a", b"1"), (b"a", b"2"))
 
         with pytest.raises(TransientError, match="not read to its end"):
             list(self.cluster.read_log(topic, 0))
 
-    def test_partitions_of_all_topics_are_counted(self, topic: str):
+    def test_partitions_of_all_topics_are_counted(self, topic: str) -> None:
         """Every topic that can be seen is there with its number of partitions."""
         assert self.cluster.partition_counts()[topic] == 2
         assert self.cluster.topic_names() == self.cluster.partition_counts().keys()
 
-    def test_probe_meets_a_record_or_the_end(self, topic: str):
+    def test_probe_meets_a_record_or_the_end(self, topic: str) -> None:
         """From before the end a probe meets a record, at the end the end."""
         first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
         self.produce(topic, 0, (b"a", b"1"), (b"b", b"2"))
@@ -246,7 +246,7 @@ class ClusterContract:
 
         assert {first: Probe(1, False), second: Probe(0, True)} == probes
 
-    def test_first_records_of_many_partitions(self, topic: str):
+    def test_first_records_of_many_partitions(self, topic: str) -> None:
         """However many are asked for, each answers: with its record, or with its end."""
         self.cluster.create_partitions({topic: MANY_PARTITIONS})
         with_record = TopicPartition(topic, MANY_PARTITIONS - 1)
@@ -258,7 +258,7 @@ class ClusterContract:
         assert everywhere.keys() == found.keys()
         assert [with_record] == [partition for partition, record in found.items() if record is not None]
 
-    def test_written_offsets_are_read_back_with_their_metadata(self, topic: str, group: str):
+    def test_written_offsets_are_read_back_with_their_metadata(self, topic: str, group: str) -> None:
         """Offsets set on a group that does not exist make it; the text beside them is kept, an empty one too."""
         first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
         written = {first: CommittedOffset(2, "nightly report"), second: CommittedOffset(0)}
@@ -267,7 +267,7 @@ class ClusterContract:
         assert written == self.cluster.committed_offsets(group)
         assert {second: CommittedOffset(0)} == self.cluster.committed_offsets(group, [second])
 
-    def test_offsets_are_written_again(self, topic: str, group: str):
+    def test_offsets_are_written_again(self, topic: str, group: str) -> None:
         """A later write replaces what it names, lower offsets included, and leaves the rest."""
         first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
         self.cluster.alter_offsets(group, {first: CommittedOffset(5), second: CommittedOffset(7)})
@@ -275,7 +275,7 @@ class ClusterContract:
 
         assert {first: CommittedOffset(3), second: CommittedOffset(7)} == self.cluster.committed_offsets(group)
 
-    def test_never_committed_is_missing(self, topic: str, group: str):
+    def test_never_committed_is_missing(self, topic: str, group: str) -> None:
         """A partition, or a group, without a commit is missing from the answer; it is not at zero."""
         first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
         self.cluster.alter_offsets(group, {first: CommittedOffset(1)})
@@ -285,7 +285,7 @@ class ClusterContract:
         assert {} == self.cluster.committed_offsets(f"{group}-none", [first])
         assert {} == self.cluster.committed_offsets(group, [])
 
-    def test_group_without_members_is_listed_empty(self, topic: str, group: str):
+    def test_group_without_members_is_listed_empty(self, topic: str, group: str) -> None:
         """An empty group is listed and described; one that does not exist is dead, and neither is active."""
         self.cluster.alter_offsets(group, {TopicPartition(topic, 0): CommittedOffset(1)})
         described = self.cluster.describe_groups([group, f"{group}-none"])
@@ -295,7 +295,7 @@ class ClusterContract:
         assert GroupState.DEAD is described[f"{group}-none"].state
         assert {} == self.cluster.describe_groups([])
 
-    def test_deleted_group_has_no_offsets(self, topic: str, group: str):
+    def test_deleted_group_has_no_offsets(self, topic: str, group: str) -> None:
         """A deleted group is gone with what it committed; deleting it again is no error."""
         self.cluster.alter_offsets(group, {TopicPartition(topic, 0): CommittedOffset(1)})
         self.cluster.delete_group(group)
@@ -304,7 +304,7 @@ class ClusterContract:
         assert {} == self.cluster.committed_offsets(group)
         assert GroupState.DEAD is self.cluster.describe_groups([group])[group].state
 
-    def test_group_with_a_member_is_active_and_takes_no_offsets(self, topic: str, group: str):
+    def test_group_with_a_member_is_active_and_takes_no_offsets(self, topic: str, group: str) -> None:
         """Members are described with client and host; writing is refused and changes nothing."""
         partition = TopicPartition(topic, 0)
         self.cluster.alter_offsets(group, {partition: CommittedOffset(1)})
@@ -321,7 +321,7 @@ class ClusterContract:
         assert [Code.GROUP_ACTIVE] == [f.code for f in raised.value.findings]
         assert {partition: CommittedOffset(1)} == self.cluster.committed_offsets(group)
 
-    def test_record_at_an_offset_is_known_by_its_digest(self, topic: str):
+    def test_record_at_an_offset_is_known_by_its_digest(self, topic: str) -> None:
         """Each record has its own digest; at the end there is none; before the log start the first one held is met."""
         first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
         self.produce(topic, 0, (b"a", b"1"), (b"a", b"2"), (b"a", None))
@@ -337,7 +337,7 @@ class ClusterContract:
         assert one[first] == self.cluster.records_at({first: 1}, "read_committed")[first]
         assert one[first].digest != two[first].digest
 
-    def test_visible_records_are_counted_within_the_range(self, topic: str):
+    def test_visible_records_are_counted_within_the_range(self, topic: str) -> None:
         """The start counts, the end does not; an empty range has none."""
         first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
         self.produce(topic, 0, *[(b"k", b"%d" % n) for n in range(5)])
@@ -346,7 +346,7 @@ class ClusterContract:
             {first: 1, second: 0}, {first: 4, second: 0}, "read_committed"
         )
 
-    def test_count_over_deleted_records_is_no_count(self, topic: str):
+    def test_count_over_deleted_records_is_no_count(self, topic: str) -> None:
         """A range that the log no longer holds whole is an error, not a smaller number."""
         partition = TopicPartition(topic, 0)
         self.produce(topic, 0, (b"a", b"1"), (b"b", b"2"))
@@ -355,7 +355,7 @@ class ClusterContract:
         with pytest.raises(TransientError):
             self.cluster.count_visible({partition: 0}, {partition: 2}, "read_committed")
 
-    def test_closed_cluster_answers_again(self, topic: str):
+    def test_closed_cluster_answers_again(self, topic: str) -> None:
         """What is asked after closing is answered as before, a table too."""
         self.produce(topic, 0, (b"a", b"1"))
         before = list(self.cluster.read_table(topic))

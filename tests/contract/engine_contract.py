@@ -195,7 +195,7 @@ class EngineWorlds:
 class CopyContract(EngineWorlds):
     """One generation copies what it must, says so, and ends in order."""
 
-    def test_copies_the_named_topics_and_stops_in_order(self, scene: Scene):
+    def test_copies_the_named_topics_and_stops_in_order(self, scene: Scene) -> None:
         """Every record of the named topics arrives once, every partition is assigned, the end is graceful."""
         produced = {n: scene.produce(scene.orders, n, 10) for n in range(PARTITIONS)}
         bills = scene.produce(scene.bills, 1, 3)
@@ -226,7 +226,7 @@ class CopyContract(EngineWorlds):
 class GenerationsContract(EngineWorlds):
     """Several generations, and generations that end badly."""
 
-    def test_next_generation_goes_on_where_a_graceful_stop_left_off(self, scene: Scene):
+    def test_next_generation_goes_on_where_a_graceful_stop_left_off(self, scene: Scene) -> None:
         """Nothing is copied twice, and a topic that is taken out of the list gets no further record."""
         first = scene.produce(scene.orders, 0, 10)
         bills = scene.produce(scene.bills, 0, 4)
@@ -245,7 +245,7 @@ class GenerationsContract(EngineWorlds):
         assert Counter(first + second) == flat(scene.copied(scene.orders))
         assert Counter(bills) == flat(scene.copied(taken_out))
 
-    def test_killed_generation_costs_duplicates_at_most(self, scene: Scene):
+    def test_killed_generation_costs_duplicates_at_most(self, scene: Scene) -> None:
         """It is not graceful; the next one loses nothing and repeats only what lies behind the stored position."""
         values = scene.produce(scene.orders, 0, 3000)
         mirror = scene.start()
@@ -266,7 +266,7 @@ class GenerationsContract(EngineWorlds):
         if scene.migration.mirror.exactly_once:
             assert not repeated
 
-    def test_position_is_never_beyond_the_end(self, scene: Scene):
+    def test_position_is_never_beyond_the_end(self, scene: Scene) -> None:
         """Behind the last record only a transaction marker follows: the position stays, and no record is left."""
         partition = TopicPartition(scene.orders, 1)
         scene.world.end_transaction(scene.orders, 1, b"1", b"2")
@@ -280,7 +280,7 @@ class GenerationsContract(EngineWorlds):
         assert {partition: Probe(end, True)} == scene.world.source.probe({partition: position}, "read_committed")
         assert Counter([b"1", b"2"]) == flat(scene.copied(scene.orders))
 
-    def test_batch_that_the_broker_refuses_is_seen_and_nothing_is_lost(self, scene: Scene):
+    def test_batch_that_the_broker_refuses_is_seen_and_nothing_is_lost(self, scene: Scene) -> None:
         """A record too large for its topic, in a batch with others, raises an alarm; set back, all arrives later."""
         large = b"L" * 6000
         begin = {TopicPartition(scene.orders, 0): 0}
@@ -301,7 +301,7 @@ class GenerationsContract(EngineWorlds):
 
         assert {large, b"last", *(b"small-%d" % n for n in range(5))} == set(flat(scene.copied(scene.orders)))
 
-    def test_record_that_the_producer_refuses_is_seen(self, scene: Scene):
+    def test_record_that_the_producer_refuses_is_seen(self, scene: Scene) -> None:
         """A record larger than any request fails the task or ends MirrorMaker, and the position stays before it."""
         scene.migration = replace(scene.migration, mirror=replace(scene.migration.mirror, tasks=8))
         scene.world.produce(scene.orders, 0, b"small", b"L" * 6000, b"last")

@@ -47,7 +47,7 @@ class HostContract(ABC):
         self.host.reserve(ME)
         self.host.start(ME, generation, self.launch(behaviour))
 
-    def test_new_host_knows_nothing(self):
+    def test_new_host_knows_nothing(self) -> None:
         """A migration that was never touched is free, at generation 0, with nothing running."""
         reply = self.host.status()
 
@@ -59,7 +59,7 @@ class HostContract(ABC):
             reply.pid,
         )
 
-    def test_reservation_is_kept_for_its_holder(self):
+    def test_reservation_is_kept_for_its_holder(self) -> None:
         """A holder may reserve again; nobody else may, and the refusal names the holder."""
         self.host.reserve(ME)
 
@@ -68,7 +68,7 @@ class HostContract(ABC):
             self.host.reserve(OTHER)
         assert {Code.RESERVED_BY} == codes(error)
 
-    def test_take_over_needs_the_exact_holder(self):
+    def test_take_over_needs_the_exact_holder(self) -> None:
         """A reservation is taken over from exactly the holder named, and from nobody else."""
         self.host.reserve(ME)
 
@@ -77,7 +77,7 @@ class HostContract(ABC):
         assert {Code.RESERVED_BY} == codes(error)
         assert OTHER == self.host.reserve(OTHER, take_over_from=ME).holder
 
-    def test_release_frees_only_the_own_reservation(self):
+    def test_release_frees_only_the_own_reservation(self) -> None:
         """Release frees the caller's reservation, is fine when nothing is held, and leaves another's alone."""
         self.host.release(ME)
         self.host.reserve(ME)
@@ -88,7 +88,7 @@ class HostContract(ABC):
         assert not self.host.release(ME).holder
         assert not self.host.release(ME).holder
 
-    def test_release_waits_for_the_end(self):
+    def test_release_waits_for_the_end(self) -> None:
         """Over a living process the reservation is not freed, as nobody would stop it then; after its end it is."""
         self.started()
         with pytest.raises(Refused) as error:
@@ -100,7 +100,7 @@ class HostContract(ABC):
         assert (ME, True) == (kept.holder, kept.is_running)
         assert not self.host.release(ME).holder
 
-    def test_start_needs_the_reservation(self):
+    def test_start_needs_the_reservation(self) -> None:
         """Nothing starts for a run that does not hold the reservation."""
         self.host.reserve(OTHER)
 
@@ -109,7 +109,7 @@ class HostContract(ABC):
         assert {Code.NOT_RESERVED} == codes(error)
         assert ProcessState.NONE is self.host.status().state
 
-    def test_start_brings_a_living_process(self):
+    def test_start_brings_a_living_process(self) -> None:
         """A start returns the living process, its generation and its lease."""
         self.host.reserve(ME)
         launch = self.launch()
@@ -121,7 +121,7 @@ class HostContract(ABC):
         assert reply.lease_remaining_s is not None
         assert 0 < reply.lease_remaining_s <= launch.lease_s
 
-    def test_start_tried_again_adopts(self):
+    def test_start_tried_again_adopts(self) -> None:
         """The same start again finds its own process and starts nothing."""
         self.started()
         first = self.host.status()
@@ -131,7 +131,7 @@ class HostContract(ABC):
         assert again.adopted
         assert (first.pid, first.generation) == (again.pid, again.generation)
 
-    def test_there_are_never_two(self):
+    def test_there_are_never_two(self) -> None:
         """While a process lives, no other generation starts, and no other holder starts this one."""
         self.started()
         with pytest.raises(Refused) as next_generation:
@@ -143,7 +143,7 @@ class HostContract(ABC):
         assert {Code.ALREADY_RUNNING} == codes(next_generation) == codes(other_holder)
 
     @pytest.mark.parametrize("generation", [0, 2, 7])
-    def test_generations_follow_each_other(self, generation: int):
+    def test_generations_follow_each_other(self, generation: int) -> None:
         """A start with any number but the next is refused, with what the host is at."""
         self.host.reserve(ME)
 
@@ -151,7 +151,7 @@ class HostContract(ABC):
             self.host.start(ME, generation, self.launch())
         assert codes(error) <= {Code.GENERATION_UNEXPECTED, Code.GENERATION_STOPPED}
 
-    def test_stop_ends_the_process_for_good(self):
+    def test_stop_ends_the_process_for_good(self) -> None:
         """A stopped generation is not alive, says how it ended, and never starts again; the next one may."""
         self.started()
 
@@ -170,7 +170,7 @@ class HostContract(ABC):
         assert {Code.GENERATION_STOPPED} == codes(error)
         assert self.host.start(ME, 2, self.launch()).is_running
 
-    def test_stop_again_tells_the_same(self):
+    def test_stop_again_tells_the_same(self) -> None:
         """Stopping what is stopped changes nothing and returns what was recorded."""
         self.started()
         first = self.host.stop(ME, 1, GRACE_S)
@@ -179,7 +179,7 @@ class HostContract(ABC):
 
         assert (first.exit_code, first.state, first.generation) == (again.exit_code, again.state, again.generation)
 
-    def test_stop_before_start_leaves_a_tombstone(self):
+    def test_stop_before_start_leaves_a_tombstone(self) -> None:
         """A generation stopped before it started does not start; its reply is about the last real one."""
         self.host.reserve(ME)
 
@@ -191,7 +191,7 @@ class HostContract(ABC):
         assert {Code.GENERATION_STOPPED} == codes(error)
         assert self.host.start(ME, 2, self.launch()).is_running
 
-    def test_stop_of_a_later_generation_ends_the_last_one(self):
+    def test_stop_of_a_later_generation_ends_the_last_one(self) -> None:
         """A stop bars all generations up to its own, so none of them lives on, and the next after it may start."""
         self.started()
 
@@ -200,7 +200,7 @@ class HostContract(ABC):
         assert (ProcessState.STOPPED, 1) == (reply.state, reply.generation)
         assert self.host.start(ME, 3, self.launch()).is_running
 
-    def test_stop_needs_no_reservation_but_respects_one(self):
+    def test_stop_needs_no_reservation_but_respects_one(self) -> None:
         """Stop works on a free migration; where another run holds it, it does not, and the process lives on."""
         self.started()
         self.host.reserve(OTHER, take_over_from=ME)
@@ -214,7 +214,7 @@ class HostContract(ABC):
         assert (ProcessState.RUNNING, ProcessState.DEAD) == (kept.state, self.host.status().state)
         assert ProcessState.STOPPED is self.host.stop(ME, 1, GRACE_S).state
 
-    def test_process_that_ignores_term_is_killed(self):
+    def test_process_that_ignores_term_is_killed(self) -> None:
         """What does not end within the grace time is killed, and the reply says so, now and later."""
         self.started(behaviour="ignore-term")
 
@@ -223,7 +223,7 @@ class HostContract(ABC):
         assert (ProcessState.STOPPED, True, 137) == (reply.state, reply.killed, reply.exit_code)
         assert self.host.stop(ME, 1, 1).killed
 
-    def test_death_is_seen(self):
+    def test_death_is_seen(self) -> None:
         """A process that ended by itself is dead, with its exit code; it is not started again by the host."""
         self.started()
         self.kill_process()
@@ -233,7 +233,7 @@ class HostContract(ABC):
         assert (ProcessState.DEAD, 137, None) == (reply.state, reply.exit_code, reply.pid)
         assert self.host.start(ME, 2, self.launch()).is_running
 
-    def test_process_that_ends_at_once_fails_the_start(self):
+    def test_process_that_ends_at_once_fails_the_start(self) -> None:
         """A start whose process does not live fails with the log's end; its generation is used up and dead."""
         self.host.reserve(ME)
 
@@ -244,7 +244,7 @@ class HostContract(ABC):
         assert (1, ProcessState.DEAD, "ended") == (found.generation, found.state, found.exit_reason)
         assert self.host.start(ME, 2, self.launch()).is_running
 
-    def test_renew_needs_reservation_and_generation(self):
+    def test_renew_needs_reservation_and_generation(self) -> None:
         """Only the holder renews, and only the generation that runs."""
         self.started()
         with pytest.raises(Refused) as holder:
@@ -256,20 +256,20 @@ class HostContract(ABC):
         assert {Code.GENERATION_UNEXPECTED} == codes(generation)
         assert self.host.renew(ME, 1).is_running
 
-    def test_logs_are_there_while_it_runs(self):
+    def test_logs_are_there_while_it_runs(self) -> None:
         """The log of a living generation can be read."""
         self.started()
 
         assert self.host.logs(None, 10).log
 
-    def test_file_name_must_stay_below(self):
+    def test_file_name_must_stay_below(self) -> None:
         """A launch whose file would leave the generation's directory is not sent."""
         self.host.reserve(ME)
 
         with pytest.raises(ValueError, match="file name"):
             self.host.start(ME, 1, replace(self.launch(), files={"../x": ""}))
 
-    def test_stop_without_grace_is_a_kill(self):
+    def test_stop_without_grace_is_a_kill(self) -> None:
         """With a grace time of 0 the process gets no TERM, so that it does nothing in a shutdown hook."""
         self.started()
 
@@ -277,7 +277,7 @@ class HostContract(ABC):
 
         assert (ProcessState.STOPPED, True, 137) == (reply.state, reply.killed, reply.exit_code)
 
-    def test_only_mirrormaker_is_started(self):
+    def test_only_mirrormaker_is_started(self) -> None:
         """Another main class than MirrorMaker's is refused by the host."""
         self.host.reserve(ME)
 
@@ -286,7 +286,7 @@ class HostContract(ABC):
         assert {Code.HOST_REFUSED} == codes(error)
         assert 0 == self.host.status().generation
 
-    def test_alarm_comes_with_each_status(self):
+    def test_alarm_comes_with_each_status(self) -> None:
         """The newest line of the log with one of the launch's alarms comes with a renewal, a status and a stop."""
         self.host.reserve(ME)
         self.host.start(ME, 1, replace(self.launch(), alarms=("splitting and retrying", "no such text")))
@@ -297,14 +297,14 @@ class HostContract(ABC):
         assert "WARN splitting and retrying (2)" == self.host.status().alarm
         assert "WARN splitting and retrying (2)" == self.host.stop(ME, 1, GRACE_S).alarm
 
-    def test_fingerprint_names_the_versions(self):
+    def test_fingerprint_names_the_versions(self) -> None:
         """A fingerprint tells Kafka's and Java's versions, whether or not anything was ever started."""
         launch = self.launch()
         facts = self.host.fingerprint(launch.kafka_home, launch.java_home).facts
 
         assert ("3.9.1", "17.0.1") == (facts["kafka"], facts["java"])
 
-    def test_probe_brings_exit_code_and_output(self):
+    def test_probe_brings_exit_code_and_output(self) -> None:
         """A tool's exit code and output come back, while MirrorMaker runs and whoever holds the reservation."""
         self.host.reserve(OTHER)
 
@@ -314,13 +314,13 @@ class HostContract(ABC):
         assert "a tool's complaint\n" in reply.log
 
     @pytest.mark.parametrize("main_class", ["kafka.tools.MirrorMaker", "org.apache.kafka.tools.JmxTool"])
-    def test_probe_runs_one_tool_only(self, main_class: str):
+    def test_probe_runs_one_tool_only(self, main_class: str) -> None:
         """Another main class than that of the tool that tells of producers is refused by the host."""
         with pytest.raises(Refused) as error:
             self.host.probe(replace(self.probe(), main_class=main_class))
         assert {Code.HOST_REFUSED} == codes(error)
 
-    def test_clean_keeps_the_newest_generations(self):
+    def test_clean_keeps_the_newest_generations(self) -> None:
         """Folders of old generations go, but for the newest ones, of which the last one always is."""
         for generation in (1, 2, 3):
             self.started(generation)
@@ -331,7 +331,7 @@ class HostContract(ABC):
         assert self.host.clean(ME, 0).ok
         assert [False, True] == [bool(self.host.logs(generation, 5).log) for generation in (2, 3)]
 
-    def test_clean_respects_a_reservation(self):
+    def test_clean_respects_a_reservation(self) -> None:
         """Nothing is removed where another run holds the reservation."""
         self.started()
         self.host.reserve(OTHER, take_over_from=ME)

@@ -54,7 +54,7 @@ def hostile(monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeHost]:
 
 
 @pytest.mark.parametrize("answer", [flood, flood_stderr, flood_below])
-def test_output_without_end_is_cut_off(hostile: MakeHost, answer: Answer):
+def test_output_without_end_is_cut_off(hostile: MakeHost, answer: Answer) -> None:
     """A host that sends more than 8 MiB is cut off, on any stream; memory stays bounded; it is asked once."""
     host = hostile(answer)
     tracemalloc.start()
@@ -67,7 +67,7 @@ def test_output_without_end_is_cut_off(hostile: MakeHost, answer: Answer):
     assert 1 == host.commands
 
 
-def test_output_up_to_the_limit_is_taken(hostile: MakeHost):
+def test_output_up_to_the_limit_is_taken(hostile: MakeHost) -> None:
     """A command may print a lot on both streams before its reply."""
 
     def print_much(_: HostileHost, channel: paramiko.Channel) -> None:
@@ -83,7 +83,7 @@ def test_output_up_to_the_limit_is_taken(hostile: MakeHost):
 
 
 @pytest.mark.parametrize(("answer", "answers_exec"), [(drip, True), (answer_well, False)])
-def test_answer_that_does_not_end_is_cut_off(hostile: MakeHost, answer: Answer, answers_exec: bool):
+def test_answer_that_does_not_end_is_cut_off(hostile: MakeHost, answer: Answer, answers_exec: bool) -> None:
     """A host that sends a byte now and then, or never answers the request, has its time and no more."""
     host = hostile(answer, answers_exec)
     transport = SshTransport(CONNECTION)
@@ -93,7 +93,7 @@ def test_answer_that_does_not_end_is_cut_off(hostile: MakeHost, answer: Answer, 
     assert 1 == host.commands
 
 
-def test_guard_of_a_call_ends_with_it(hostile: MakeHost):
+def test_guard_of_a_call_ends_with_it(hostile: MakeHost) -> None:
     """Calls leave no thread behind, whatever came of them."""
     hostile(break_off)
     transport = SshTransport(CONNECTION)
@@ -103,7 +103,7 @@ def test_guard_of_a_call_ends_with_it(hostile: MakeHost):
     wait_until(lambda: not any(isinstance(thread, threading.Timer) for thread in threading.enumerate()), what="its end")
 
 
-def test_reply_broken_off_is_none(hostile: MakeHost):
+def test_reply_broken_off_is_none(hostile: MakeHost) -> None:
     """A host that closes in the middle of its reply is asked once more, and then said to have none."""
     host = hostile(break_off)
 
@@ -112,7 +112,7 @@ def test_reply_broken_off_is_none(hostile: MakeHost):
     assert 2 == host.commands
 
 
-def test_too_long_a_reply_is_named():
+def test_too_long_a_reply_is_named() -> None:
     """What was too long is a lost reply, so that an acting call asks what is true."""
     assert issubclass(ReplyTooLong, ReplyLost)
 
@@ -125,7 +125,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / ".ssh"
 
 
-def test_pinned_key_beats_known_hosts(hostile: MakeHost, home: Path):
+def test_pinned_key_beats_known_hosts(hostile: MakeHost, home: Path) -> None:
     """The key in the connection counts, whatever the system's known hosts say of the host."""
     host = hostile()
     other = paramiko.ECDSAKey.generate()
@@ -134,7 +134,7 @@ def test_pinned_key_beats_known_hosts(hostile: MakeHost, home: Path):
     assert SshMirrorHost("shop", CONNECTION).status().ok
 
 
-def test_known_hosts_do_not_save_a_wrong_pin(hostile: MakeHost, home: Path):
+def test_known_hosts_do_not_save_a_wrong_pin(hostile: MakeHost, home: Path) -> None:
     """A host that shows another key than the pinned one is refused, though known hosts has its key."""
     other = paramiko.ECDSAKey.generate()
     host = hostile(host_key=f"{other.get_name()} {other.get_base64()}")
@@ -145,7 +145,7 @@ def test_known_hosts_do_not_save_a_wrong_pin(hostile: MakeHost, home: Path):
     assert {Code.SSH_HOST_KEY_CHANGED} == codes(error)
 
 
-def test_known_hosts_are_asked_without_a_pin(hostile: MakeHost, home: Path):
+def test_known_hosts_are_asked_without_a_pin(hostile: MakeHost, home: Path) -> None:
     """Without a key in the connection the system's known hosts decide."""
     host = hostile(host_key=None)
     (home / "known_hosts").write_text(f"[127.0.0.1]:{host.port} {host.key.get_name()} {host.key.get_base64()}\n")
@@ -154,7 +154,7 @@ def test_known_hosts_are_asked_without_a_pin(hostile: MakeHost, home: Path):
 
 
 @pytest.mark.parametrize("asked", [None, "true"])
-def test_machines_own_keys_are_offered_only_where_asked_for(hostile: MakeHost, home: Path, asked: str | None):
+def test_machines_own_keys_are_offered_only_where_asked_for(hostile: MakeHost, home: Path, asked: str | None) -> None:
     """Only the login of the connection is tried, once; keys of this machine only where the connection asks for them."""
     host = hostile(look_for_keys=asked)
     paramiko.ECDSAKey.generate().write_private_key_file(str(home / "id_ecdsa"))
@@ -163,7 +163,7 @@ def test_machines_own_keys_are_offered_only_where_asked_for(hostile: MakeHost, h
     assert ([] if asked is None else ["publickey"]) + ["password"] == host.logins
 
 
-def test_refused_key_is_not_followed_by_its_password(hostile: MakeHost, tmp_path: Path):
+def test_refused_key_is_not_followed_by_its_password(hostile: MakeHost, tmp_path: Path) -> None:
     """Beside a key the password unlocks the key; a refused key is one refused login, not two."""
     key = tmp_path / "key"
     paramiko.ECDSAKey.generate().write_private_key_file(str(key), password="secret")
@@ -178,7 +178,7 @@ def test_refused_key_is_not_followed_by_its_password(hostile: MakeHost, tmp_path
 @pytest.mark.parametrize(
     "text", ["", "no key", "-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----\n", "\xff"]
 )
-def test_unreadable_key_file_is_a_fault_of_the_connection(hostile: MakeHost, tmp_path: Path, text: str):
+def test_unreadable_key_file_is_a_fault_of_the_connection(hostile: MakeHost, tmp_path: Path, text: str) -> None:
     """A key file that holds no key is named, before anything is tried with it."""
     (tmp_path / "key").write_text(text, encoding="latin-1")
     host = hostile(key_file=str(tmp_path / "key"))
@@ -189,7 +189,7 @@ def test_unreadable_key_file_is_a_fault_of_the_connection(hostile: MakeHost, tmp
     assert [] == host.logins
 
 
-def test_nothing_is_compressed(hostile: MakeHost):
+def test_nothing_is_compressed(hostile: MakeHost) -> None:
     """Compression is off even where the connection asks for it: few bytes of the host could become many here."""
     host = hostile()
     SshMirrorHost("shop", CONNECTION).status()
@@ -223,7 +223,7 @@ BAD_EXTRAS: list[object] = [
 
 
 @pytest.mark.parametrize("extra", BAD_EXTRAS, ids=range(len(BAD_EXTRAS)))
-def test_bad_connection_is_a_finding(monkeypatch: pytest.MonkeyPatch, extra: object):
+def test_bad_connection_is_a_finding(monkeypatch: pytest.MonkeyPatch, extra: object) -> None:
     """Whatever is in the extra, the connection is refused by name before anything is connected to."""
     known = {"conn_type": "ssh", "host": "127.0.0.1", "port": 1, "login": "mirror", "extra": extra}
     monkeypatch.setenv(f"AIRFLOW_CONN_{CONNECTION.upper()}", json.dumps(known))

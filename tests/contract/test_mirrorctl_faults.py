@@ -56,7 +56,7 @@ def supervisor_pid(machine: Machine) -> int:
     return int((generation_dir(machine) / "supervisor").read_text().split()[0])
 
 
-def test_hostile_texts_arrive_as_they_are(any_machine: Machine):
+def test_hostile_texts_arrive_as_they_are(any_machine: Machine) -> None:
     """Holder, arguments, options and files with every special character arrive byte for byte, nothing is run."""
     host = ScriptMirrorHost("shop", LocalTransport(any_machine), str(any_machine.home))
     holder = HOSTILE.replace("\n", " ").strip()
@@ -75,7 +75,7 @@ def test_hostile_texts_arrive_as_they_are(any_machine: Machine):
     assert [] == list(any_machine.home.rglob("HACKED"))
 
 
-def test_log_bytes_are_escaped(machine: Machine, host: ScriptMirrorHost):
+def test_log_bytes_are_escaped(machine: Machine, host: ScriptMirrorHost) -> None:
     """Quotes, backslashes, tabs, control characters and broken UTF-8 in a log leave the reply readable."""
     host.reserve(ME)
     host.start(ME, 1, machine.launch())
@@ -84,14 +84,14 @@ def test_log_bytes_are_escaped(machine: Machine, host: ScriptMirrorHost):
     assert 'a "b" c\\d\tefg\ufffdh ü\nlast\n' in host.logs(1, 2).log
 
 
-def test_noisy_login_is_survived(machine: Machine):
+def test_noisy_login_is_survived(machine: Machine) -> None:
     """What a login prints before the reply, without a newline even, does not hide it."""
     host = ScriptMirrorHost("shop", LocalTransport(machine, noise="printf 'Welcome to {host}@@'; "), str(machine.home))
 
     assert ME == host.reserve(ME).holder
 
 
-def test_twenty_starts_at_once_make_one_process(machine: Machine, host: ScriptMirrorHost):
+def test_twenty_starts_at_once_make_one_process(machine: Machine, host: ScriptMirrorHost) -> None:
     """Of many starts at the same time one starts, the others adopt or find the lock held; never are there two."""
     host.reserve(ME)
 
@@ -111,7 +111,7 @@ def test_twenty_starts_at_once_make_one_process(machine: Machine, host: ScriptMi
     assert 1 == len([line for line in journal(machine) if line[5] == "java-started"])
 
 
-def test_starts_and_stops_at_once_leave_nothing(machine: Machine, host: ScriptMirrorHost):
+def test_starts_and_stops_at_once_leave_nothing(machine: Machine, host: ScriptMirrorHost) -> None:
     """However a start and a stop of one generation meet, nothing is alive after both and there were never two."""
     host.reserve(ME)
     for generation in range(1, 5):
@@ -127,7 +127,7 @@ def test_starts_and_stops_at_once_leave_nothing(machine: Machine, host: ScriptMi
     assert most_alive_at_once(machine) <= 1
 
 
-def test_lock_of_a_dead_call_does_not_hold(machine: Machine, host: ScriptMirrorHost):
+def test_lock_of_a_dead_call_does_not_hold(machine: Machine, host: ScriptMirrorHost) -> None:
     """A lock left by a killed call, or from before a reboot, is free."""
     host.reserve(ME)
     lock = max((machine.home / "shop").glob("lock.*"), key=lambda path: int(path.suffix[1:]))
@@ -140,7 +140,7 @@ def test_lock_of_a_dead_call_does_not_hold(machine: Machine, host: ScriptMirrorH
         assert ME == host.reserve(ME).holder
 
 
-def test_lock_of_a_living_call_holds(machine: Machine, host: ScriptMirrorHost):
+def test_lock_of_a_living_call_holds(machine: Machine, host: ScriptMirrorHost) -> None:
     """While another call works on the migration, a call gives up after a bounded time, with nothing done."""
     host.reserve(ME)
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
@@ -155,7 +155,7 @@ def _start_time() -> str:
     return Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19]
 
 
-def test_lease_ends_the_process(machine: Machine, host: ScriptMirrorHost):
+def test_lease_ends_the_process(machine: Machine, host: ScriptMirrorHost) -> None:
     """A generation that nobody renews ends by itself, and the reason is on record."""
     host.reserve(ME)
     host.start(ME, 1, machine.launch(lease_s=3))
@@ -167,7 +167,7 @@ def test_lease_ends_the_process(machine: Machine, host: ScriptMirrorHost):
     wait_until(lambda: not machine.alive(), what="the end of the supervisor")
 
 
-def test_lease_kills_what_ignores_term_even_without_supervisor(machine: Machine, host: ScriptMirrorHost):
+def test_lease_kills_what_ignores_term_even_without_supervisor(machine: Machine, host: ScriptMirrorHost) -> None:
     """The dead-man's switch works with the supervisor killed and TERM ignored; secrets are removed."""
     host.reserve(ME)
     host.start(ME, 1, machine.launch("ignore-term", lease_s=3))
@@ -185,7 +185,7 @@ def test_lease_kills_what_ignores_term_even_without_supervisor(machine: Machine,
     assert not (generation_dir(machine) / "secrets").exists()
 
 
-def test_renewed_lease_holds(machine: Machine, host: ScriptMirrorHost):
+def test_renewed_lease_holds(machine: Machine, host: ScriptMirrorHost) -> None:
     """A generation that is renewed in time outlives its first lease."""
     host.reserve(ME)
     host.start(ME, 1, machine.launch(lease_s=4))
@@ -198,7 +198,7 @@ def test_renewed_lease_holds(machine: Machine, host: ScriptMirrorHost):
     assert host.status().is_running
 
 
-def test_stranger_with_the_same_pid_is_nobody(machine: Machine, host: ScriptMirrorHost):
+def test_stranger_with_the_same_pid_is_nobody(machine: Machine, host: ScriptMirrorHost) -> None:
     """A process that got the recorded pid later is neither taken for ours nor killed."""
     host.reserve(ME)
     host.start(ME, 1, machine.launch())
@@ -221,7 +221,7 @@ def _start_of(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
 
 
-def test_stopped_process_is_ended(machine: Machine, host: ScriptMirrorHost):
+def test_stopped_process_is_ended(machine: Machine, host: ScriptMirrorHost) -> None:
     """A process frozen by SIGSTOP, supervisor and all, is killed and gone."""
     host.reserve(ME)
     reply = host.start(ME, 1, machine.launch())
@@ -235,7 +235,7 @@ def test_stopped_process_is_ended(machine: Machine, host: ScriptMirrorHost):
     assert [] == machine.alive()
 
 
-def test_orphan_is_found_and_ended(machine: Machine, host: ScriptMirrorHost):
+def test_orphan_is_found_and_ended(machine: Machine, host: ScriptMirrorHost) -> None:
     """With supervisor and records lost, stop still finds the process by its marker."""
     host.reserve(ME)
     host.start(ME, 1, machine.launch())
@@ -246,7 +246,7 @@ def test_orphan_is_found_and_ended(machine: Machine, host: ScriptMirrorHost):
     assert [] == machine.alive()
 
 
-def test_orphan_keeps_the_reservation(machine: Machine, host: ScriptMirrorHost):
+def test_orphan_keeps_the_reservation(machine: Machine, host: ScriptMirrorHost) -> None:
     """With its records lost a process is alive all the same, and the reservation is not freed over it."""
     host.reserve(ME)
     host.start(ME, 1, machine.launch())
@@ -259,7 +259,7 @@ def test_orphan_keeps_the_reservation(machine: Machine, host: ScriptMirrorHost):
     assert not host.release(ME).holder
 
 
-def test_stop_needs_no_reservation(machine: Machine, host: ScriptMirrorHost):
+def test_stop_needs_no_reservation(machine: Machine, host: ScriptMirrorHost) -> None:
     """With the record of the reservation lost, stop still ends the process."""
     host.reserve(ME)
     host.start(ME, 1, machine.launch())
@@ -269,7 +269,7 @@ def test_stop_needs_no_reservation(machine: Machine, host: ScriptMirrorHost):
     assert [] == machine.alive()
 
 
-def test_other_base_folder_is_left_alone(machine: Machine, host: ScriptMirrorHost, tmp_path: Path):
+def test_other_base_folder_is_left_alone(machine: Machine, host: ScriptMirrorHost, tmp_path: Path) -> None:
     """A migration of the same name below another base folder is another one."""
     other_machine = replace(machine, home=tmp_path / "other")
     other = ScriptMirrorHost("shop", LocalTransport(machine), str(other_machine.home))
@@ -284,7 +284,7 @@ def test_other_base_folder_is_left_alone(machine: Machine, host: ScriptMirrorHos
         other_machine.end_all()
 
 
-def test_base_folder_has_one_spelling(machine: Machine, host: ScriptMirrorHost, tmp_path: Path):
+def test_base_folder_has_one_spelling(machine: Machine, host: ScriptMirrorHost, tmp_path: Path) -> None:
     """A base folder reached by a link is the same folder, so the process in it is found and there is no second."""
     (tmp_path / "link").symlink_to(machine.home)
     linked = ScriptMirrorHost("shop", LocalTransport(machine), str(tmp_path / "link"))
@@ -297,7 +297,7 @@ def test_base_folder_has_one_spelling(machine: Machine, host: ScriptMirrorHost, 
     assert not linked.stop(ME, 1, GRACE_S).is_running
 
 
-def test_secrets_are_private_and_removed(machine: Machine, host: ScriptMirrorHost):
+def test_secrets_are_private_and_removed(machine: Machine, host: ScriptMirrorHost) -> None:
     """Files are for their owner only, in no command line or environment, and gone after the end."""
     host.reserve(ME)
     host.start(ME, 1, machine.launch())
@@ -314,7 +314,7 @@ def test_secrets_are_private_and_removed(machine: Machine, host: ScriptMirrorHos
     assert (folder / "log4j.properties").exists()
 
 
-def test_secrets_go_when_the_process_dies(machine: Machine, host: ScriptMirrorHost):
+def test_secrets_go_when_the_process_dies(machine: Machine, host: ScriptMirrorHost) -> None:
     """A process that dies by itself takes its secrets along."""
     host.reserve(ME)
     reply = host.start(ME, 1, machine.launch())
@@ -324,7 +324,7 @@ def test_secrets_go_when_the_process_dies(machine: Machine, host: ScriptMirrorHo
     wait_until(lambda: not (generation_dir(machine) / "secrets").exists(), what="the removal of secrets")
 
 
-def test_take_over_is_in_the_journal(machine: Machine, host: ScriptMirrorHost):
+def test_take_over_is_in_the_journal(machine: Machine, host: ScriptMirrorHost) -> None:
     """Who took the reservation from whom stays on record."""
     host.reserve(ME)
     host.reserve(OTHER, take_over_from=ME)
@@ -332,7 +332,7 @@ def test_take_over_is_in_the_journal(machine: Machine, host: ScriptMirrorHost):
     assert f"taken-over {ME} -> {OTHER}" == journal(machine)[-1][5]
 
 
-def test_hang_up_does_not_reach_the_process(machine: Machine, host: ScriptMirrorHost):
+def test_hang_up_does_not_reach_the_process(machine: Machine, host: ScriptMirrorHost) -> None:
     """The process leads a session of its own, so the end of the SSH session is not its business."""
     host.reserve(ME)
     pid = host.start(ME, 1, machine.launch()).pid

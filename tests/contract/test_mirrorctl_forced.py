@@ -29,7 +29,7 @@ def refusal(machine: Machine, command: str, stdin: str = "") -> str:
     return reply.message
 
 
-def test_whole_cycle(any_machine: Machine):
+def test_whole_cycle(any_machine: Machine) -> None:
     """The requests of the adapter do the same as without an installation, and hostile texts arrive as they are."""
     host = ScriptMirrorHost("shop", ForcedTransport(any_machine))
     holder = HOSTILE.replace("\n", " ").strip()
@@ -68,14 +68,14 @@ def test_whole_cycle(any_machine: Machine):
         "internal-sftp",
     ],
 )
-def test_other_commands_are_refused(any_machine: Machine, command: str):
+def test_other_commands_are_refused(any_machine: Machine, command: str) -> None:
     """Whatever is no verb with plain words is refused by a reply, and not run."""
     assert refusal(any_machine, command)
 
 
 @pytest.mark.parametrize("blank", [" ", "  ", "\t", " \t", "\n", "\r"], ids=repr)
 @pytest.mark.parametrize("verb", ["attend", "supervise", "watch"])
-def test_own_verbs_are_refused(any_machine: Machine, verb: str, blank: str):
+def test_own_verbs_are_refused(any_machine: Machine, verb: str, blank: str) -> None:
     """mirrorctl's own verbs run words as a command, so nobody calls them from outside, however it is written."""
     (any_machine.home / "probe-1").mkdir()
     prefixes = (f"sh -s --{blank}", f"mirrorctl{blank}", f"{blank}mirrorctl ", f"{blank}sh{blank}-s{blank}--{blank}")
@@ -86,7 +86,7 @@ def test_own_verbs_are_refused(any_machine: Machine, verb: str, blank: str):
     )
 
 
-def test_blanks_do_not_matter(any_machine: Machine):
+def test_blanks_do_not_matter(any_machine: Machine) -> None:
     """A command is its words, as for a shell."""
     reply = parse_reply(ForcedTransport(any_machine)("  sh  -s --   status  shop ", "", 30)[1])
 
@@ -125,7 +125,7 @@ def test_blanks_do_not_matter(any_machine: Machine):
         "touch HACKED",
     ],
 )
-def test_injected_line_is_refused(any_machine: Machine, line: str):
+def test_injected_line_is_refused(any_machine: Machine, line: str) -> None:
     """A line that is no assignment of an encoded text to a known variable ends the request, and is not run."""
     command, stdin = render_request(RESERVE, mirrorctl_text())
     first, rest = stdin.split("\n", 1)
@@ -133,7 +133,7 @@ def test_injected_line_is_refused(any_machine: Machine, line: str):
     assert refusal(any_machine, command, f"{first}\n{line}\n{rest}")
 
 
-def test_texts_are_not_run(machine: Machine):
+def test_texts_are_not_run(machine: Machine) -> None:
     """A text that a shell would expand stays a text, through all decoding."""
     holder = r"$(touch HACKED) `touch HACKED` \0044(touch HACKED) \c ${HOME}"
     host = ScriptMirrorHost("shop", ForcedTransport(machine))
@@ -143,7 +143,7 @@ def test_texts_are_not_run(machine: Machine):
 
 
 @pytest.mark.parametrize("share", [0.2, 0.9, 0.999])
-def test_request_cut_short_does_nothing(machine: Machine, share: float):
+def test_request_cut_short_does_nothing(machine: Machine, share: float) -> None:
     """Without the line that ends its variables a request is not carried out."""
     command, stdin = render_request(RESERVE, "")
     variables = stdin.split("MIRRORCTL_SELF")[0]
@@ -152,7 +152,7 @@ def test_request_cut_short_does_nothing(machine: Machine, share: float):
 
 
 @pytest.mark.parametrize("asked", ["kafka_home", "java_home"])
-def test_host_names_its_own_folders(machine: Machine, asked: str):
+def test_host_names_its_own_folders(machine: Machine, asked: str) -> None:
     """A caller may name the folder that the host uses, and no other."""
     host = ScriptMirrorHost("shop", ForcedTransport(machine))
     host.reserve(ME)
@@ -166,7 +166,7 @@ def test_host_names_its_own_folders(machine: Machine, asked: str):
         ScriptMirrorHost("shop", ForcedTransport(machine), "/elsewhere").status()
 
 
-def test_person_may_ask_without_a_request(machine: Machine):
+def test_person_may_ask_without_a_request(machine: Machine) -> None:
     """A person with the key reads the status; nothing on stdin means no variables."""
     status = parse_reply(ForcedTransport(machine)("mirrorctl status shop", "", 30)[1])
     reserve = parse_reply(ForcedTransport(machine)("mirrorctl reserve shop", "", 30)[1])

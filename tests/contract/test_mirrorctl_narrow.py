@@ -114,7 +114,7 @@ def refusal(machine: Machine, probe: HostProbe, **variables: str) -> str:
     return reply.message
 
 
-def test_probe_runs_no_other_tool(slow_machine: Machine):
+def test_probe_runs_no_other_tool(slow_machine: Machine) -> None:
     """Any class but one is refused, with the arguments of the attack or with good ones."""
     good = slow_machine.probe()
     jmx = ("--jmx-url", "service:jmx:rmi:///jndi/ldap://127.0.0.1:1/x")
@@ -126,7 +126,7 @@ def test_probe_runs_no_other_tool(slow_machine: Machine):
             assert "is not allowed; a probe runs only" in message
 
 
-def test_probe_takes_one_form_of_arguments(slow_machine: Machine):
+def test_probe_takes_one_form_of_arguments(slow_machine: Machine) -> None:
     """Each argument has its place and its form; one more, or one less, is refused as well."""
     good = slow_machine.probe()
     for number, word in OTHER_ARGUMENTS:
@@ -142,7 +142,7 @@ def test_probe_takes_one_form_of_arguments(slow_machine: Machine):
     assert refusal(slow_machine, replace(good, files={**good.files, "secrets/x": ""}))
 
 
-def test_probe_takes_a_login_and_nothing_else(slow_machine: Machine):
+def test_probe_takes_a_login_and_nothing_else(slow_machine: Machine) -> None:
     """The client's file may hold address and login; what loads classes or reads files is refused, unshown."""
     good = slow_machine.probe()
     for line in OTHER_LINES:
@@ -154,7 +154,7 @@ def test_probe_takes_a_login_and_nothing_else(slow_machine: Machine):
 
 @pytest.mark.parametrize("count", ["FILES", "JAVA_OPTIONS", "ARGUMENTS", "ALARMS"])
 @pytest.mark.parametrize("transport", [LocalTransport, ForcedTransport])
-def test_counts_are_bounded(machine: Machine, count: str, transport: type[LocalTransport]):
+def test_counts_are_bounded(machine: Machine, count: str, transport: type[LocalTransport]) -> None:
     """A list that is said to be endless is refused, not counted."""
     for number in ("101", "999999999"):
         variables = {"HOME": str(machine.home), "HOLDER": ME, count: number}
@@ -165,14 +165,14 @@ def test_counts_are_bounded(machine: Machine, count: str, transport: type[LocalT
 
 
 @pytest.mark.parametrize("words", ["start shop 1 604801", "stop shop 1 3601", "logs shop last 10001", "probe shop 601"])
-def test_times_and_lengths_are_bounded(machine: Machine, words: str):
+def test_times_and_lengths_are_bounded(machine: Machine, words: str) -> None:
     """A lease of years, or a tool that runs for ever, is refused."""
     _, stdout, _ = ForcedTransport(machine)(f"mirrorctl {words}", "MIRRORCTL_HOLDER='me'\nMIRRORCTL_ENCODED='1'\n", 60)
 
     assert "is more than" in parse_reply(stdout).message
 
 
-def test_request_of_endless_lines_is_refused(machine: Machine):
+def test_request_of_endless_lines_is_refused(machine: Machine) -> None:
     """A request has so many lines; the rest is not waited for."""
     stdin = "MIRRORCTL_HOLDER='me'\n" * 2000
 
@@ -185,7 +185,7 @@ def test_request_of_endless_lines_is_refused(machine: Machine):
     "name",
     ["java/x", "manifest/x", "supervise/x", "exit/a/b", "x.log/y", "a.args", "log4j.properties/x", "lease.tmp.1"],
 )
-def test_records_are_no_folders(machine: Machine, name: str):
+def test_records_are_no_folders(machine: Machine, name: str) -> None:
     """A file of a launch takes no record's place, not even as a folder."""
     host = ScriptMirrorHost("shop", LocalTransport(machine), str(machine.home))
     host.reserve(ME)
@@ -197,7 +197,7 @@ def test_records_are_no_folders(machine: Machine, name: str):
     assert 0 == host.status().generation
 
 
-def test_writable_base_folder_is_refused(slow_machine: Machine):
+def test_writable_base_folder_is_refused(slow_machine: Machine) -> None:
     """Where others may write, nothing is reserved or started; what runs can still be stopped."""
     host = ScriptMirrorHost("shop", LocalTransport(slow_machine), str(slow_machine.home))
     host.reserve(ME)
@@ -218,7 +218,7 @@ def test_writable_base_folder_is_refused(slow_machine: Machine):
         host.start(ME, 2, slow_machine.launch())
 
 
-def test_folder_above_that_everybody_may_change_is_refused(machine: Machine):
+def test_folder_above_that_everybody_may_change_is_refused(machine: Machine) -> None:
     """Who may rename the base folder could put another in its place; a sticky folder such as /tmp forbids that."""
     above = machine.home / "above"
     (above / "base").mkdir(parents=True)
@@ -234,7 +234,7 @@ def test_folder_above_that_everybody_may_change_is_refused(machine: Machine):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give folders away")
 @pytest.mark.parametrize("part", ["base", "above"])
-def test_base_folder_of_another_is_refused(machine: Machine, part: str):
+def test_base_folder_of_another_is_refused(machine: Machine, part: str) -> None:
     """A base folder, or one above it, that belongs to another user is refused."""
     (machine.home / "above" / "base").mkdir(parents=True)
     folder = machine.home / "above" / ("base" if part == "base" else "")
@@ -246,7 +246,7 @@ def test_base_folder_of_another_is_refused(machine: Machine, part: str):
     assert {Code.HOST_REFUSED} == codes(error)
 
 
-def test_base_folder_is_made_for_its_user_alone(machine: Machine):
+def test_base_folder_is_made_for_its_user_alone(machine: Machine) -> None:
     """A base folder that is not there yet is made, and nobody else may look into it."""
     host = ScriptMirrorHost("shop", LocalTransport(machine), str(machine.home / "new" / "base"))
 
@@ -254,7 +254,7 @@ def test_base_folder_is_made_for_its_user_alone(machine: Machine):
     assert 0o700 == (machine.home / "new" / "base").stat().st_mode & 0o777
 
 
-def test_shell_whose_printf_is_a_program_is_refused(tmp_path: Path):
+def test_shell_whose_printf_is_a_program_is_refused(tmp_path: Path) -> None:
     """Such a shell would show passwords in the process list, so nothing is done with it."""
     machine = Machine.build(tmp_path, "bash")
     (tmp_path / "no_printf").write_text("enable -n printf\n")
@@ -270,7 +270,7 @@ def test_shell_whose_printf_is_a_program_is_refused(tmp_path: Path):
     assert {Code.HOST_TOOL_MISSING} == codes(error)
 
 
-def test_login_modules_that_load_code_are_forbidden(machine: Machine):
+def test_login_modules_that_load_code_are_forbidden(machine: Machine) -> None:
     """Every Java that mirrorctl starts forbids the login modules that ask an address for code."""
     host = ScriptMirrorHost("shop", LocalTransport(machine), str(machine.home))
     host.reserve(ME)

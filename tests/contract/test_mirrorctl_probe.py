@@ -47,7 +47,7 @@ def probe_dirs(machine: Machine) -> list[Path]:
     return list((machine.home / "shop").glob("probe-*"))
 
 
-def test_fingerprint_tells_what_the_host_is(any_machine: Machine):
+def test_fingerprint_tells_what_the_host_is(any_machine: Machine) -> None:
     """Versions come from files beside Java and Kafka; mirrorctl tells the digest of the text that runs."""
     facts = host_of(any_machine).fingerprint(str(any_machine.kafka_home), str(any_machine.java_home)).facts
 
@@ -57,7 +57,7 @@ def test_fingerprint_tells_what_the_host_is(any_machine: Machine):
     assert os.uname().release == facts["kernel"]
 
 
-def test_unknown_versions_are_empty(machine: Machine, host: ScriptMirrorHost):
+def test_unknown_versions_are_empty(machine: Machine, host: ScriptMirrorHost) -> None:
     """Where no file and no program tells a version, it is unknown."""
     (machine.java_home / "release").unlink()
     (machine.java_home / "bin" / "java").write_text("#!/bin/sh\nexit 1\n")
@@ -69,7 +69,7 @@ def test_unknown_versions_are_empty(machine: Machine, host: ScriptMirrorHost):
 
 
 @pytest.mark.parametrize(("missing", "code"), [("java", Code.JAVA_MISSING), ("kafka", Code.MM_BINARY_NOT_FOUND)])
-def test_fingerprint_refuses_like_start(machine: Machine, host: ScriptMirrorHost, missing: str, code: Code):
+def test_fingerprint_refuses_like_start(machine: Machine, host: ScriptMirrorHost, missing: str, code: Code) -> None:
     """A host without Java or Kafka has no fingerprint."""
     homes = {"kafka": str(machine.kafka_home), "java": str(machine.java_home), missing: "/nowhere"}
 
@@ -84,7 +84,7 @@ def require_nothing_left(machine: Machine) -> None:
     wait_until(lambda: not machine.alive(), what="the end of the probe's guard")
 
 
-def test_probe_leaves_nothing(any_machine: Machine):
+def test_probe_leaves_nothing(any_machine: Machine) -> None:
     """A probe's files are gone with its processes, and its arguments were in no command line."""
     reply = host_of(any_machine).probe(any_machine.probe())
 
@@ -94,14 +94,14 @@ def test_probe_leaves_nothing(any_machine: Machine):
     require_nothing_left(any_machine)
 
 
-def test_probe_that_hangs_is_ended(slow_machine: Machine):
+def test_probe_that_hangs_is_ended(slow_machine: Machine) -> None:
     """A tool that does not end in time is ended with its whole group, and the caller may try again."""
     with pytest.raises(TransientError, match="PROBE_TIMED_OUT"):
         host_of(slow_machine).probe(slow_machine.probe("hang", timeout_s=1))
     require_nothing_left(slow_machine)
 
 
-def test_probe_that_prints_for_ever_is_bounded(machine: Machine, host: ScriptMirrorHost):
+def test_probe_that_prints_for_ever_is_bounded(machine: Machine, host: ScriptMirrorHost) -> None:
     """What a tool prints is bounded on the host's disk and in the reply, and said."""
     with pytest.raises(Refused, match="4 MiB"):
         host.probe(machine.probe("print"))
@@ -118,7 +118,7 @@ def hanging(machine: Machine) -> Iterator[Future[HostReply]]:
         yield probe
 
 
-def test_probe_ends_with_its_call(machine: Machine, hanging: Future[HostReply]):
+def test_probe_ends_with_its_call(machine: Machine, hanging: Future[HostReply]) -> None:
     """When the call that wants a tool's output is killed, the tool ends and its files go."""
     os.kill(int(probe_dirs(machine)[0].name.split("-")[1]), signal.SIGKILL)
 
@@ -132,7 +132,7 @@ def _group_of(pid: int) -> int | None:
     return None
 
 
-def test_clean_ends_a_left_over_probe(machine: Machine, host: ScriptMirrorHost, hanging: Future[HostReply]):
+def test_clean_ends_a_left_over_probe(machine: Machine, host: ScriptMirrorHost, hanging: Future[HostReply]) -> None:
     """With call and watcher of a probe killed, clean ends the tool and removes its files, but not a living probe's."""
     host.clean(ME, 1)
     assert 1 == len(probe_dirs(machine))
@@ -151,7 +151,7 @@ def test_clean_ends_a_left_over_probe(machine: Machine, host: ScriptMirrorHost, 
     assert f"cleaned probe-{owner}" == journal(machine)[-1][5]
 
 
-def test_clean_leaves_records(machine: Machine, host: ScriptMirrorHost):
+def test_clean_leaves_records(machine: Machine, host: ScriptMirrorHost) -> None:
     """Cleaning is on record, and leaves the journal and the folder of a generation that lives."""
     host.reserve(ME)
     for generation in (1, 2):
@@ -185,7 +185,7 @@ def test_clean_leaves_records(machine: Machine, host: ScriptMirrorHost):
         "",
     ],
 )
-def test_java_option_is_refused(machine: Machine, host: ScriptMirrorHost, option: str):
+def test_java_option_is_refused(machine: Machine, host: ScriptMirrorHost, option: str) -> None:
     """Only options that are known to be harmless reach the JVM; another is named, and nothing is started."""
     host.reserve(ME)
 
@@ -196,7 +196,7 @@ def test_java_option_is_refused(machine: Machine, host: ScriptMirrorHost, option
     assert 0 == host.status().generation
 
 
-def test_allowed_java_options_arrive(machine: Machine, host: ScriptMirrorHost):
+def test_allowed_java_options_arrive(machine: Machine, host: ScriptMirrorHost) -> None:
     """Heap, log folder, allow-list of providers and Kerberos' configuration reach the JVM."""
     options = (
         "-Xms16m",
@@ -215,7 +215,7 @@ def test_allowed_java_options_arrive(machine: Machine, host: ScriptMirrorHost):
 
 
 @pytest.mark.parametrize("alarm", ["", "two\nlines"])
-def test_alarm_must_be_one_line(machine: Machine, host: ScriptMirrorHost, alarm: str):
+def test_alarm_must_be_one_line(machine: Machine, host: ScriptMirrorHost, alarm: str) -> None:
     """An alarm that would be found in every line is refused."""
     host.reserve(ME)
 
@@ -223,7 +223,7 @@ def test_alarm_must_be_one_line(machine: Machine, host: ScriptMirrorHost, alarm:
         host.start(ME, 1, replace(machine.launch(), alarms=("good", alarm)))
 
 
-def test_alarm_is_a_fixed_text_among_the_newest(slow_machine: Machine):
+def test_alarm_is_a_fixed_text_among_the_newest(slow_machine: Machine) -> None:
     """An alarm is no pattern, is cut to 500 characters, and counts while it is in the newest 256 KiB."""
     host = host_of(slow_machine)
     host.reserve(ME)
@@ -239,7 +239,9 @@ def test_alarm_is_a_fixed_text_among_the_newest(slow_machine: Machine):
 
 
 @pytest.mark.parametrize(("version", "shown"), [("17.0.1", False), ("1.8.0_412", True), ("9", False)])
-def test_private_arguments_are_in_no_command_line(machine: Machine, host: ScriptMirrorHost, version: str, shown: bool):
+def test_private_arguments_are_in_no_command_line(
+    machine: Machine, host: ScriptMirrorHost, version: str, shown: bool
+) -> None:
     """With private arguments a process list shows a file's name; only a Java before 9 gets them as they are."""
     (machine.java_home / "release").write_text(f'JAVA_VERSION="{version}"\n')
     host.reserve(ME)
@@ -255,7 +257,7 @@ def test_private_arguments_are_in_no_command_line(machine: Machine, host: Script
 
 
 @pytest.mark.skipif(shutil.which("javac") is None, reason="needs a Java compiler")
-def test_real_java_reads_the_argument_file(slow_machine: Machine, tmp_path: Path):
+def test_real_java_reads_the_argument_file(slow_machine: Machine, tmp_path: Path) -> None:
     """Every special character in an argument reaches a real Java through its argument file."""
     (tmp_path / "MirrorMaker.java").write_text(ECHO_CLASS)
     subprocess.run(["javac", "-d", tmp_path, tmp_path / "MirrorMaker.java"], check=True)

@@ -110,7 +110,7 @@ def stopped(host: ScriptMirrorHost, generation: int) -> None:
 
 
 @pytest.mark.parametrize("races", [10, pytest.param(200, marks=pytest.mark.campaign)])
-def test_racing_starts_never_make_two(machine: Machine, host: ScriptMirrorHost, races: int):
+def test_racing_starts_never_make_two(machine: Machine, host: ScriptMirrorHost, races: int) -> None:
     """However two starts meet and die, there are never two processes, by /proc and by the journal, and none stays."""
     (machine.home / "failpoints-allowed").touch()
     cases = list(itertools.product(RIVALS, MOMENTS, itertools.product(FAILPOINTS, repeat=2)))

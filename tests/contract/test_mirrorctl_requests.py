@@ -42,7 +42,7 @@ OTHER_LOG_LINES = (
     ("missing", "code"),
     [("java_home", Code.JAVA_MISSING), ("kafka_home", Code.MM_BINARY_NOT_FOUND)],
 )
-def test_missing_tool_is_named(machine: Machine, host: ScriptMirrorHost, missing: str, code: Code):
+def test_missing_tool_is_named(machine: Machine, host: ScriptMirrorHost, missing: str, code: Code) -> None:
     """A host without Java or Kafka refuses before anything is started, and names what it looked for."""
     host.reserve(ME)
 
@@ -53,7 +53,7 @@ def test_missing_tool_is_named(machine: Machine, host: ScriptMirrorHost, missing
 
 
 @pytest.mark.parametrize("transport", [LocalTransport, ForcedTransport])
-def test_log_goes_nowhere_else(any_machine: Machine, transport: type[LocalTransport]):
+def test_log_goes_nowhere_else(any_machine: Machine, transport: type[LocalTransport]) -> None:
     """A log4j configuration with any line but the known ones could log into any file; nothing is started with it."""
     host = ScriptMirrorHost("shop", transport(any_machine), str(any_machine.home))
     host.reserve(ME)
@@ -69,7 +69,7 @@ def test_log_goes_nowhere_else(any_machine: Machine, transport: type[LocalTransp
     assert not (any_machine.home / "shop" / "gen-1").exists()
 
 
-def test_setsid_is_needed(tmp_path: Path):
+def test_setsid_is_needed(tmp_path: Path) -> None:
     """Without setsid nothing is started that could not be ended as a group."""
     machine = Machine.build(tmp_path, "busybox")
     (machine.bin / "setsid").unlink()
@@ -82,7 +82,7 @@ def test_setsid_is_needed(tmp_path: Path):
 
 
 @pytest.mark.parametrize("home", ["relative", "/with space", "/with'quote", "/with:colon"])
-def test_base_folder_must_be_plain(machine: Machine, home: str):
+def test_base_folder_must_be_plain(machine: Machine, home: str) -> None:
     """A base folder that would break a class path or a configuration is refused."""
     with pytest.raises(Refused, match="base folder"):
         ScriptMirrorHost("shop", LocalTransport(machine), home).status()
@@ -102,7 +102,7 @@ def test_base_folder_must_be_plain(machine: Machine, home: str):
         "renew shop x",
     ],
 )
-def test_bad_words_are_refused_on_the_host_too(machine: Machine, words: str):
+def test_bad_words_are_refused_on_the_host_too(machine: Machine, words: str) -> None:
     """Verbs, names and numbers are checked on the host as well, and a refusal is a reply like any other."""
     done = subprocess.run(
         ["sh", "-s", "--", *words.split()],
@@ -117,7 +117,7 @@ def test_bad_words_are_refused_on_the_host_too(machine: Machine, words: str):
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.99, 0.9999])
-def test_request_cut_short_does_nothing(machine: Machine, share: float):
+def test_request_cut_short_does_nothing(machine: Machine, share: float) -> None:
     """A request whose connection breaks while it is sent is not carried out in part."""
     command, stdin = render_request(
         HostRequest("reserve", "shop", (), {"HOME": str(machine.home), "HOLDER": ME}), mirrorctl_text()
@@ -127,7 +127,7 @@ def test_request_cut_short_does_nothing(machine: Machine, share: float):
     assert not (machine.home / "shop").exists()
 
 
-def test_installed_script_needs_no_text_on_stdin(machine: Machine):
+def test_installed_script_needs_no_text_on_stdin(machine: Machine) -> None:
     """Installed as a file, mirrorctl supervises from its own copy."""
     script = Path(kafka_migration.__file__).parent / "host" / "mirrorctl"
     launch = f"MIRRORCTL_HOME='{machine.home}' MIRRORCTL_HOLDER=me MIRRORCTL_MAIN_CLASS={MAIN_CLASS}"
@@ -141,7 +141,7 @@ def test_installed_script_needs_no_text_on_stdin(machine: Machine):
     assert [True, True, True] == [parse_reply(output).ok for output in outputs]
 
 
-def test_shellcheck_finds_nothing():
+def test_shellcheck_finds_nothing() -> None:
     """The script is clean for shellcheck, where that is installed."""
     if shutil.which("shellcheck") is None:
         pytest.skip("shellcheck is not installed")
@@ -152,7 +152,7 @@ def test_shellcheck_finds_nothing():
     assert "" == done.stdout
 
 
-def test_reply_is_one_line_of_json(machine: Machine):
+def test_reply_is_one_line_of_json(machine: Machine) -> None:
     """A reply is one framed line, so that a person and a program can both find it."""
     command, stdin = render_request(
         HostRequest("reserve", "shop", (), {"HOME": str(machine.home), "HOLDER": 'it\'s "me" \\ $(x) ü'}),

@@ -78,7 +78,7 @@ def keeper(machine: Machine, name: str) -> int:
     return int((generation_dir(machine) / name).read_text().split()[0])
 
 
-def test_killed_watcher_is_replaced(slow_machine: Machine):
+def test_killed_watcher_is_replaced(slow_machine: Machine) -> None:
     """With the watcher alone killed, the supervisor starts another, so the lease still ends the process."""
     host = started(slow_machine, lease_s=4)
     killed = keeper(slow_machine, "watcher")
@@ -93,7 +93,7 @@ def test_killed_watcher_is_replaced(slow_machine: Machine):
     )
 
 
-def test_renewal_brings_the_watch_back(slow_machine: Machine):
+def test_renewal_brings_the_watch_back(slow_machine: Machine) -> None:
     """With supervisor and watcher both killed, the next renewal starts a watcher, so the lease ends the process."""
     host = started(slow_machine, lease_s=5)
     kill_keepers(slow_machine)
@@ -105,7 +105,7 @@ def test_renewal_brings_the_watch_back(slow_machine: Machine):
     assert not (generation_dir(slow_machine) / "secrets").exists()
 
 
-def test_renewal_starts_one_watcher_only(machine: Machine):
+def test_renewal_starts_one_watcher_only(machine: Machine) -> None:
     """A lease that is watched gets no further watcher."""
     host = started(machine)
     for _ in range(3):
@@ -114,7 +114,7 @@ def test_renewal_starts_one_watcher_only(machine: Machine):
     assert [] == [line for line in journal(machine) if line[5] == "lease-watched-again"]
 
 
-def test_stop_works_without_any_keeper(machine: Machine):
+def test_stop_works_without_any_keeper(machine: Machine) -> None:
     """With supervisor and watcher killed, stop ends the process and records that."""
     host = started(machine)
     kill_keepers(machine)
@@ -125,7 +125,7 @@ def test_stop_works_without_any_keeper(machine: Machine):
     assert [] == machine.alive()
 
 
-def test_lost_record_does_not_outlive_the_lease(machine: Machine):
+def test_lost_record_does_not_outlive_the_lease(machine: Machine) -> None:
     """A process whose record was removed still ends with its lease."""
     started(machine, lease_s=3)
     (generation_dir(machine) / "java").unlink()
@@ -133,7 +133,7 @@ def test_lost_record_does_not_outlive_the_lease(machine: Machine):
     wait_until(lambda: not machine.alive(), what="the end of everything")
 
 
-def test_stop_on_a_full_disk_ends_the_process(slow_machine: Machine):
+def test_stop_on_a_full_disk_ends_the_process(slow_machine: Machine) -> None:
     """A disk on which nothing can be written does not keep MirrorMaker alive; that it is not on record is said."""
     started(slow_machine)
     full = ScriptMirrorHost("shop", FullDisk(slow_machine), str(slow_machine.home))
@@ -143,7 +143,7 @@ def test_stop_on_a_full_disk_ends_the_process(slow_machine: Machine):
     wait_until(lambda: not slow_machine.alive(), what="the end of everything")
 
 
-def test_start_on_a_full_disk_starts_nothing(slow_machine: Machine):
+def test_start_on_a_full_disk_starts_nothing(slow_machine: Machine) -> None:
     """A start that cannot write its records starts nothing and leaves no secret."""
     ScriptMirrorHost("shop", LocalTransport(slow_machine), str(slow_machine.home)).reserve(ME)
     full = ScriptMirrorHost("shop", FullDisk(slow_machine), str(slow_machine.home))
@@ -155,7 +155,7 @@ def test_start_on_a_full_disk_starts_nothing(slow_machine: Machine):
 
 
 @pytest.mark.parametrize("point", ["before_record", "after_record"])
-def test_start_cut_short_leaves_no_secret_behind_a_stop(machine: Machine, point: str):
+def test_start_cut_short_leaves_no_secret_behind_a_stop(machine: Machine, point: str) -> None:
     """Secrets of a start that died before it started anything go with the stop that the teardown sends."""
     (machine.home / "failpoints-allowed").touch()
     host = ScriptMirrorHost("shop", LocalTransport(machine), str(machine.home))
@@ -170,7 +170,7 @@ def test_start_cut_short_leaves_no_secret_behind_a_stop(machine: Machine, point:
     assert not (generation_dir(machine) / "secrets").exists()
 
 
-def test_launch_that_is_late_is_dead_and_stays_so(slow_machine: Machine):
+def test_launch_that_is_late_is_dead_and_stays_so(slow_machine: Machine) -> None:
     """What did not come to life in time was not stopped by anybody, and does not start when it comes after all."""
     host = ScriptMirrorHost("shop", LocalTransport(slow_machine), str(slow_machine.home))
     host.reserve(ME)
@@ -202,7 +202,7 @@ def come_late(machine: Machine) -> None:
     assert -signal.SIGKILL == done.returncode
 
 
-def test_death_before_the_next_start_stays_a_death(machine: Machine):
+def test_death_before_the_next_start_stays_a_death(machine: Machine) -> None:
     """A start that fails before it is on record does not make the dead generation before it a stopped one."""
     host = started(machine)
     os.kill(host.status().pid or 0, signal.SIGKILL)
@@ -218,14 +218,14 @@ def test_death_before_the_next_start_stays_a_death(machine: Machine):
     )
 
 
-def test_failpoint_needs_its_flag(machine: Machine):
+def test_failpoint_needs_its_flag(machine: Machine) -> None:
     """Without the flag file in the base folder the variable for failpoints does nothing."""
     transport = LocalTransport(machine, environment={"KAFKA_MIGRATION_FAILPOINT": "before_reply"})
 
     assert ME == ScriptMirrorHost("shop", transport, str(machine.home)).reserve(ME).holder
 
 
-def test_reply_cut_off_is_resolved_by_asking(machine: Machine):
+def test_reply_cut_off_is_resolved_by_asking(machine: Machine) -> None:
     """A start that dies right before its reply is found again by the next try, as the same process."""
     (machine.home / "failpoints-allowed").touch()
     host = ScriptMirrorHost("shop", LocalTransport(machine), str(machine.home))

@@ -67,14 +67,14 @@ def renamed(fake: FakeCluster) -> RenamedTopics:
     return RenamedTopics(fake, {"orders": "east.orders"})
 
 
-def test_topic_of_the_sources_name_is_not_seen(renamed: RenamedTopics):
+def test_topic_of_the_sources_name_is_not_seen(renamed: RenamedTopics) -> None:
     """What is called `orders` here is the copy; internal topics keep their names."""
     assert {"orders", "mm2-offsets.east.internal"} == renamed.topic_names()
     assert {SHOWN: 1} == renamed.log_end_offsets([SHOWN], "read_committed")
     assert {"mm2-offsets.east.internal"} == set(renamed.describe_topics(["mm2-offsets.east.internal"]))
 
 
-def test_commits_on_a_stranger_are_not_those_on_the_copy(fake: FakeCluster, renamed: RenamedTopics):
+def test_commits_on_a_stranger_are_not_those_on_the_copy(fake: FakeCluster, renamed: RenamedTopics) -> None:
     """Regression: all commits of a group were asked for, and another topic's stood for the copy's."""
     fake.commit("billing", {REAL: 1, STRANGER: 99})
 
@@ -82,7 +82,7 @@ def test_commits_on_a_stranger_are_not_those_on_the_copy(fake: FakeCluster, rena
     assert {SHOWN: CommittedOffset(1)} == renamed.committed_offsets("billing", [SHOWN])
 
 
-def test_members_read_what_goes_by_the_sources_name(fake: FakeCluster, renamed: RenamedTopics):
+def test_members_read_what_goes_by_the_sources_name(fake: FakeCluster, renamed: RenamedTopics) -> None:
     """What is assigned to a member is named as everything else is, without strangers."""
     fake.join("billing", "app", "/h", REAL)
     fake.join("other", "app", "/h", STRANGER)
@@ -91,7 +91,7 @@ def test_members_read_what_goes_by_the_sources_name(fake: FakeCluster, renamed: 
     assert [{SHOWN}, set()] == members
 
 
-def test_deleting_touches_the_copy_alone(fake: FakeCluster, renamed: RenamedTopics):
+def test_deleting_touches_the_copy_alone(fake: FakeCluster, renamed: RenamedTopics) -> None:
     """A stranger stays, whatever its name."""
     renamed.delete_topics(["orders"])
 

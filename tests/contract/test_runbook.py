@@ -83,14 +83,14 @@ def replies(output: str) -> list[HostReply]:
     return [parse_reply(line) for line in output.splitlines() if line.startswith("@@mirrorctl")]
 
 
-def test_host_of_which_nothing_is_known_is_asked(paste: Paste):
+def test_host_of_which_nothing_is_known_is_asked(paste: Paste) -> None:
     """Where nothing was ever started the page's command says so."""
     (reply,) = replies(paste(ASK))
 
     assert (True, ProcessState.NONE, "") == (reply.ok, reply.state, reply.holder)
 
 
-def test_a_mirrormaker_is_found_and_stopped_by_hand(paste: Paste, host: ScriptMirrorHost, machine: Machine):
+def test_a_mirrormaker_is_found_and_stopped_by_hand(paste: Paste, host: ScriptMirrorHost, machine: Machine) -> None:
     """The page's commands tell what runs and whose it is, and end it under that name."""
     assert machine.alive()
     seen, ended = replies(paste(ASK + STOP))
@@ -100,7 +100,7 @@ def test_a_mirrormaker_is_found_and_stopped_by_hand(paste: Paste, host: ScriptMi
     assert [] == machine.alive()
 
 
-def test_a_mirrormaker_is_found_among_the_processes(paste: Paste, host: ScriptMirrorHost, machine: Machine):
+def test_a_mirrormaker_is_found_among_the_processes(paste: Paste, host: ScriptMirrorHost, machine: Machine) -> None:
     """Its line names the pid and the folder of the generation."""
     lines = [line for line in paste(LOOK).splitlines() if str(machine.home) in line]
 

@@ -47,7 +47,7 @@ def require_sound(airflow: StockAirflow) -> None:
     assert "[] {}" == doubles
 
 
-def test_folder_copy_works(copied: StockAirflow, clusters: Clusters):
+def test_folder_copy_works(copied: StockAirflow, clusters: Clusters) -> None:
     """Four folders beside each other are enough: DAGs, plugin, command line and a migration."""
     require_sound(copied)
     assert dag_ids(copied) >= {f"{kind}__demo" for kind in KINDS}
@@ -55,7 +55,7 @@ def test_folder_copy_works(copied: StockAirflow, clusters: Clusters):
     clusters.migrate(copied, "deployed-copy", "python", "-c", RUN_MODULE, str(copied.home / "plugins"))
 
 
-def test_first_steps_of_the_installation_page_work(copied: StockAirflow):
+def test_first_steps_of_the_installation_page_work(copied: StockAirflow) -> None:
     """The migration file of the page gives its DAGs, and each command that follows it does what it says."""
     page = (ROOT / "docs" / "installation.md").read_text().split("## 7. First steps")[1]
     (text,) = blocks(page, "yaml")
@@ -72,7 +72,7 @@ def test_first_steps_of_the_installation_page_work(copied: StockAirflow):
     assert "MIGRATION_UNKNOWN" in copied.shell(f"{status} 2>&1", may_fail=True)
 
 
-def test_wheel_works(installed: StockAirflow, clusters: Clusters):
+def test_wheel_works(installed: StockAirflow, clusters: Clusters) -> None:
     """With the wheel a DAG file of two lines is enough; its Spark jobs and `mirrorctl` come out of the package."""
     require_sound(installed)
     assert "kafka-migration 0.1.0" == installed.command("kafka-migration", "--version").strip()

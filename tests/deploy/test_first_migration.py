@@ -85,7 +85,7 @@ def addressed(text: str, clusters: Clusters, wheel: Path) -> str:
     return text
 
 
-def test_nine_commands_lead_to_a_verdict(airflow: StockAirflow, clusters: Clusters, tmp_path: Path):
+def test_nine_commands_lead_to_a_verdict(airflow: StockAirflow, clusters: Clusters, tmp_path: Path) -> None:
     """A newcomer who does what the page says has a first migration file, and a proved copy."""
     clusters.fill(TOPIC, partitions=1, records=500)
     commit(clusters.source, "first-billing", TOPIC, {0: 100})

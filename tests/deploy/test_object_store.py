@@ -105,7 +105,7 @@ def in_object_store(installed: StockAirflow, clusters: Clusters, address: str, f
 
 def test_nothing_passes_from_task_to_task_but_through_the_store(
     installed: StockAirflow, clusters: Clusters, object_store: str, tmp_path: Path
-):
+) -> None:
     """Evidence, ledger, Spark's request and result live in the bucket; no task leaves a file, and none needs one."""
     airflow = in_object_store(installed, clusters, object_store, tmp_path)
 

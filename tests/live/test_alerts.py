@@ -24,7 +24,7 @@ def alerting(live: LiveWorld, name: str, too_long_after: str = "2h", **settings:
 
 
 @pytest.mark.campaign
-def test_cutover_tells_whoever_must_act(live: LiveWorld, mailbox: Mailbox, statsd: StatsD):
+def test_cutover_tells_whoever_must_act(live: LiveWorld, mailbox: Mailbox, statsd: StatsD) -> None:
     """Producers to be stopped, a plan to be approved, a run that takes too long, its refusal; and what was measured."""
     migration = alerting(live, "alerting-cutover", too_long_after="1s")
     migration.produce(2_000)
@@ -117,7 +117,7 @@ def stop(migration: LiveMigration) -> None:
 )
 def test_end_of_a_run_is_told(
     live: LiveWorld, mailbox: Mailbox, kind: str, cause: Callable[[LiveWorld, LiveMigration], None], says: str
-):
+) -> None:
     """Whatever ends a run badly is told by a mail of its own kind, and by no other."""
     migration = alerting(live, f"alerting-{kind.replace('_', '-')}", mirror="  restarts: 0")
     migration.produce(500)

@@ -108,7 +108,7 @@ def outcome(copies: Copies, level: str, tmp_path_factory) -> Outcome:
 
 
 @pytest.mark.parametrize(("shape", "seed"), COPIES)
-def test_clean_copy_raises_no_alarm(outcome: Outcome, level: str, shape: str, seed: int):
+def test_clean_copy_raises_no_alarm(outcome: Outcome, level: str, shape: str, seed: int) -> None:
     """Equal as far as it is compared, with as many records on both sides; keys in several partitions are only said."""
     topic = name_of(shape, seed)
     verdict, is_scattered = outcome.verdicts[topic], level == "by key" and shape == "keys in several partitions"
@@ -119,7 +119,7 @@ def test_clean_copy_raises_no_alarm(outcome: Outcome, level: str, shape: str, se
     assert is_scattered == (topic in outcome.rows)
 
 
-def test_another_reader_finds_the_same(copies: Copies, outcome: Outcome, level: str):
+def test_another_reader_finds_the_same(copies: Copies, outcome: Outcome, level: str) -> None:
     """An oracle that reads the records through another client finds each copy good."""
     source, target = (raw_logs(side.records(side.starts())) for side in (copies.source, copies.target))
     for topic, shape in SHAPE_OF.items():

@@ -55,7 +55,7 @@ class TestConfluentCluster(ClusterContract):
             wait_until(lambda: consumer.poll(0.1) is None and bool(consumer.assignment()))
             yield
 
-    def test_count_and_record_pass_over_transaction_markers(self, topic: str):
+    def test_count_and_record_pass_over_transaction_markers(self, topic: str) -> None:
         """Under read_committed neither markers nor aborted records are met or counted."""
         producer = Producer({**self.config, "transactional.id": f"count-{topic}"})
         producer.init_transactions(30)
@@ -76,7 +76,7 @@ class TestConfluentCluster(ClusterContract):
         assert {partition: 4} == self.cluster.count_visible({partition: 0}, {partition: 8}, "read_uncommitted")
         assert {partition: None} == self.cluster.records_at({partition: 5}, "read_committed")
 
-    def test_digest_holds_key_value_headers_and_timestamp(self, topic: str):
+    def test_digest_holds_key_value_headers_and_timestamp(self, topic: str) -> None:
         """Two records are the same only if all four are; a missing value is not an empty one."""
         alike = {"key": b"k", "value": b"v", "headers": [("h", b"1"), ("n", None)], "timestamp": 1_700_000_000_000}
         others = (
@@ -98,7 +98,7 @@ class TestConfluentCluster(ClusterContract):
         assert digests[0] == digests[1]
         assert 1 + len(others) == len(set(digests))
 
-    def test_probe_passes_over_transaction_markers(self, topic: str):
+    def test_probe_passes_over_transaction_markers(self, topic: str) -> None:
         """Behind the last committed record only a marker follows: the probe meets the end at the goal."""
         producer = Producer({**self.config, "transactional.id": f"probe-{topic}"})
         producer.init_transactions(30)
@@ -118,7 +118,7 @@ class TestConfluentCluster(ClusterContract):
         assert {partition: Probe(4, True)} == self.cluster.probe({partition: 1}, "read_committed")
         assert {partition: Probe(2, False)} == self.cluster.probe({partition: 1}, "read_uncommitted")
 
-    def test_open_transaction_holds_the_committed_end(self, topic: str):
+    def test_open_transaction_holds_the_committed_end(self, topic: str) -> None:
         """Under read_committed the end is the last stable offset, under read_uncommitted the high watermark."""
         producer = Producer({**self.config, "transactional.id": f"open-{topic}"})
         producer.init_transactions(30)
@@ -131,7 +131,7 @@ class TestConfluentCluster(ClusterContract):
         assert {partition: 1} == self.cluster.log_end_offsets([partition], "read_uncommitted")
         producer.abort_transaction(30)
 
-    def test_topic_asked_for_before_it_existed_is_found(self):
+    def test_topic_asked_for_before_it_existed_is_found(self) -> None:
         """Regression: a client that once was told of no such topic went on to find no offsets of it."""
         partition = Partition(f"contract-{uuid4().hex[:8]}", 0)
         self.cluster.topic_names()
@@ -148,7 +148,7 @@ class TestConfluentCluster(ClusterContract):
         wait_until(is_found)
 
     @pytest.mark.campaign
-    def test_first_records_of_600_partitions_of_large_batches(self):
+    def test_first_records_of_600_partitions_of_large_batches(self) -> None:
         """Batches larger than what is fetched of a partition come all the same, a few at a time."""
         topic = f"contract-{uuid4().hex[:8]}"
         self.cluster.create_topics([NewTopic(topic, 600, 1, {})])
@@ -165,7 +165,7 @@ class TestConfluentCluster(ClusterContract):
         self.cluster.delete_topics([topic])
 
 
-def test_cluster_that_does_not_answer_is_transient():
+def test_cluster_that_does_not_answer_is_transient() -> None:
     """A closed port is a transport error that names the cluster."""
     with pytest.raises(TransientError, match="source"):
         ConfluentCluster("source (nowhere)", {"bootstrap.servers": "127.0.0.1:9"}).topic_names()

@@ -230,7 +230,7 @@ def outcome(copies: Copies, level: str, tmp_path_factory) -> Outcome:
     return compared(copies, folder, copies.asked(level), LEVELS[level][0], compacted=compacted)
 
 
-def test_verdicts_are_those_of_the_definition(copies: Copies, outcome: Outcome, level: str):
+def test_verdicts_are_those_of_the_definition(copies: Copies, outcome: Outcome, level: str) -> None:
     """Each copy has the verdict that the definition gives to what another reader finds, and the model's counts."""
     made = {topic_of(number): copies.history(number, level) for number in HISTORIES}
     truths = {topic: truth_of(history) for topic, history in made.items()}
@@ -243,7 +243,7 @@ def test_verdicts_are_those_of_the_definition(copies: Copies, outcome: Outcome, 
     assert Verdict.FAIL not in {told[topic] for topic in good}
 
 
-def test_the_cleaners_have_run(copies: Copies, level: str):
+def test_the_cleaners_have_run(copies: Copies, level: str) -> None:
     """The histories are about something: on each compacted side records of the windows are gone."""
     for number in HISTORIES:
         history = copies.history(number, level)

@@ -58,7 +58,7 @@ def target_offsets(migration: LiveMigration) -> list[Offsets]:
 
 
 @pytest.mark.settings(nightly=alerts_section("1s"), fence_quiet="10s")
-def test_groups_move_and_read_on(live: LiveWorld, mirrored: LiveMigration, mailbox: Mailbox, statsd: StatsD):
+def test_groups_move_and_read_on(live: LiveWorld, mirrored: LiveMigration, mailbox: Mailbox, statsd: StatsD) -> None:
     """A rehearsal touches no group; after the approved cutover each group reads on at its next record.
 
     The cutover copies only what came since the rehearsal, and nothing is changed on the source. Whoever must act on
@@ -111,7 +111,7 @@ def test_groups_move_and_read_on(live: LiveWorld, mirrored: LiveMigration, mailb
 
 
 @pytest.mark.campaign
-def test_refused_approval_writes_nothing(live: LiveWorld, mirrored: LiveMigration):
+def test_refused_approval_writes_nothing(live: LiveWorld, mirrored: LiveMigration) -> None:
     """A rejected plan ends the run with its code, and no group exists on the target."""
     run_id = awaiting(mirrored)
     decide(live.api, mirrored, run_id, "Reject")
@@ -121,7 +121,7 @@ def test_refused_approval_writes_nothing(live: LiveWorld, mirrored: LiveMigratio
 
 @pytest.mark.campaign
 @pytest.mark.settings(approval_time_limit="20s")
-def test_approval_that_nobody_gives_writes_nothing(mirrored: LiveMigration):
+def test_approval_that_nobody_gives_writes_nothing(mirrored: LiveMigration) -> None:
     """No answer within the time limit is no approval."""
     run_id = mirrored.trigger("cutover")
 
@@ -129,7 +129,7 @@ def test_approval_that_nobody_gives_writes_nothing(mirrored: LiveMigration):
 
 
 @pytest.mark.campaign
-def test_commit_after_the_plan_outdates_the_approval(live: LiveWorld, mirrored: LiveMigration):
+def test_commit_after_the_plan_outdates_the_approval(live: LiveWorld, mirrored: LiveMigration) -> None:
     """Only what was approved is written: neither a plan that a group has outrun, nor the one that follows it."""
     run_id = awaiting(mirrored)
     _, middle = groups_of(mirrored)
@@ -143,7 +143,7 @@ def test_commit_after_the_plan_outdates_the_approval(live: LiveWorld, mirrored: 
 
 
 @pytest.mark.campaign
-def test_evidence_that_was_tampered_with_moves_nobody(live: LiveWorld, mirrored: LiveMigration):
+def test_evidence_that_was_tampered_with_moves_nobody(live: LiveWorld, mirrored: LiveMigration) -> None:
     """A forged answer beside the question, and another frozen file, each end a cutover that a person approved."""
     run_id = awaiting(mirrored)
     folder = mirrored.evidence(run_id).folder
@@ -162,7 +162,7 @@ def test_evidence_that_was_tampered_with_moves_nobody(live: LiveWorld, mirrored:
 
 
 @pytest.mark.campaign
-def test_record_after_the_approval_outdates_it(live: LiveWorld, mirrored: LiveMigration):
+def test_record_after_the_approval_outdates_it(live: LiveWorld, mirrored: LiveMigration) -> None:
     """A record that arrives after the fence was proved stops the run: its consumers would never get it."""
     run_id = awaiting(mirrored)
     mirrored.produce(1, first=400)
@@ -173,7 +173,7 @@ def test_record_after_the_approval_outdates_it(live: LiveWorld, mirrored: LiveMi
 
 @pytest.mark.campaign
 @pytest.mark.settings(fence_wait="8s")
-def test_producer_that_goes_on_is_named(mirrored: LiveMigration):
+def test_producer_that_goes_on_is_named(mirrored: LiveMigration) -> None:
     """Without a stand-still in fence_wait the run is refused with topic and producer, and nothing is written."""
     run_id = mirrored.trigger("cutover")
     producer = Producer({**mirrored.source, "enable.idempotence": True})
@@ -189,7 +189,7 @@ def test_producer_that_goes_on_is_named(mirrored: LiveMigration):
 
 @pytest.mark.campaign
 @pytest.mark.settings(fence_quiet="10s")
-def test_cutover_that_a_person_aborts(live: LiveWorld, mirrored: LiveMigration):
+def test_cutover_that_a_person_aborts(live: LiveWorld, mirrored: LiveMigration) -> None:
     """Asked whether the producers have stopped, a person can end the cutover: MirrorMaker stops, no group moves."""
     run_id = mirrored.trigger("cutover")
     answer_producers(live.api, mirrored, run_id, ABORT, lambda: mirrored.produce(1))
@@ -209,7 +209,7 @@ HOOKS = """1h
 
 @pytest.mark.campaign
 @pytest.mark.settings(approval_time_limit=HOOKS)
-def test_hooks_are_called(live: LiveWorld, mirrored: LiveMigration):
+def test_hooks_are_called(live: LiveWorld, mirrored: LiveMigration) -> None:
     """A function is called when the producers are to stop, a DAG is run and waited for after the groups have moved."""
     live.api.wait_for_dag("of_a_user")
     run_id = awaiting(mirrored)
@@ -223,7 +223,7 @@ def test_hooks_are_called(live: LiveWorld, mirrored: LiveMigration):
 
 
 @pytest.mark.campaign
-def test_group_active_on_the_target_is_left_out(live: LiveWorld, mirrored: LiveMigration):
+def test_group_active_on_the_target_is_left_out(live: LiveWorld, mirrored: LiveMigration) -> None:
     """A group with members on the target is named and stays; the others move, and the result is partly done."""
     end, middle = groups_of(mirrored)
     assert mirrored.run("sync")["verdict"] == "PASS"
@@ -240,7 +240,7 @@ def test_group_active_on_the_target_is_left_out(live: LiveWorld, mirrored: LiveM
 
 @pytest.mark.campaign
 @pytest.mark.settings(nightly='nightly:\n  cron: "* * * * *"')
-def test_tasks_killed_between_any_two_steps_come_to_the_same_end(live: LiveWorld, mirrored: LiveMigration):
+def test_tasks_killed_between_any_two_steps_come_to_the_same_end(live: LiveWorld, mirrored: LiveMigration) -> None:
     """Tasks from plan to confirm, each killed after its first deed, come to the end that they have unharmed."""
     before = [committed(mirrored.source, group, mirrored.name) for group in groups_of(mirrored)]
     run_id = mirrored.trigger("cutover")

@@ -152,7 +152,7 @@ def outcome(level: Level, tmp_path_factory) -> Outcome:
 
 
 @pytest.mark.parametrize(("kind", "seed"), CASES)
-def test_damage_is_found_and_called_what_it_is(level: Level, outcome: Outcome, kind: str, seed: int):
+def test_damage_is_found_and_called_what_it_is(level: Level, outcome: Outcome, kind: str, seed: int) -> None:
     """One damage is one FAIL: each difference with its label and fields, and where its records are on both sides.
 
     An exchange of different keys damages no key, so that it is none where keys are compared.
@@ -170,7 +170,7 @@ def test_damage_is_found_and_called_what_it_is(level: Level, outcome: Outcome, k
 
 @pytest.mark.parametrize("level", ["by position"], indirect=True)
 @pytest.mark.parametrize(("kind", "seed"), CASES)
-def test_first_place_of_a_partition_is_named(level: Level, outcome: Outcome, kind: str, seed: int):
+def test_first_place_of_a_partition_is_named(level: Level, outcome: Outcome, kind: str, seed: int) -> None:
     """By position the first place of each partition that differs is named, with both offsets; no other partition is."""
     topic = name_of(kind, seed)
     case = level.damages[topic]
@@ -192,7 +192,7 @@ def check_first(case: Damaged, found: PartitionResult, source: Spot | None, targ
     assert first.kind != "altered" or {first.fields} == {row.fields for one in case.expected for row in one}
 
 
-def test_another_reader_finds_the_same(level: Level, outcome: Outcome):
+def test_another_reader_finds_the_same(level: Level, outcome: Outcome) -> None:
     """Whether a topic is a good copy, and how many of its records have no partner, an oracle says likewise.
 
     It reads the records through another client and shares no code with the job.

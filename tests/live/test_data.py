@@ -90,7 +90,7 @@ def _committed(bootstrap: str, group: str) -> dict[tuple[str, int], TopicPartiti
     return {(p.topic, p.partition): p for p in found.topic_partitions}
 
 
-def test_counts_are_what_a_reader_of_committed_records_finds(source: str, seeded: Mapping[str, int]):
+def test_counts_are_what_a_reader_of_committed_records_finds(source: str, seeded: Mapping[str, int]) -> None:
     """The seeding's counts, the volumes asked for and what a consumer reads are the same numbers."""
     found = read_contents(source, seeded)
 
@@ -99,7 +99,7 @@ def test_counts_are_what_a_reader_of_committed_records_finds(source: str, seeded
     assert {topic: len(parts) for topic, parts in found.items()} == {topic.name: topic.partitions for topic in TOPICS}
 
 
-def test_content_is_the_same_on_every_cluster(clusters: Sandbox, source: str, seeded: Mapping[str, int]):
+def test_content_is_the_same_on_every_cluster(clusters: Sandbox, source: str, seeded: Mapping[str, int]) -> None:
     """Seeding another cluster with the same start gives the same records in the same partitions and order."""
     target = clusters.state.target_bootstrap
     seed(target, START_MS, VOLUMES)
@@ -107,20 +107,20 @@ def test_content_is_the_same_on_every_cluster(clusters: Sandbox, source: str, se
     assert read_contents(source, seeded) == read_contents(target, seeded)
 
 
-def test_transfers_end_in_an_abort_marker(source: str, seeded: Mapping[str, int]):
+def test_transfers_end_in_an_abort_marker(source: str, seeded: Mapping[str, int]) -> None:
     """On every partition aborted records and a marker lie behind the last visible record."""
     visible = read_records(source, "transfers")
 
     assert all(end > visible[partition][-1].offset + 2 for partition, end in _ends(source, "transfers").items())
 
 
-def test_topics_have_settings_of_their_own(source: str, seeded: Mapping[str, int]):
+def test_topics_have_settings_of_their_own(source: str, seeded: Mapping[str, int]) -> None:
     """The settings that a migration should copy are there."""
     for topic in TOPICS:
         assert _configs(source, topic, topic.name) == topic.configs
 
 
-def test_groups_stand_where_they_should(source: str, seeded: Mapping[str, int]):
+def test_groups_stand_where_they_should(source: str, seeded: Mapping[str, int]) -> None:
     """`billing` at every end, `reporting` behind with its metadata, `fraud` on some partitions, `archive` nowhere."""
     ends = {(topic, p): end for topic in seeded for p, end in _ends(source, topic).items()}
     billing, reporting = _committed(source, "billing"), _committed(source, "reporting")
@@ -133,7 +133,7 @@ def test_groups_stand_where_they_should(source: str, seeded: Mapping[str, int]):
     assert _committed(source, "archive") == {}
 
 
-def test_groups_exist_without_members(source: str, seeded: Mapping[str, int]):
+def test_groups_exist_without_members(source: str, seeded: Mapping[str, int]) -> None:
     """All groups are known, `archive` included, and nobody is in them any more."""
     admin = AdminClient({"bootstrap.servers": source})
     names = [group.name for group in GROUPS]
@@ -142,7 +142,7 @@ def test_groups_exist_without_members(source: str, seeded: Mapping[str, int]):
     assert {name: group.state for name, group in found.items()} == dict.fromkeys(names, ConsumerGroupState.EMPTY)
 
 
-def test_a_filled_source_is_known_as_one(source: str, seeded: Mapping[str, int]):
+def test_a_filled_source_is_known_as_one(source: str, seeded: Mapping[str, int]) -> None:
     """The groups have committed, as one that nobody knows has not; the clicks are whole once they are sent."""
     assert have_committed(source)
     assert not have_committed(source, [Group("nobody", {"orders": 1.0})])
@@ -153,13 +153,13 @@ def test_a_filled_source_is_known_as_one(source: str, seeded: Mapping[str, int])
     assert are_clicks_whole(source)
 
 
-def test_seeding_twice_is_refused(source: str, seeded: Mapping[str, int]):
+def test_seeding_twice_is_refused(source: str, seeded: Mapping[str, int]) -> None:
     """A source that has the topics is left as it is, with an error that names the first."""
     with pytest.raises(SandboxError, match="orders"):
         seed(source, START_MS, VOLUMES)
 
 
-def test_traffic_counts_what_readers_find(clusters: Sandbox, seeded: Mapping[str, int]):
+def test_traffic_counts_what_readers_find(clusters: Sandbox, seeded: Mapping[str, int]) -> None:
     """What live producers report as acknowledged is what a consumer finds in addition, transactions included."""
     source = clusters.state.source_bootstrap
     before = read_contents(source, seeded)
@@ -187,7 +187,7 @@ def copied(clusters: Sandbox) -> tuple[str, str, dict[int, list[Record]]]:
 
 
 @pytest.mark.parametrize("damage", Damage)
-def test_damage_leaves_exactly_the_intended_difference(damage: Damage, copied):
+def test_damage_leaves_exactly_the_intended_difference(damage: Damage, copied) -> None:
     """The re-made topic holds the damaged records in one partition, everything else and its settings as before."""
     bootstrap, topic, contents = copied
     intended = {**contents, 2: damaged(damage, contents[2]).records}
@@ -202,7 +202,7 @@ def test_damage_leaves_exactly_the_intended_difference(damage: Damage, copied):
     assert _configs(bootstrap, ORDERS, topic) == ORDERS.configs
 
 
-def test_traffic_to_a_topic_that_is_gone_is_an_error(clusters: Sandbox):
+def test_traffic_to_a_topic_that_is_gone_is_an_error(clusters: Sandbox) -> None:
     """Traffic that cannot be delivered does not end as if all were well."""
     source = clusters.state.source_bootstrap
     remove_topics(source)

@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.live, pytest.mark.campaign]
 ROOT = Path(__file__).parents[2]
 
 
-def test_demo_finds_its_own_damage():
+def test_demo_finds_its_own_damage() -> None:
     """Three syncs pass, the damaged copy fails at the damaged place, and the demo passes because that was found."""
     done = subprocess.run(
         [sys.executable, "-m", "sandbox.demo", "--damage", "alter"], cwd=ROOT, capture_output=True, text=True

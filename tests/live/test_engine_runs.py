@@ -38,7 +38,7 @@ def _outcomes(documents: list[dict[str, Any]]) -> list[tuple[object, object]]:
     return [(document["state"], document["verdict"]) for document in documents]
 
 
-def test_exactly_once_copies_are_proved(live: LiveWorld):
+def test_exactly_once_copies_are_proved(live: LiveWorld) -> None:
     """With exactly-once the target has transaction markers of its own, and the copy passes all the same."""
     migration = live.migration("exactly-once", mirror="  exactly_once: true")
 
@@ -47,7 +47,7 @@ def test_exactly_once_copies_are_proved(live: LiveWorld):
     assert all(g.stop is not None and g.stop.graceful for g in migration.ledger.generations)
 
 
-def test_prefixed_names_are_proved(live: LiveWorld):
+def test_prefixed_names_are_proved(live: LiveWorld) -> None:
     """A copy under a prefixed name is made, grown and validated like any other, and nothing bears the old name."""
     migration = live.migration("prefixed", mirror=PREFIXED)
     documents = _two_syncs(migration)
@@ -57,7 +57,7 @@ def test_prefixed_names_are_proved(live: LiveWorld):
     assert _all(migration.source["bootstrap.servers"], "prefixed") == _all(bootstrap, "prefixed-source.prefixed")
 
 
-def test_both_directions_at_once_with_prefixes(live: LiveWorld):
+def test_both_directions_at_once_with_prefixes(live: LiveWorld) -> None:
     """Two migrations in opposite directions mirror at the same time, each into topics of its own."""
     there = live.migration("there", mirror=PREFIXED)
     back = live.migration("back", source="demo_target", target="demo_source", mirror=PREFIXED)
@@ -74,7 +74,7 @@ def test_both_directions_at_once_with_prefixes(live: LiveWorld):
         assert _all(migration.source["bootstrap.servers"], name) == copied
 
 
-def test_mirrormaker1_copies_are_proved_over_other_partitions(live: LiveWorld):
+def test_mirrormaker1_copies_are_proved_over_other_partitions(live: LiveWorld) -> None:
     """MirrorMaker 1 copies each record once, over two runs, into more partitions; compared by key the copy passes."""
     migration = live.migration("mm1", mirror="  engine: mirrormaker1")
     admin = AdminClient(migration.target)

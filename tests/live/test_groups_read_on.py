@@ -66,7 +66,7 @@ def planned(migration: LiveMigration, run_id: str) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.settings(mirror="  engine: mirrormaker1")
-def test_groups_of_mirrormaker1_skip_nothing(live: LiveWorld, scenario: Scenario):
+def test_groups_of_mirrormaker1_skip_nothing(live: LiveWorld, scenario: Scenario) -> None:
     """MirrorMaker 1 moves three partitions to five, and is killed: every group gets all records, again as planned."""
     give_partitions(scenario.migration, TARGET_PARTITIONS)
     read = copied_with_a_kill(scenario)
@@ -80,7 +80,7 @@ def test_groups_of_mirrormaker1_skip_nothing(live: LiveWorld, scenario: Scenario
 
 
 @pytest.mark.campaign
-def test_groups_of_mirrormaker2_skip_nothing(live: LiveWorld, scenario: Scenario):
+def test_groups_of_mirrormaker2_skip_nothing(live: LiveWorld, scenario: Scenario) -> None:
     """MirrorMaker 2 keeps the partitions, and is killed: every group gets all records, again as planned."""
     give_partitions(scenario.migration, SOURCE_PARTITIONS)
     read = copied_with_a_kill(scenario)
@@ -91,7 +91,7 @@ def test_groups_of_mirrormaker2_skip_nothing(live: LiveWorld, scenario: Scenario
 
 @pytest.mark.campaign
 @pytest.mark.settings(mirror="  exactly_once: true")
-def test_groups_of_an_exactly_once_copy_skip_nothing(live: LiveWorld, scenario: Scenario):
+def test_groups_of_an_exactly_once_copy_skip_nothing(live: LiveWorld, scenario: Scenario) -> None:
     """In transactions offsets of both sides do not run in step: every group gets all records, and none again."""
     give_partitions(scenario.migration, SOURCE_PARTITIONS)
     read = copied_with_a_kill(scenario)

@@ -28,7 +28,7 @@ def _mirroring(migration: LiveMigration) -> str:
 
 
 @pytest.mark.campaign
-def test_only_the_delta_is_copied_and_validated(live: LiveWorld):
+def test_only_the_delta_is_copied_and_validated(live: LiveWorld) -> None:
     """Three runs: everything, what came since, and nothing; the ledger adds up, the source stays untouched."""
     migration = live.migration("delta")
     migration.produce(500)
@@ -50,7 +50,7 @@ def test_only_the_delta_is_copied_and_validated(live: LiveWorld):
 
 
 @pytest.mark.campaign
-def test_run_marked_failed_while_mirroring_ends_failed_and_stopped(live: LiveWorld):
+def test_run_marked_failed_while_mirroring_ends_failed_and_stopped(live: LiveWorld) -> None:
     """A person's "mark failed" stops MirrorMaker, frees the reservation, and the run stays red."""
     migration = live.migration("marked", **SLOW)
     migration.produce(200)
@@ -73,7 +73,7 @@ def test_run_marked_failed_while_mirroring_ends_failed_and_stopped(live: LiveWor
 
 
 @pytest.mark.campaign
-def test_file_broken_while_mirroring_changes_nothing(live: LiveWorld):
+def test_file_broken_while_mirroring_changes_nothing(live: LiveWorld) -> None:
     """The run goes on with its frozen copy, the broken file's DAG says so, and the other DAGs stay."""
     migration = live.migration("broken", **SLOW)
     migration.produce(200)
@@ -95,7 +95,7 @@ def test_file_broken_while_mirroring_changes_nothing(live: LiveWorld):
 
 
 @pytest.mark.campaign
-def test_damaged_copy_fails_at_the_right_place(live: LiveWorld):
+def test_damaged_copy_fails_at_the_right_place(live: LiveWorld) -> None:
     """One record made wrong on the target: re-reading the copy fails and names topic, partition and offset."""
     migration = live.migration("damaged")
     migration.produce(300)
@@ -125,7 +125,9 @@ def test_damaged_copy_fails_at_the_right_place(live: LiveWorld):
         ("same", {"source": "demo_target"}, "SAME_CLUSTER"),
     ],
 )
-def test_refused_run_starts_and_creates_nothing(live: LiveWorld, name: str, settings: dict[str, str], code: str):
+def test_refused_run_starts_and_creates_nothing(
+    live: LiveWorld, name: str, settings: dict[str, str], code: str
+) -> None:
     """What preflight refuses leaves no process, no reservation, no topic, and one clear finding."""
     migration = live.migration(name, **settings)
 
@@ -138,7 +140,7 @@ def test_refused_run_starts_and_creates_nothing(live: LiveWorld, name: str, sett
 
 
 @pytest.mark.campaign
-def test_cleared_validation_measures_again_and_starts_nothing(live: LiveWorld):
+def test_cleared_validation_measures_again_and_starts_nothing(live: LiveWorld) -> None:
     """Clearing validate_topics, as one resumes a run, measures and judges again without a second MirrorMaker."""
     migration = live.migration("cleared")
     migration.produce(100)

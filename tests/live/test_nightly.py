@@ -56,7 +56,7 @@ def is_paused_between_runs(live: LiveWorld, migration: LiveMigration) -> bool:
     return True
 
 
-def test_two_nights_copy_what_each_found(live: LiveWorld):
+def test_two_nights_copy_what_each_found(live: LiveWorld) -> None:
     """The schedule fires, each night copies just what came since, and the ledger adds up."""
     migration = two_nights(live, "nights")
 
@@ -67,7 +67,7 @@ def test_two_nights_copy_what_each_found(live: LiveWorld):
 
 
 @pytest.mark.campaign
-def test_one_night_is_read_again(live: LiveWorld):
+def test_one_night_is_read_again(live: LiveWorld) -> None:
     """Asked for one generation, mode validate compares what that night copied, and the ledger says so."""
     migration = two_nights(live, "again")
 
@@ -106,7 +106,7 @@ def copied(migration: LiveMigration) -> int:
 
 
 @pytest.mark.campaign
-def test_backfill_counts_each_record_in_one_interval(live: LiveWorld):
+def test_backfill_counts_each_record_in_one_interval(live: LiveWorld) -> None:
     """Late and out-of-order records each lie in one of five intervals; asked again, the ledger stays as it is."""
     migration = live.migration("backfilled", nightly=EVERY_TEN_MINUTES)
     begin = floor(datetime.now(UTC)) - 6 * TEN_MINUTES
@@ -160,7 +160,7 @@ def answers_of(documents: list[dict[str, object]]) -> list[object]:
 
 
 @pytest.mark.campaign
-def test_window_that_ends_in_the_middle_leaves_a_proved_part(live: LiveWorld):
+def test_window_that_ends_in_the_middle_leaves_a_proved_part(live: LiveWorld) -> None:
     """At the window's end the copy stops behind, what was copied is validated, and the next night completes it."""
     until = datetime.now(UTC) + timedelta(minutes=3)
     migration = live.migration("window", nightly=f'{EVERY_MINUTE}\n  until: "{until:%H:%M}"')
@@ -205,7 +205,7 @@ def quota(migration: LiveMigration, *change: str) -> None:
 
 
 @pytest.mark.campaign
-def test_unpausing_at_noon_starts_nothing(live: LiveWorld):
+def test_unpausing_at_noon_starts_nothing(live: LiveWorld) -> None:
     """A schedule whose time was hours ago ends as not in window, green, and touches neither host nor target."""
     hours_ago = datetime.now(UTC) - timedelta(hours=5)
     migration = live.migration("noon", nightly=f'nightly:\n  cron: "{hours_ago:%M %H} * * *"')
@@ -222,7 +222,7 @@ def test_unpausing_at_noon_starts_nothing(live: LiveWorld):
 
 
 @pytest.mark.campaign
-def test_follow_is_stopped_by_the_command_and_validated(live: LiveWorld):
+def test_follow_is_stopped_by_the_command_and_validated(live: LiveWorld) -> None:
     """Following copies what comes while it runs; told to stop, it ends green with everything copied validated."""
     migration = live.migration("follow")
     migration.produce(100)
@@ -244,7 +244,7 @@ def test_follow_is_stopped_by_the_command_and_validated(live: LiveWorld):
 
 
 @pytest.mark.campaign
-def test_nightly_and_manual_at_once_are_never_two(live: LiveWorld):
+def test_nightly_and_manual_at_once_are_never_two(live: LiveWorld) -> None:
     """A night that falls into a manual run waits for it: never a second MirrorMaker, and both tell the truth."""
     migration = live.migration("both", nightly=EVERY_MINUTE, poll_interval="10s")
     migration.produce(200)

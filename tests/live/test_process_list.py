@@ -52,7 +52,7 @@ def lines_of_launch(migration: LiveMigration) -> set[str]:
 
 
 @pytest.mark.parametrize("engine", ["mirrormaker2", "mirrormaker1"])
-def test_no_secret_and_no_user_text_is_in_a_process_list(live: LiveWorld, engine: str):
+def test_no_secret_and_no_user_text_is_in_a_process_list(live: LiveWorld, engine: str) -> None:
     """Neither a password nor a note, topic, group or line of the launch shows in `ps`, from the trigger to the end."""
     topic = f"{TOPIC}-{engine}"
     more = {"more_topics": f", {topic}", "groups": GROUP, "mirror": f"  engine: {engine}"}

@@ -51,7 +51,7 @@ def numbered(first: int, count: int, size: int = 8) -> list[bytes]:
 
 
 @pytest.mark.campaign
-def test_real_retention_that_overtakes_the_copy_is_refused_with_its_range(new_stage: Callable[..., Stage]):
+def test_real_retention_that_overtakes_the_copy_is_refused_with_its_range(new_stage: Callable[..., Stage]) -> None:
     """Records that the source's retention deleted before they were copied refuse the next run, with the exact range."""
     stage = new_stage()
     (topic,) = stage.topics
@@ -83,7 +83,7 @@ def _transact(stage: Stage, topic: str, partition: int, values: list[bytes], *, 
     (producer.commit_transaction if commit else producer.abort_transaction)(TRANSACTION_TIMEOUT_S)
 
 
-def test_markers_holes_and_empty_partitions_are_proved_drained(new_stage: Callable[..., Stage]):
+def test_markers_holes_and_empty_partitions_are_proved_drained(new_stage: Callable[..., Stage]) -> None:
     """Trailing commit and abort markers, a partition of aborted records only, a purged one and a never written one.
 
     They are proved, the proved ends are certified, and the markers' deletion afterwards is no gap.
@@ -111,7 +111,7 @@ def test_markers_holes_and_empty_partitions_are_proved_drained(new_stage: Callab
 
 
 @pytest.mark.campaign
-def test_hole_that_compaction_left_is_proved_drained(new_stage: Callable[..., Stage]):
+def test_hole_that_compaction_left_is_proved_drained(new_stage: Callable[..., Stage]) -> None:
     """Offsets that compaction took away before the goal are nothing to copy."""
     stage = new_stage()
     (topic,) = stage.topics
@@ -140,7 +140,7 @@ def test_hole_that_compaction_left_is_proved_drained(new_stage: Callable[..., St
 
 
 @pytest.mark.campaign
-def test_source_topic_made_anew_is_refused(new_stage: Callable[..., Stage]):
+def test_source_topic_made_anew_is_refused(new_stage: Callable[..., Stage]) -> None:
     """A source topic that was deleted, made anew and filled beyond the old position is not the one that was copied."""
     stage = new_stage()
     (topic,) = stage.topics
@@ -157,7 +157,7 @@ def test_source_topic_made_anew_is_refused(new_stage: Callable[..., Stage]):
 
 
 @pytest.mark.campaign
-def test_topic_taken_out_of_the_file_gets_no_further_record(new_stage: Callable[..., Stage]):
+def test_topic_taken_out_of_the_file_gets_no_further_record(new_stage: Callable[..., Stage]) -> None:
     """MirrorMaker starts from no stored configuration: what the file does not name any more is not copied."""
     stage = new_stage("kept", "dropped")
     kept, dropped = stage.topics
@@ -176,7 +176,7 @@ def test_topic_taken_out_of_the_file_gets_no_further_record(new_stage: Callable[
 
 
 @pytest.mark.campaign
-def test_failed_task_with_a_living_process_is_noticed(new_stage: Callable[..., Stage]):
+def test_failed_task_with_a_living_process_is_noticed(new_stage: Callable[..., Stage]) -> None:
     """A task that a too large record has failed ends the watch with its last cause, the process being alive."""
     stage = new_stage()
     (topic,) = stage.topics
@@ -198,7 +198,9 @@ def test_failed_task_with_a_living_process_is_noticed(new_stage: Callable[..., S
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("engine", ["mirrormaker2", "mirrormaker1"])
-def test_large_record_in_a_shared_batch_ends_the_run_and_loses_nothing(new_stage: Callable[..., Stage], engine: str):
+def test_large_record_in_a_shared_batch_ends_the_run_and_loses_nothing(
+    new_stage: Callable[..., Stage], engine: str
+) -> None:
     """A batch that the target refuses is split for ever: the run ends, and the next one copies every record."""
     stage = new_stage(engine=engine, mirror='properties: {"producer.linger.ms": "500"}')
     (topic,) = stage.topics
@@ -226,7 +228,7 @@ def test_large_record_in_a_shared_batch_ends_the_run_and_loses_nothing(new_stage
 
 
 @pytest.mark.campaign
-def test_mirrormaker_that_is_killed_is_started_again(new_stage: Callable[..., Stage]):
+def test_mirrormaker_that_is_killed_is_started_again(new_stage: Callable[..., Stage]) -> None:
     """A process that died while records are to be copied comes back as the next generation, and all is copied."""
     stage = new_stage()
     (topic,) = stage.topics
@@ -249,7 +251,7 @@ def test_mirrormaker_that_is_killed_is_started_again(new_stage: Callable[..., St
 
 
 @pytest.mark.campaign
-def test_killed_exactly_once_makes_no_duplicate(new_stage: Callable[..., Stage]):
+def test_killed_exactly_once_makes_no_duplicate(new_stage: Callable[..., Stage]) -> None:
     """A killed MirrorMaker is certified when its open transaction has ended, and no record is there twice."""
     stage = new_stage(mirror="exactly_once: true")
     (topic,) = stage.topics

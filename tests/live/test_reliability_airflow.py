@@ -33,7 +33,7 @@ def has_journal(scenario: Scenario, words: str) -> bool:
     return path.exists() and words in path.read_text()
 
 
-def test_start_task_killed_before_the_host_is_asked(scenario: Scenario):
+def test_start_task_killed_before_the_host_is_asked(scenario: Scenario) -> None:
     """The generation is in the ledger and never started: the next try closes it and starts the one after."""
     starting(scenario)
     pid = scenario.migration.task_pid(scenario.run_id, "start_mirror")
@@ -44,7 +44,7 @@ def test_start_task_killed_before_the_host_is_asked(scenario: Scenario):
     assert 500 == scenario.migration.target_records()
 
 
-def test_start_task_killed_while_the_host_starts(scenario: Scenario):
+def test_start_task_killed_while_the_host_starts(scenario: Scenario) -> None:
     """The task dies while its command runs on the host: the next try finds the process and adopts it."""
     starting(scenario)
     pid = scenario.migration.task_pid(scenario.run_id, "start_mirror")
@@ -54,7 +54,7 @@ def test_start_task_killed_while_the_host_starts(scenario: Scenario):
     assert 1 == scenario.conclude(scenario.ended()).generations
 
 
-def test_start_task_killed_after_the_host_answered(scenario: Scenario):
+def test_start_task_killed_after_the_host_answered(scenario: Scenario) -> None:
     """The task dies after its last deed: the next try finds the process and adopts it."""
     starting(scenario)
     pid = scenario.migration.task_pid(scenario.run_id, "start_mirror")
@@ -65,7 +65,7 @@ def test_start_task_killed_after_the_host_answered(scenario: Scenario):
     assert 1 == scenario.conclude(scenario.ended()).generations
 
 
-def test_worker_of_the_start_killed(scenario: Scenario):
+def test_worker_of_the_start_killed(scenario: Scenario) -> None:
     """The task's own process outlives its worker and ends its work; Airflow's next try adopts what it left."""
     starting(scenario)
     scenario.faults.kill_worker(scenario.run_id, "start_mirror")
@@ -73,7 +73,7 @@ def test_worker_of_the_start_killed(scenario: Scenario):
     assert 1 == scenario.conclude(scenario.ended()).generations
 
 
-def test_triggerer_killed_and_back(scenario: Scenario):
+def test_triggerer_killed_and_back(scenario: Scenario) -> None:
     """MirrorMaker goes on without the triggerer; the next one takes the watch over and renews the lease."""
     scenario.follow()
     scenario.faults.kill_part("triggerer")
@@ -83,7 +83,7 @@ def test_triggerer_killed_and_back(scenario: Scenario):
     assert 1 == scenario.conclude(scenario.end_following()).generations
 
 
-def test_scheduler_killed_and_back(scenario: Scenario):
+def test_scheduler_killed_and_back(scenario: Scenario) -> None:
     """MirrorMaker goes on without the scheduler, its lease renewed; the next scheduler ends the run."""
     scenario.follow()
     scenario.faults.kill_part("scheduler")
@@ -93,7 +93,7 @@ def test_scheduler_killed_and_back(scenario: Scenario):
     assert 1 == scenario.conclude(scenario.end_following()).generations
 
 
-def test_scheduler_killed_while_starting(scenario: Scenario):
+def test_scheduler_killed_while_starting(scenario: Scenario) -> None:
     """Scheduler, worker and task die while the host starts MirrorMaker: the next scheduler's try adopts it."""
     starting(scenario)
     scenario.migration.task_pid(scenario.run_id, "start_mirror")

@@ -26,7 +26,7 @@ def kill_mirror(scenario: Scenario) -> None:
 
 
 @pytest.mark.campaign
-def test_mirror_killed_once(scenario: Scenario):
+def test_mirror_killed_once(scenario: Scenario) -> None:
     """A MirrorMaker that was killed is followed by the next generation, and the run ends as if nothing had been."""
     scenario.follow()
     kill_mirror(scenario)
@@ -35,7 +35,7 @@ def test_mirror_killed_once(scenario: Scenario):
 
 
 @pytest.mark.campaign
-def test_mirror_killed_three_times(scenario: Scenario):
+def test_mirror_killed_three_times(scenario: Scenario) -> None:
     """Three kills in one run make four generations, never two at once, and nothing is lost."""
     scenario.follow()
     for _ in range(3):
@@ -45,7 +45,7 @@ def test_mirror_killed_three_times(scenario: Scenario):
 
 
 @pytest.mark.campaign
-def test_mirror_killed_more_often_than_allowed(scenario: Scenario):
+def test_mirror_killed_more_often_than_allowed(scenario: Scenario) -> None:
     """After `mirror.restarts` generations the run gives up, nothing goes on, and the next run does the rest."""
     scenario.follow()
     for _ in range(3):
@@ -57,7 +57,7 @@ def test_mirror_killed_more_often_than_allowed(scenario: Scenario):
 
 
 @pytest.mark.campaign
-def test_host_supervisor_killed(scenario: Scenario):
+def test_host_supervisor_killed(scenario: Scenario) -> None:
     """Without the shell that waits for it MirrorMaker goes on, and is stopped in good order."""
     scenario.follow()
     scenario.faults.kill_supervisor()
@@ -67,7 +67,7 @@ def test_host_supervisor_killed(scenario: Scenario):
 
 
 @pytest.mark.campaign
-def test_lease_watch_killed(scenario: Scenario):
+def test_lease_watch_killed(scenario: Scenario) -> None:
     """Without the shell that keeps its lease MirrorMaker goes on, and is stopped by the run."""
     scenario.follow()
     scenario.faults.kill_lease_watch()
@@ -77,7 +77,7 @@ def test_lease_watch_killed(scenario: Scenario):
 
 
 @pytest.mark.campaign
-def test_sshd_killed_and_back(scenario: Scenario):
+def test_sshd_killed_and_back(scenario: Scenario) -> None:
     """While nothing reaches the host MirrorMaker goes on; the run, which only waited, ends as if nothing had been."""
     scenario.follow()
     scenario.faults.kill_part("sshd")
@@ -91,7 +91,7 @@ def test_sshd_killed_and_back(scenario: Scenario):
 
 @pytest.mark.campaign
 @pytest.mark.settings(**SHORT_LEASE)
-def test_sshd_killed_for_good(scenario: Scenario):
+def test_sshd_killed_for_good(scenario: Scenario) -> None:
     """A host that nothing reaches any more stops MirrorMaker itself once its lease is over."""
     scenario.follow()
     scenario.faults.kill_part("sshd")
@@ -106,7 +106,7 @@ def test_sshd_killed_for_good(scenario: Scenario):
 
 @pytest.mark.campaign
 @pytest.mark.settings(**SHORT_LEASE)
-def test_sshd_back_after_the_lease(scenario: Scenario):
+def test_sshd_back_after_the_lease(scenario: Scenario) -> None:
     """A host that was away for longer than the lease has stopped MirrorMaker; the run starts the next generation."""
     scenario.follow()
     scenario.faults.kill_part("sshd")

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.live, pytest.mark.campaign]
 COPYING = ("preflight", "reserve", "plan", "create_topics", "start_mirror", "watch_lag")
 
 
-def test_run_marked_failed_while_starting(scenario: Scenario):
+def test_run_marked_failed_while_starting(scenario: Scenario) -> None:
     """Whatever the start came to, the teardown stops it, and the run stays red."""
     scenario.migration.produce(500)
     scenario.run_id = scenario.migration.trigger()
@@ -34,7 +34,7 @@ def test_run_marked_failed_while_starting(scenario: Scenario):
     scenario.require_goes_on()
 
 
-def test_watch_marked_failed(scenario: Scenario):
+def test_watch_marked_failed(scenario: Scenario) -> None:
     """Marking the deferred watch failed stops MirrorMaker, and the run ends red."""
     scenario.follow()
     mark_watch(scenario, "failed")
@@ -43,7 +43,7 @@ def test_watch_marked_failed(scenario: Scenario):
     scenario.require_goes_on()
 
 
-def test_watch_marked_success(scenario: Scenario):
+def test_watch_marked_success(scenario: Scenario) -> None:
     """Marking the deferred watch a success stops MirrorMaker, and what was copied so far is validated."""
     scenario.follow()
     mark_watch(scenario, "success")
@@ -58,7 +58,7 @@ def mark_watch(scenario: Scenario, state: str) -> None:
     scenario.require_gone(since)
 
 
-def test_each_task_cleared_while_mirroring(scenario: Scenario):
+def test_each_task_cleared_while_mirroring(scenario: Scenario) -> None:
     """Clearing any task of a run that mirrors takes up the work again with one MirrorMaker at most at any time."""
     scenario.follow()
     for task_id in COPYING:
@@ -78,7 +78,7 @@ def watches_again(scenario: Scenario) -> bool:
     return is_deferred and bool(jvm_pids(scenario.migration))
 
 
-def test_each_task_cleared_after_the_run(scenario: Scenario):
+def test_each_task_cleared_after_the_run(scenario: Scenario) -> None:
     """Clearing any task of a run that has ended brings it to the same end, with nothing copied twice."""
     scenario.migration.produce(300)
     scenario.run_id = scenario.migration.trigger()
@@ -99,7 +99,7 @@ def cleared_and_ended(scenario: Scenario, task_id: str, attempt: int) -> DagRun:
 
 
 @pytest.mark.settings(**SHORT_LEASE)
-def test_dag_deleted_while_mirroring(scenario: Scenario):
+def test_dag_deleted_while_mirroring(scenario: Scenario) -> None:
     """Airflow forgets the run with its teardown: the lease stops MirrorMaker, and the next run takes over."""
     scenario.follow()
     scenario.api.delete_dag(scenario.migration.dag_id)
@@ -126,13 +126,13 @@ def without_file(scenario: Scenario, *, renamed: bool) -> Iterator[None]:
 
 
 @pytest.mark.settings(**SHORT_LEASE)
-def test_file_removed_while_mirroring(scenario: Scenario):
+def test_file_removed_while_mirroring(scenario: Scenario) -> None:
     """The tasks of a run read its frozen copy: it ends as if the file were there."""
     file_taken_away(scenario, renamed=False)
 
 
 @pytest.mark.settings(**SHORT_LEASE)
-def test_file_renamed_while_mirroring(scenario: Scenario):
+def test_file_renamed_while_mirroring(scenario: Scenario) -> None:
     """A file under another name is another DAG; the run of the old one ends as if nothing had happened."""
     file_taken_away(scenario, renamed=True)
 
@@ -147,7 +147,7 @@ def file_taken_away(scenario: Scenario, *, renamed: bool) -> None:
     assert 1 == scenario.conclude(run).generations
 
 
-def test_dag_paused_and_resumed(scenario: Scenario):
+def test_dag_paused_and_resumed(scenario: Scenario) -> None:
     """A pause shorter than the lease changes nothing: the watch goes on, and the run ends once it may."""
     scenario.follow()
     scenario.api.pause(scenario.migration.dag_id)
@@ -164,7 +164,7 @@ def is_deferred(scenario: Scenario) -> bool:
 
 
 @pytest.mark.settings(**SHORT_LEASE)
-def test_dag_paused_for_good(scenario: Scenario):
+def test_dag_paused_for_good(scenario: Scenario) -> None:
     """In a DAG that stays paused no task begins, the teardown neither: the lease stops MirrorMaker."""
     scenario.follow()
     scenario.api.pause(scenario.migration.dag_id)

@@ -65,7 +65,7 @@ def _hear_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def test_both_clusters_answer_under_the_names_of_the_state(base: Sandbox):
+def test_both_clusters_answer_under_the_names_of_the_state(base: Sandbox) -> None:
     """Each bootstrap address leads to a cluster of its own."""
     state = base.state
     ids = {_cluster_id(address) for address in (state.source_bootstrap, state.target_bootstrap)}
@@ -74,19 +74,19 @@ def test_both_clusters_answer_under_the_names_of_the_state(base: Sandbox):
     assert state == SandboxState.load(state.root / "state.json")
 
 
-def test_state_file_is_for_its_owner_only(base: Sandbox):
+def test_state_file_is_for_its_owner_only(base: Sandbox) -> None:
     """state.json holds passwords: mode 0600."""
     assert (base.state.root / "state.json").stat().st_mode & 0o777 == 0o600
 
 
-def test_sessions_on_the_host_know_kafka(base: Sandbox):
+def test_sessions_on_the_host_know_kafka(base: Sandbox) -> None:
     """A login, with strict host keys, has KAFKA_HOME with jars and a java on its PATH."""
     done = _ssh(base.state, 'ls "$KAFKA_HOME"/libs/kafka_2.13-*.jar && java -version')
 
     assert done.returncode == 0, done.stderr
 
 
-def test_a_second_sandbox_in_the_same_root_is_refused(base: Sandbox):
+def test_a_second_sandbox_in_the_same_root_is_refused(base: Sandbox) -> None:
     """One root holds one sandbox at a time."""
     with pytest.raises(AlreadyRunning):
         Sandbox(base.state.root, airflow=False).start()
@@ -94,7 +94,7 @@ def test_a_second_sandbox_in_the_same_root_is_refused(base: Sandbox):
     assert _cluster_id(base.state.source_bootstrap)
 
 
-def test_a_part_that_dies_is_reported_with_its_log_and_can_be_restarted(base: Sandbox, lines: list[str]):
+def test_a_part_that_dies_is_reported_with_its_log_and_can_be_restarted(base: Sandbox, lines: list[str]) -> None:
     """A death that nobody asked for is reported at once, once; after a restart the part answers at its old address."""
     os.kill(base.state.pids["target"], signal.SIGKILL)
     wait_until(lambda: any(line.startswith("FAULT: target") for line in lines), what="the report")
@@ -113,7 +113,7 @@ def test_a_part_that_dies_is_reported_with_its_log_and_can_be_restarted(base: Sa
     assert old_pid != SandboxState.load(base.state.root / "state.json").pids["target"]
 
 
-def test_an_early_death_names_the_exception(tmp_path: Path):
+def test_an_early_death_names_the_exception(tmp_path: Path) -> None:
     """A broker whose port is taken dies while starting; the error holds the exception's class and text."""
     environment = base_environment("early-death")
     with socket.create_server((HOST, 0)) as taken:
@@ -131,7 +131,7 @@ def test_an_early_death_names_the_exception(tmp_path: Path):
     assert "BindException" in str(caught.value) or "KafkaException" in str(caught.value)
 
 
-def test_a_taken_port_is_one_clear_error(tmp_path: Path):
+def test_a_taken_port_is_one_clear_error(tmp_path: Path) -> None:
     """A port that was asked for and is taken is named, and nothing runs afterwards."""
     with socket.create_server((HOST, 0)) as taken:
         port = taken.getsockname()[1]
@@ -144,7 +144,7 @@ def test_a_taken_port_is_one_clear_error(tmp_path: Path):
 
 
 @pytest.mark.campaign
-def test_an_orderly_end_leaves_nothing(tmp_path: Path):
+def test_an_orderly_end_leaves_nothing(tmp_path: Path) -> None:
     """When the block ends nothing runs, not even what daemonised itself on the host; the state file is gone."""
     with Sandbox(tmp_path / "root", airflow=False) as sandbox:
         state = sandbox.state
@@ -163,7 +163,7 @@ def test_an_orderly_end_leaves_nothing(tmp_path: Path):
 )
 def test_the_death_of_the_sandbox_process_leaves_nothing(
     supervisor: subprocess.Popen[bytes], tmp_path: Path, number: signal.Signals
-):
+) -> None:
     """kill -9, SIGTERM and Ctrl-C of the owning process end every part and every daemon on the host."""
     state_file = tmp_path / "root" / "state.json"
     wait_until(state_file.exists, 400, "the start")
@@ -179,7 +179,7 @@ def test_the_death_of_the_sandbox_process_leaves_nothing(
 
 
 @pytest.mark.campaign
-def test_a_dead_part_is_named_and_started_again(supervisor: subprocess.Popen[bytes], tmp_path: Path):
+def test_a_dead_part_is_named_and_started_again(supervisor: subprocess.Popen[bytes], tmp_path: Path) -> None:
     """`status` names what was killed and ends with 1; `up` starts it where it was, and then `status` ends with 0."""
     state_file = tmp_path / "root" / "state.json"
     wait_until(state_file.exists, 400, "the start")
@@ -195,7 +195,7 @@ def test_a_dead_part_is_named_and_started_again(supervisor: subprocess.Popen[byt
     assert _cluster_id(state.target_bootstrap)
 
 
-def test_sigterm_while_starting_leaves_nothing(supervisor: subprocess.Popen[bytes], tmp_path: Path):
+def test_sigterm_while_starting_leaves_nothing(supervisor: subprocess.Popen[bytes], tmp_path: Path) -> None:
     """A stop during the start is a stop: the half-started parts are ended and no state file appears."""
     folder = Folder(tmp_path / "root")
     wait_until(lambda: (owner := folder.owner()) and belonging(owner.sandbox_id), what="the first part")
@@ -209,7 +209,7 @@ def test_sigterm_while_starting_leaves_nothing(supervisor: subprocess.Popen[byte
     assert not folder.state_file.exists()
 
 
-def test_leftovers_of_a_predecessor_whose_watchdog_was_killed_too_are_ended(tmp_path: Path):
+def test_leftovers_of_a_predecessor_whose_watchdog_was_killed_too_are_ended(tmp_path: Path) -> None:
     """The next sandbox in a root first ends what the last one, killed with its watchdog, left running."""
     folder = Folder(tmp_path / "root")
     folder.acquire()
@@ -223,7 +223,7 @@ def test_leftovers_of_a_predecessor_whose_watchdog_was_killed_too_are_ended(tmp_
     assert leftover.wait(240) == -signal.SIGTERM
 
 
-def test_airflow_is_healthy_and_lets_the_demo_user_in(sandbox: Sandbox):
+def test_airflow_is_healthy_and_lets_the_demo_user_in(sandbox: Sandbox) -> None:
     """All components call themselves healthy, and the user of the state gets a token."""
     state = sandbox.state
     health = json.load(urllib.request.urlopen(f"{state.airflow_url}/api/v2/monitor/health", timeout=60))
@@ -236,7 +236,7 @@ def test_airflow_is_healthy_and_lets_the_demo_user_in(sandbox: Sandbox):
     assert json.load(urllib.request.urlopen(request, timeout=60))["access_token"]
 
 
-def test_every_port_listens_on_loopback_only(sandbox: Sandbox):
+def test_every_port_listens_on_loopback_only(sandbox: Sandbox) -> None:
     """No process of the sandbox can be reached from another machine."""
     ours = {f"pid={pid}," for pid in sandbox.pids_alive()}
     rows = subprocess.run(("ss", "-Hltnp"), capture_output=True, text=True, check=True).stdout.splitlines()

@@ -90,7 +90,7 @@ def test_silent_broker_is_told_and_ends_the_run(
     fault: Callable[..., Any],
     parts: tuple[str, ...],
     party: str,
-):
+) -> None:
     """A warning and a mail within `stall_after` + 2 polls; the watch fails within the limit + 2 polls."""
     migration, run_id = syncing(live, name)
     evidence = migration.evidence(run_id)
@@ -118,7 +118,7 @@ def test_silent_broker_is_told_and_ends_the_run(
     assert max(map(len, progress)) <= 160
 
 
-def test_request_to_stop_is_obeyed_while_both_clusters_hang(live: LiveWorld):
+def test_request_to_stop_is_obeyed_while_both_clusters_hang(live: LiveWorld) -> None:
     """`stop --wait` says by when the run sees it; that holds, MirrorMaker ends, and the command says so."""
     migration, run_id = syncing(live, "silence-stop")
     with hanging(live, "source", "target"):

@@ -232,7 +232,7 @@ def _read_command_lines(found: Found, is_done: threading.Event) -> None:
                 continue
 
 
-def test_stranger_finds_nothing_on_a_protected_cluster(clusters: Clusters, folder: Path):
+def test_stranger_finds_nothing_on_a_protected_cluster(clusters: Clusters, folder: Path) -> None:
     """Neither RPC, traffic, disks nor process list give a login or Spark's secret, and nothing of them is left."""
     ports = ports_of()
     with spark_cluster(folder, more=place(folder)) as spark:
@@ -246,7 +246,7 @@ def test_stranger_finds_nothing_on_a_protected_cluster(clusters: Clusters, folde
     assert (False, False) == (CANARY in seen, secret in seen)
 
 
-def test_stranger_finds_the_login_where_nothing_protects_it(clusters: Clusters, folder: Path):
+def test_stranger_finds_the_login_where_nothing_protects_it(clusters: Clusters, folder: Path) -> None:
     """The same search finds the login in RPC, traffic and workers' folders of a cluster as it is by default."""
     ports = ports_of()
     with spark_cluster(folder, is_protected=False, more=place(folder)) as spark:

@@ -186,7 +186,7 @@ class TestForcedSshMirrorHost(TestSshMirrorHost):
             yield
 
 
-def test_forced_command_serves_a_whole_cycle(forced: Machine):
+def test_forced_command_serves_a_whole_cycle(forced: Machine) -> None:
     """With mirrorctl installed as forced command the same calls reserve, start, renew, probe, stop and clean."""
     with SshMirrorHost("shop", CONNECTION) as host:
         host.reserve(ME)
@@ -206,7 +206,7 @@ def test_forced_command_serves_a_whole_cycle(forced: Machine):
     "command",
     ["touch {0}", "sh", "sh -c 'touch {0}'", "sh -s -- status shop; touch {0}", "mirrorctl status $(touch {0})"],
 )
-def test_forced_command_runs_nothing_else(forced: Machine, tmp_path: Path, command: str):
+def test_forced_command_runs_nothing_else(forced: Machine, tmp_path: Path, command: str) -> None:
     """A shell command sent with that key is answered by a refusal, whatever it is."""
     hacked = tmp_path / "HACKED"
 
@@ -217,7 +217,7 @@ def test_forced_command_runs_nothing_else(forced: Machine, tmp_path: Path, comma
 
 
 @pytest.mark.parametrize("line", ["MIRRORCTL_X=$(touch {0})", "MIRRORCTL_HOLDER='x'$(touch {0})", "touch {0}"])
-def test_forced_command_evaluates_nothing(forced: Machine, tmp_path: Path, line: str):
+def test_forced_command_evaluates_nothing(forced: Machine, tmp_path: Path, line: str) -> None:
     """A line smuggled into a request does nothing but end it."""
     hacked = tmp_path / "HACKED"
     command, stdin = render_request(HostRequest("reserve", "shop", (), {"HOLDER": ME}), mirrorctl_text())
@@ -229,7 +229,7 @@ def test_forced_command_evaluates_nothing(forced: Machine, tmp_path: Path, line:
     assert not (forced.home / "shop").exists()
 
 
-def test_login_that_ends_at_once_says_why(sshd: Sshd):
+def test_login_that_ends_at_once_says_why(sshd: Sshd) -> None:
     """A host that reads nothing of what is sent is no riddle: its own words are in the error."""
     sshd.force("echo This account is closed. >&2; exit 1")
 
@@ -242,7 +242,7 @@ def test_login_that_ends_at_once_says_why(sshd: Sshd):
     ["yes", "yes >&2", "while :; do printf x; sleep 1; done", "printf '@@mirrorctl {'; kill -9 $PPID"],
     ids=["flood", "flood of complaints", "a byte a second", "closes in the middle"],
 )
-def test_hostile_command_is_cut_off(sshd: Sshd, command: str):
+def test_hostile_command_is_cut_off(sshd: Sshd, command: str) -> None:
     """A host that prints for ever, or a byte a second, or breaks off, has its time and 8 MiB, and not our memory."""
     sshd.force(command)
     tracemalloc.start()
@@ -254,7 +254,7 @@ def test_hostile_command_is_cut_off(sshd: Sshd, command: str):
         tracemalloc.stop()
 
 
-def test_reading_call_survives_a_broken_connection(sshd: Sshd, machine: Machine):
+def test_reading_call_survives_a_broken_connection(sshd: Sshd, machine: Machine) -> None:
     """A connection that breaks while a tool runs is opened again, and the tool is run again."""
     with SshMirrorHost("shop", CONNECTION, str(machine.home)) as host, ThreadPoolExecutor(1) as pool:
         host.status()
@@ -270,7 +270,7 @@ def test_reading_call_survives_a_broken_connection(sshd: Sshd, machine: Machine)
     wait_until(lambda: not machine.alive(), what="the end of the first tool")
 
 
-def test_a_connection_that_works_is_no_news(sshd: Sshd, machine: Machine, caplog: pytest.LogCaptureFixture):
+def test_a_connection_that_works_is_no_news(sshd: Sshd, machine: Machine, caplog: pytest.LogCaptureFixture) -> None:
     """Connecting and logging in leave no line in the log of a task; Paramiko writes two for each."""
     with caplog.at_level(logging.INFO), SshMirrorHost("shop", CONNECTION, str(machine.home)) as host:
         host.status()
@@ -279,7 +279,7 @@ def test_a_connection_that_works_is_no_news(sshd: Sshd, machine: Machine, caplog
     assert [] == [record.getMessage() for record in caplog.records if "paramiko" in record.name]
 
 
-def test_process_outlives_the_connection_and_sshd(sshd: Sshd, machine: Machine):
+def test_process_outlives_the_connection_and_sshd(sshd: Sshd, machine: Machine) -> None:
     """MirrorMaker goes on when the connection and sshd end, and is found again; a broken connection is re-opened."""
     with SshMirrorHost("shop", CONNECTION, str(machine.home)) as host:
         host.reserve(ME)
@@ -293,7 +293,7 @@ def test_process_outlives_the_connection_and_sshd(sshd: Sshd, machine: Machine):
         assert not host.stop(ME, 1, GRACE_S).is_running
 
 
-def test_one_connection_serves_many_calls(sshd: Sshd, machine: Machine):
+def test_one_connection_serves_many_calls(sshd: Sshd, machine: Machine) -> None:
     """Calls in a row share one connection."""
     with SshMirrorHost("shop", CONNECTION, str(machine.home)) as host:
         for _ in range(3):
@@ -302,7 +302,7 @@ def test_one_connection_serves_many_calls(sshd: Sshd, machine: Machine):
     assert 1 == (sshd.folder / "log").read_text().count("Accepted publickey")
 
 
-def test_unknown_host_key_is_refused_with_its_fingerprint(sshd: Sshd, monkeypatch: pytest.MonkeyPatch):
+def test_unknown_host_key_is_refused_with_its_fingerprint(sshd: Sshd, monkeypatch: pytest.MonkeyPatch) -> None:
     """A host whose key is not pinned is not logged in to; the refusal shows the key and how to pin it."""
     monkeypatch.setenv(f"AIRFLOW_CONN_{CONNECTION.upper()}", sshd.connection(host_key=None))
     listed = subprocess.check_output(["ssh-keygen", "-lf", str(sshd.folder / "host_key.pub")], text=True)
@@ -315,7 +315,7 @@ def test_unknown_host_key_is_refused_with_its_fingerprint(sshd: Sshd, monkeypatc
     assert f'"host_key": "ssh-ed25519 {key}"' in str(error.value)
 
 
-def test_changed_host_key_is_refused(sshd: Sshd, monkeypatch: pytest.MonkeyPatch):
+def test_changed_host_key_is_refused(sshd: Sshd, monkeypatch: pytest.MonkeyPatch) -> None:
     """A host that shows another key than the pinned one is refused, with both fingerprints."""
     pinned = " ".join((sshd.folder / "other_key.pub").read_text().split()[:2])
     monkeypatch.setenv(f"AIRFLOW_CONN_{CONNECTION.upper()}", sshd.connection(host_key=pinned))
@@ -326,7 +326,7 @@ def test_changed_host_key_is_refused(sshd: Sshd, monkeypatch: pytest.MonkeyPatch
     assert 2 == str(error.value).count("SHA256:")
 
 
-def test_refused_login_is_tried_once(sshd: Sshd, monkeypatch: pytest.MonkeyPatch):
+def test_refused_login_is_tried_once(sshd: Sshd, monkeypatch: pytest.MonkeyPatch) -> None:
     """A login that the host refuses is not repeated, so that no account gets locked."""
     key = str(sshd.folder / "other_key")
     monkeypatch.setenv(f"AIRFLOW_CONN_{CONNECTION.upper()}", sshd.connection(key_file=key))
@@ -349,7 +349,7 @@ def test_refused_login_is_tried_once(sshd: Sshd, monkeypatch: pytest.MonkeyPatch
 )
 def test_connection_that_believes_any_host_is_refused(
     sshd: Sshd, monkeypatch: pytest.MonkeyPatch, extra: dict[str, str]
-):
+) -> None:
     """A connection that switches the host key check off is not used."""
     monkeypatch.setenv(f"AIRFLOW_CONN_{CONNECTION.upper()}", sshd.connection(**extra))
 
@@ -358,7 +358,7 @@ def test_connection_that_believes_any_host_is_refused(
     assert {Code.CONNECTION_INVALID} == codes(error)
 
 
-def test_missing_key_file_is_named(sshd: Sshd, monkeypatch: pytest.MonkeyPatch):
+def test_missing_key_file_is_named(sshd: Sshd, monkeypatch: pytest.MonkeyPatch) -> None:
     """A key file that is not there is a fault of the connection, not of the network."""
     monkeypatch.setenv(f"AIRFLOW_CONN_{CONNECTION.upper()}", sshd.connection(key_file="/nowhere/key"))
 
@@ -367,7 +367,7 @@ def test_missing_key_file_is_named(sshd: Sshd, monkeypatch: pytest.MonkeyPatch):
     assert {Code.CONNECTION_INVALID} == codes(error)
 
 
-def test_missing_connection_is_named():
+def test_missing_connection_is_named() -> None:
     """A connection that does not exist is refused with its name."""
     with pytest.raises(Refused, match="no_such_connection") as error:
         SshMirrorHost("shop", "no_such_connection")

@@ -66,7 +66,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("parts", [*((part,) for part in PARTS), PARTS], ids=lambda parts: "+".join(parts)[:20])
-def test_dead_parts_are_named_and_started_again(root: Path, parts: tuple[str, ...]):
+def test_dead_parts_are_named_and_started_again(root: Path, parts: tuple[str, ...]) -> None:
     """`status` names each killed part and ends with 1; `make up` starts it on its old ports, and all is well again."""
     before = SandboxState.load(root / "state.json")
     for part in parts:
@@ -90,7 +90,7 @@ def named(root: Path, part: str) -> bool:
     return any(line.split()[:1] == [part] and "NOT RUNNING" in line for line in lines)
 
 
-def test_documented_commands_work_in_a_shell(root: Path):
+def test_documented_commands_work_in_a_shell(root: Path) -> None:
     """What docs/start/sandbox.md shows after `. .sandbox/env` works, each command by itself, from any folder."""
     page = (PROJECT / "docs" / "start" / "sandbox.md").read_text()
     shown = [line for line in commands(page, "sh") if line.startswith(("airflow ", "kafka-migration "))]
@@ -130,7 +130,7 @@ def busy_machine(processes: int = 2) -> Iterator[None]:
             process.wait()
 
 
-def test_twenty_backfills_under_load(tmp_path: Path):
+def test_twenty_backfills_under_load(tmp_path: Path) -> None:
     """`airflow backfill create`, four at a time on a busy machine: no error, and every run succeeds."""
     (tmp_path / "dags").mkdir()
     (tmp_path / "dags" / "of_a_user.py").write_text(DAGS)

@@ -135,7 +135,7 @@ def of_topic(result: ValidationResult, topic: str) -> TopicResult:
 
 
 @pytest.mark.parametrize("topic", ["equal", "empty", "transactions", "appended"])
-def test_clean_copy_over_other_partitions_is_equal(result, topic):
+def test_clean_copy_over_other_partitions_is_equal(result, topic) -> None:
     """Null keys in any order, tombstones, headers, aborted records, timestamps left out: the same digest."""
     found = of_topic(result, topic)
 
@@ -143,7 +143,7 @@ def test_clean_copy_over_other_partitions_is_equal(result, topic):
     assert (found.source_records, found.source_digest) == (found.target_records, found.target_digest)
 
 
-def test_every_partition_says_what_was_read_of_it(scene, result):
+def test_every_partition_says_what_was_read_of_it(scene, result) -> None:
     """Counts and offsets per partition and side add up to the topic's."""
     windows = [p for p in result.partitions if p.window.topic == "equal"]
 
@@ -156,7 +156,7 @@ def test_every_partition_says_what_was_read_of_it(scene, result):
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_damage_is_labelled_and_located(scene, result, name):
+def test_damage_is_labelled_and_located(scene, result, name) -> None:
     """Every damage is found as what it is, and its offsets hold the records that it names."""
     found = of_topic(result, f"damaged-{name}")
     assert found.differences is not None
@@ -171,7 +171,7 @@ def test_damage_is_labelled_and_located(scene, result, name):
         )
 
 
-def test_purged_topic_is_not_verifiable(result):
+def test_purged_topic_is_not_verifiable(result) -> None:
     """Where a part of the source is gone the rest is compared, and nothing is said to be equal."""
     found = of_topic(result, "purged")
 
@@ -179,14 +179,14 @@ def test_purged_topic_is_not_verifiable(result):
     assert {DifferenceKind.EXPIRED: 5} == found.differences.counts
 
 
-def test_compacted_topic_is_equal_in_what_remains(result):
+def test_compacted_topic_is_equal_in_what_remains(result) -> None:
     """What the source compacted since is named, and no damage."""
     found = of_topic(result, "compacted")
 
     assert (False, {DifferenceKind.COMPACTED: 20}) == (found.equal, found.differences.counts)
 
 
-def test_topics_are_judged(result):
+def test_topics_are_judged(result) -> None:
     """The roll-up names a verdict per topic."""
     verdicts = {topic.topic: topic.verdict for topic in judge_topics(result)}
     good = dict.fromkeys(("equal", "empty", "transactions", "appended", "compacted"), Verdict.PASS)

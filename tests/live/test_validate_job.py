@@ -56,7 +56,9 @@ class Scene(Clusters):
 
     windows: list[Window] = field(default_factory=list)
 
-    def window(self, topic: str, partition: int, source: tuple[int, int], target: tuple[int, int], generation: int = 1):
+    def window(
+        self, topic: str, partition: int, source: tuple[int, int], target: tuple[int, int], generation: int = 1
+    ) -> None:
         """Ask for a comparison."""
         self.windows.append(Window(generation, topic, topic, partition, *source, *target))
 
@@ -176,14 +178,14 @@ def of_topic(result: ValidationResult, topic: str) -> list[PartitionResult]:
     return [p for p in result.partitions if p.window.topic == topic]
 
 
-def test_every_window_is_answered(request_of, result):
+def test_every_window_is_answered(request_of, result) -> None:
     """The result has one entry per window, in the order of the request, and its sums add up."""
     assert unanswered_windows(request_of, result) == ()
     assert [p.window for p in result.partitions] == list(request_of.windows)
     assert result.source_records == sum(p.source.records for p in result.partitions)
 
 
-def test_equal_partitions_pass(result):
+def test_equal_partitions_pass(result) -> None:
     """Headers, tombstones, null keys, two windows of a partition and empty windows compare equal."""
     whole, first, second, empty, _ = of_topic(result, "equal")
 
@@ -198,7 +200,7 @@ def test_equal_partitions_pass(result):
     assert expected_bytes == whole.source.key_value_bytes == whole.target.key_value_bytes
 
 
-def test_aborted_transactions_are_not_records(result):
+def test_aborted_transactions_are_not_records(result) -> None:
     """Aborted records, markers and an aborted end of the source do not count."""
     (partition,) = of_topic(result, "transactions")
 
@@ -207,7 +209,7 @@ def test_aborted_transactions_are_not_records(result):
 
 
 @pytest.mark.parametrize("number", range(len(DAMAGES)))
-def test_damage_is_named_at_its_place(result, number):
+def test_damage_is_named_at_its_place(result, number) -> None:
     """Every damage is FAIL and named with its kind, its fields and the offsets on both sides."""
     _, kind, source_offset, target_offset, fields = DAMAGES[number]
     partition = of_topic(result, "damaged")[number]
@@ -224,7 +226,7 @@ def test_damage_is_named_at_its_place(result, number):
     assert judge_partition(partition)[0] is Verdict.FAIL
 
 
-def test_purged_records_are_not_verifiable(result):
+def test_purged_records_are_not_verifiable(result) -> None:
     """A window that begins below the log start is said to be unreadable; what is left of it is compared by key."""
     (partition,) = of_topic(result, "purged")
 
@@ -234,7 +236,7 @@ def test_purged_records_are_not_verifiable(result):
     assert judge_partition(partition)[0] is Verdict.NOT_VERIFIABLE
 
 
-def test_damage_beside_purged_records_is_found(result):
+def test_damage_beside_purged_records_is_found(result) -> None:
     """Retention hides the records that it deleted, and nothing else."""
     (partition,) = of_topic(result, "purged-damaged")
 
@@ -242,7 +244,7 @@ def test_damage_beside_purged_records_is_found(result):
     assert judge_partition(partition)[0] is Verdict.FAIL
 
 
-def test_compaction_is_no_damage(result):
+def test_compaction_is_no_damage(result) -> None:
     """A source that compacted after it was copied lacks records that have a newer one, and passes."""
     (partition,) = of_topic(result, "compacted")
 
@@ -250,7 +252,7 @@ def test_compaction_is_no_damage(result):
     assert judge_partition(partition)[0] is Verdict.PASS
 
 
-def test_aborted_records_that_were_copied_are_named(result):
+def test_aborted_records_that_were_copied_are_named(result) -> None:
     """What an uncommitted MirrorMaker copied of an aborted transaction is damage unless the file allows so much."""
     (partition,) = of_topic(result, "uncommitted")
 
@@ -260,7 +262,7 @@ def test_aborted_records_that_were_copied_are_named(result):
     assert judge_partition(partition, tolerance=Tolerance(aborted=5))[0] is Verdict.WARN
 
 
-def test_a_target_that_ends_early_lacks_records(result):
+def test_a_target_that_ends_early_lacks_records(result) -> None:
     """Offsets beyond the target's end are missing records."""
     (partition,) = of_topic(result, "short")
 
@@ -269,14 +271,14 @@ def test_a_target_that_ends_early_lacks_records(result):
     assert judge_partition(partition)[0] is Verdict.FAIL
 
 
-def test_a_topic_that_is_gone_is_not_verifiable(result):
+def test_a_topic_that_is_gone_is_not_verifiable(result) -> None:
     """A target topic that does not exist stops nothing but its own verdict."""
     (partition,) = of_topic(result, "gone")
 
     assert "does not exist" in partition.target_unreadable
 
 
-def test_an_open_transaction_is_not_verifiable(result):
+def test_an_open_transaction_is_not_verifiable(result) -> None:
     """Source records at or after the last stable offset are not waited for; what they hide is not a difference."""
     (partition,) = of_topic(result, "open")
 
@@ -285,7 +287,7 @@ def test_an_open_transaction_is_not_verifiable(result):
     assert judge_partition(partition)[0] is Verdict.NOT_VERIFIABLE
 
 
-def test_topics_are_judged(result):
+def test_topics_are_judged(result) -> None:
     """The roll-up names a verdict per topic."""
     verdicts = {topic.topic: topic.verdict for topic in judge_topics(result)}
 
@@ -303,7 +305,7 @@ def test_topics_are_judged(result):
     }
 
 
-def test_an_unreachable_cluster_is_one_line(scene, request_of, tmp_path):
+def test_an_unreachable_cluster_is_one_line(scene, request_of, tmp_path) -> None:
     """A cluster that does not answer ends the job with exit code 1 and one coded line, without secrets or a result."""
     clients = scene.clients
     clients["target"] |= {
@@ -327,7 +329,7 @@ def test_an_unreachable_cluster_is_one_line(scene, request_of, tmp_path):
 
 
 @pytest.mark.campaign
-def test_an_option_that_splits_partitions_is_refused(scene, request_of, tmp_path):
+def test_an_option_that_splits_partitions_is_refused(scene, request_of, tmp_path) -> None:
     """Reader options that would break ranks are refused before anything is read."""
     clients = scene.clients
     clients["source"]["minPartitions"] = "100"

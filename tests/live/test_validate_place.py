@@ -87,7 +87,7 @@ def documented(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", chapter, re.DOTALL)
 
 
-def test_documented_command_validates(clusters: Clusters, tmp_path: Path):
+def test_documented_command_validates(clusters: Clusters, tmp_path: Path) -> None:
     """The commands and documents of the page on validation are whole; only addresses and jars are of this place."""
     (commands,), (clients, request) = documented("sh"), documented("json")
     for example, side in (("old1", clusters.source), ("new1", clusters.target)):
@@ -111,7 +111,7 @@ def test_documented_command_validates(clusters: Clusters, tmp_path: Path):
 
 
 @pytest.mark.parametrize("digest", [POSITION_DIGEST, pytest.param(KEY_DIGEST, marks=pytest.mark.campaign)])
-def test_standalone_cluster_validates(clusters: Clusters, spark: SparkCluster, tmp_path: Path, digest: str):
+def test_standalone_cluster_validates(clusters: Clusters, spark: SparkCluster, tmp_path: Path, digest: str) -> None:
     """Executors that are processes of their own find what the driver alone would: PASS, and the damage in its place."""
     request = request_of(["orders", "bad"], digest=digest)
     ended, path = submit(
@@ -131,7 +131,7 @@ def test_standalone_cluster_validates(clusters: Clusters, spark: SparkCluster, t
 
 
 @pytest.mark.campaign
-def test_killed_task_stops_the_application(clusters: Clusters, spark: SparkCluster, tmp_path: Path):
+def test_killed_task_stops_the_application(clusters: Clusters, spark: SparkCluster, tmp_path: Path) -> None:
     """A task that is told to end as Airflow does it leaves no application at the master, and no process."""
     log = tmp_path / "task.log"
     with running_task(clusters, spark, tmp_path, log) as (task, marker):
@@ -187,7 +187,7 @@ def task_settings(clusters: Clusters, spark: SparkCluster, folder: Path) -> dict
 
 
 @pytest.mark.campaign
-def test_limit_holds_while_reading_only(clusters: Clusters, spark: SparkCluster, tmp_path: Path):
+def test_limit_holds_while_reading_only(clusters: Clusters, spark: SparkCluster, tmp_path: Path) -> None:
     """The quota is on both clusters while the job reads, and gone afterwards; the log tells how far it is meanwhile.
 
     The job that was killed above left another quota there.
@@ -220,7 +220,7 @@ def quota(side: Side, client_id: str) -> float | None:
 
 
 @pytest.mark.campaign
-def test_limit_that_a_broker_refuses_is_one_line(clusters: Clusters, tmp_path: Path):
+def test_limit_that_a_broker_refuses_is_one_line(clusters: Clusters, tmp_path: Path) -> None:
     """Where a quota cannot be set nothing is read, and one line says what was refused."""
     request = request_of(["orders"], max_bytes_per_s=-1)
     ended, path = submit(clusters, tmp_path, request.to_document(), clients_of(clusters, request))

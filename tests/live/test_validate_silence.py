@@ -64,7 +64,7 @@ def told(ended: CompletedProcess[str]) -> list[str]:
     return [line for line in (ended.stdout + ended.stderr).splitlines() if line.startswith("validate_topics: ")]
 
 
-def test_silent_target_is_told_of_and_given_up(brokers: Sandbox, clusters: Clusters, tmp_path: Path):
+def test_silent_target_is_told_of_and_given_up(brokers: Sandbox, clusters: Clusters, tmp_path: Path) -> None:
     """A target that stops in the middle of a limited reading is named each minute and given up after five."""
     with reading(clusters, tmp_path) as job:
         brokers.kill(TARGET, signal.SIGSTOP)
@@ -81,7 +81,7 @@ def test_silent_target_is_told_of_and_given_up(brokers: Sandbox, clusters: Clust
     assert re.match(rf"validate_topics: CLUSTER_UNREACHABLE: the target cluster \({address}\) has not", lines[-1])
 
 
-def test_target_that_comes_back_costs_time_only(brokers: Sandbox, clusters: Clusters, tmp_path: Path):
+def test_target_that_comes_back_costs_time_only(brokers: Sandbox, clusters: Clusters, tmp_path: Path) -> None:
     """A target that is restarted while it is read is told of, twice, and the result is there."""
     with reading(clusters, tmp_path) as job:
         brokers.kill(TARGET, signal.SIGSTOP)
@@ -98,7 +98,7 @@ def test_target_that_comes_back_costs_time_only(brokers: Sandbox, clusters: Clus
     assert "answers again" in lines
 
 
-def test_records_that_are_deleted_while_they_are_read_are_a_finding(clusters: Clusters, tmp_path: Path):
+def test_records_that_are_deleted_while_they_are_read_are_a_finding(clusters: Clusters, tmp_path: Path) -> None:
     """Records that the target deletes ahead of the reading end it at once, with a code."""
     with reading(clusters, tmp_path) as job:
         clusters.target.purge("big", len(BIG))
@@ -108,7 +108,7 @@ def test_records_that_are_deleted_while_they_are_read_are_a_finding(clusters: Cl
     assert told(ended)[-1].startswith("validate_topics: RECORDS_DELETED_MEANWHILE: reading 2 windows on both sides: ")
 
 
-def test_target_that_is_down_from_the_start_is_a_finding(brokers: Sandbox, clusters: Clusters, tmp_path: Path):
+def test_target_that_is_down_from_the_start_is_a_finding(brokers: Sandbox, clusters: Clusters, tmp_path: Path) -> None:
     """A target that does not answer the first question is named with its address and a code."""
     brokers.kill(TARGET)
     with reading(clusters, tmp_path, limit=None) as job:

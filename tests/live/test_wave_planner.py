@@ -53,7 +53,7 @@ def write_in_transactions(servers: str, prefix: str, *topics: str) -> None:
 
 def test_waves_of_real_groups_and_transactions(
     brokers: Sandbox, shop: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-):
+) -> None:
     """Topics that groups share are a wave, those of a transactional id another; what nobody reads is the last."""
     servers = brokers.state.source_bootstrap
     write_in_transactions(servers, shop, "in", "out")
@@ -78,7 +78,7 @@ def test_waves_of_real_groups_and_transactions(
     assert ["shop-01", "shop-02", "shop-03"] == [each.name for each in load_migrations(tmp_path)]
 
 
-def test_offsets_in_a_transaction_are_told(brokers: Sandbox, shop: str, capsys: pytest.CaptureFixture[str]):
+def test_offsets_in_a_transaction_are_told(brokers: Sandbox, shop: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A transaction that commits a group's offsets shows so in the log, and not of which group."""
     servers = brokers.state.source_bootstrap
     producer = Producer({"bootstrap.servers": servers, "transactional.id": f"{shop}eos"})

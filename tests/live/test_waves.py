@@ -59,7 +59,7 @@ def assert_old_cluster_is_kept(migration: LiveMigration, groups: list[str]) -> N
     assert len(groups) + 1 == sum(len(point["reasons"]) for point in points)
 
 
-def test_two_waves(live: LiveWorld):
+def test_two_waves(live: LiveWorld) -> None:
     """Groups of the first wave read on on the target; the other topic is mirrored on, and its group moves later.
 
     Taken back, they stand on both sides as they did before.

@@ -138,7 +138,7 @@ def verdicts(memory: Memory, result: ValidationResult) -> dict[str, tuple[Verdic
 
 
 @pytest.mark.parametrize("by_key", [False, True], ids=["by position", "by key"])
-def test_spark_comes_to_the_verdicts_of_the_model(spark, compared, by_key):
+def test_spark_comes_to_the_verdicts_of_the_model(spark, compared, by_key) -> None:
     """What the model's fast comparison says of a history, the jobs say too: the same verdict and the same counts."""
     made = [
         history(seed, by_key=by_key, damage=DAMAGES[seed % len(DAMAGES)] if seed % 3 == 0 else None)
@@ -172,7 +172,7 @@ RECORDS = [Record(number % 2, number, number) for number in range(12)]
 
 
 @pytest.mark.parametrize("by_key", [False, True], ids=["by position", "by key"])
-def test_a_cleaner_that_runs_between_two_readings_does_no_harm(spark, compared, by_key):
+def test_a_cleaner_that_runs_between_two_readings_does_no_harm(spark, compared, by_key) -> None:
     """What it takes meanwhile is not there at the second reading: the records are counted and compared again."""
     lossy = copy_of(RECORDS, [*RECORDS[:3], *RECORDS[4:]], (True, True), by_key)
     good = copy_of(RECORDS, RECORDS, (True, True), by_key)
@@ -186,7 +186,7 @@ def test_a_cleaner_that_runs_between_two_readings_does_no_harm(spark, compared, 
     assert [Verdict.PASS, Verdict.FAIL] == [found[f"t{n}"][0] for n in (0, 1)]
 
 
-def test_sides_that_a_cleaner_made_equal_meanwhile_are_equal(spark, compared):
+def test_sides_that_a_cleaner_made_equal_meanwhile_are_equal(spark, compared) -> None:
     """The digests differed, the second reading finds nothing: a cleaner ran, and there are holes to prove it."""
     made = [copy_of(RECORDS, RECORDS, (True, True), by_key) for by_key in (True, True)]
     for one in made:
@@ -201,7 +201,7 @@ def test_sides_that_a_cleaner_made_equal_meanwhile_are_equal(spark, compared):
 
 
 @pytest.mark.parametrize("place", [0, 5])
-def test_keys_that_change_places_after_what_was_cleaned_are_found(spark, compared, place):
+def test_keys_that_change_places_after_what_was_cleaned_are_found(spark, compared, place) -> None:
     """Regression: by position, nothing compared the order between keys after the first record that was cleaned."""
     source = [Record(9, 0, 0), *RECORDS, Record(9, 1, 1)]
     swapped = [*RECORDS[:place], RECORDS[place + 1], RECORDS[place], *RECORDS[place + 2 :]]
@@ -222,7 +222,7 @@ def test_keys_that_change_places_after_what_was_cleaned_are_found(spark, compare
     )
 
 
-def test_order_that_takes_too_many_masks_is_a_warning(spark, compared, monkeypatch):
+def test_order_that_takes_too_many_masks_is_a_warning(spark, compared, monkeypatch) -> None:
     """What is not compared is said, and is no PASS."""
     monkeypatch.setattr("kafka_digest.position.job.MAX_MASKS", 0)
     made = copy_of(RECORDS, RECORDS, (True, False), False)
@@ -234,7 +234,7 @@ def test_order_that_takes_too_many_masks_is_a_warning(spark, compared, monkeypat
     assert remainder.MAX_MASKS > 0
 
 
-def test_holes_bound_what_is_explained(spark, compared):
+def test_holes_bound_what_is_explained(spark, compared) -> None:
     """Regression: two records lost and one hole: one of them may have been cleaned, the other was lost."""
     made = copy_of(RECORDS[:8], RECORDS[:8], (False, True), False)
     log = made.target.logs[0]

@@ -42,13 +42,13 @@ def logs() -> dict[tuple[str, int], list[KafkaRecord]]:
     return {("orders", number): [random_record(rng) for _ in range(5 * number)] for number in PARTITIONS}
 
 
-def test_the_hash_is_the_published_one():
+def test_the_hash_is_the_published_one() -> None:
     """XXH64 as written down anew gives the values that its author published."""
     assert 0xEF46DB3751D8E999 == definition.xxh64(b"", 0)
     assert 0xD24EC4F1A98C6E5B == definition.xxh64(b"a", 0)
 
 
-def test_blocks_are_what_the_definition_says(kafka_frames, logs):
+def test_blocks_are_what_the_definition_says(kafka_frames, logs) -> None:
     """By position: count and both sums of every block, on records of every shape and length."""
     found: dict[int, dict[int, definition.Block]] = {number: {} for number in PARTITIONS}
     for row in block_rows(kafka_frames(logs), "source", BLOCK_RECORDS, tasks=1).collect():
@@ -57,7 +57,7 @@ def test_blocks_are_what_the_definition_says(kafka_frames, logs):
     assert {place[1]: definition.blocks(log, BLOCK_RECORDS) for place, log in logs.items()} == found
 
 
-def test_buckets_are_what_the_definition_says(kafka_frames, logs):
+def test_buckets_are_what_the_definition_says(kafka_frames, logs) -> None:
     """By key: count and digest of every bucket, over all partitions of a topic."""
     units = {f"{topic}/{number}": 0 for topic, number in logs}
     rows = record_rows(kafka_frames(logs), null_keys_have_order=False).coalesce(1)
@@ -80,14 +80,14 @@ def added(*parts: dict[int, definition.Block]) -> dict[int, definition.Block]:
 
 
 @given(records=RECORDS, cut=st.integers(0, 30))
-def test_parts_of_a_block_add_up(records: Sequence[KafkaRecord], cut: int):
+def test_parts_of_a_block_add_up(records: Sequence[KafkaRecord], cut: int) -> None:
     """Merge law by position: with the rank at which each begins, the sums of two parts add up to those of the whole."""
     whole, parts = definition.blocks(records, 4), (records[:cut], records[cut:])
 
     assert whole == added(definition.blocks(parts[0], 4), definition.blocks(parts[1], 4, len(parts[0])))
 
 
-def test_small_blocks_add_up_to_large_ones(kafka_frames, logs):
+def test_small_blocks_add_up_to_large_ones(kafka_frames, logs) -> None:
     """Merge law by position, in Spark: two blocks of a partition beside each other are one of twice as many records."""
     frame = kafka_frames(logs)
     large, small = (

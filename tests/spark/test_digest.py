@@ -40,7 +40,7 @@ def differ(blocks):
     return compare
 
 
-def test_blocks_count_ranks_not_offsets(blocks):
+def test_blocks_count_ranks_not_offsets(blocks) -> None:
     """Equal records are equal whatever their offsets and the holes between them."""
     ours, theirs = blocks(PLAIN), blocks(PLAIN, offsets=[100, 102, 107, 108, 120, 121, 150])
 
@@ -49,7 +49,7 @@ def test_blocks_count_ranks_not_offsets(blocks):
     assert [(b.first_offset, b.last_offset) for b in theirs] == [(100, 107), (108, 121), (150, 150)]
 
 
-def test_digest_of_a_window_depends_on_its_records_and_their_order_alone(blocks):
+def test_digest_of_a_window_depends_on_its_records_and_their_order_alone(blocks) -> None:
     """Neither the length of the blocks nor the offsets make a difference; two records exchanged do."""
     swapped = [PLAIN[1], PLAIN[0], *PLAIN[2:]]
     digest = window_digest(blocks(PLAIN))
@@ -59,7 +59,7 @@ def test_digest_of_a_window_depends_on_its_records_and_their_order_alone(blocks)
     assert digest != window_digest(blocks(swapped))
 
 
-def test_blocks_count_the_bytes_of_keys_and_values(blocks):
+def test_blocks_count_the_bytes_of_keys_and_values(blocks) -> None:
     """Bytes are those of key and value; a null has none."""
     counted = blocks([KafkaRecord(b"four", b"sixsix"), KafkaRecord(None, b"ab"), KafkaRecord(b"abc", None)])
 
@@ -94,23 +94,23 @@ ALIKE = [
 
 
 @pytest.mark.parametrize(("one", "other"), ALIKE)
-def test_records_that_look_alike_differ(differ, one, other):
+def test_records_that_look_alike_differ(differ, one, other) -> None:
     """Trap: records that a naive hash folds together, by their nulls or headers, have different digests."""
     assert differ([one], [other])
 
 
-def test_no_headers_is_one_thing(differ):
+def test_no_headers_is_one_thing(differ) -> None:
     """Trap: Spark gives a record without headers as null or as an empty array; both mean the same."""
     assert not differ([KafkaRecord(headers=None)], [KafkaRecord(headers=[])])
 
 
-def test_two_identical_extra_records_do_not_cancel(differ):
+def test_two_identical_extra_records_do_not_cancel(differ) -> None:
     """Trap: two copies of one record more are seen, also in place of two of another (an exclusive or loses them)."""
     assert differ(PLAIN[:1], [PLAIN[0], PLAIN[1], PLAIN[1]])
     assert differ([PLAIN[0], PLAIN[2], PLAIN[2]], [PLAIN[0], PLAIN[1], PLAIN[1]])
 
 
-def test_ranks_are_those_of_the_partition_however_many_a_task_reads(spark, kafka_frame):
+def test_ranks_are_those_of_the_partition_however_many_a_task_reads(spark, kafka_frame) -> None:
     """Trap: counted after partitions were put into one task, ranks would go on from one partition to the next."""
     both = kafka_frame(PLAIN, partition=0).unionByName(kafka_frame(PLAIN, partition=1))
 
@@ -120,7 +120,7 @@ def test_ranks_are_those_of_the_partition_however_many_a_task_reads(spark, kafka
     assert [0, 1, 2] == [block for _, block, _ in found[:3]]
 
 
-def test_timestamps_of_named_topics_are_left_out(kafka_frame):
+def test_timestamps_of_named_topics_are_left_out(kafka_frame) -> None:
     """A topic whose target makes timestamps of its own compares without them; other topics keep theirs."""
 
     def content(topic: str, timestamp_ms: int) -> set[int]:
@@ -131,12 +131,12 @@ def test_timestamps_of_named_topics_are_left_out(kafka_frame):
     assert content("audit", 1) != content("audit", 2)
 
 
-def test_swapped_records_differ(differ):
+def test_swapped_records_differ(differ) -> None:
     """The same records in another order are not the same partition, also inside one block."""
     assert differ(PLAIN[:3], [PLAIN[1], PLAIN[0], PLAIN[2]])
 
 
-def test_sums_do_not_overflow(spark):
+def test_sums_do_not_overflow(spark) -> None:
     """Trap: a sum of 64-bit hashes overflows with an error on Spark 4 (ANSI); halves of them never do."""
     assert spark.conf.get("spark.sql.ansi.enabled") == "true"
     rows = spark.range(100_000).selectExpr(
@@ -157,14 +157,14 @@ def test_sums_do_not_overflow(spark):
 
 
 @pytest.mark.parametrize(("one", "other"), ALIKE)
-def test_records_that_look_alike_have_other_hashes(kafka_frame, one, other):
+def test_records_that_look_alike_have_other_hashes(kafka_frame, one, other) -> None:
     """Records that a naive hash folds together have different hashes."""
     rows = kafka_frame([one, other]).selectExpr(f"{hash_of(*RECORD)} as hash").collect()
 
     assert len({row["hash"] for row in rows}) == 2
 
 
-def test_the_definition_is_pinned(spark, kafka_frame):
+def test_the_definition_is_pinned(spark, kafka_frame) -> None:
     """A change of the record hash is a new version of the digest: its value for one record is fixed."""
     frame = kafka_frame([KafkaRecord(b"key", b"value", [("h", b"x"), ("n", None)], 5)])
 

@@ -54,7 +54,7 @@ def _union(frames):
     return result
 
 
-def test_each_partition_gets_its_own_difference(drilled):
+def test_each_partition_gets_its_own_difference(drilled) -> None:
     """Partitions read in one frame are told apart, and an equal one has no difference."""
     found = drilled(
         {
@@ -71,14 +71,14 @@ def test_each_partition_gets_its_own_difference(drilled):
     assert found[3].fields == ("value",)
 
 
-def test_one_side_may_be_empty(drilled):
+def test_one_side_may_be_empty(drilled) -> None:
     """Where a side has nothing to read, all records of the other are missing or extra."""
     assert drilled({0: (SOURCE[:3], [])})[0].kind == "missing"
     assert drilled({0: ([], SOURCE[:3])})[0].kind == "extra"
 
 
 @pytest.mark.parametrize("count", [LOOK_AHEAD_RECORDS - 1, LOOK_AHEAD_RECORDS, LOOK_AHEAD_RECORDS + 100])
-def test_a_batch_longer_than_the_look_ahead(drilled, count):
+def test_a_batch_longer_than_the_look_ahead(drilled, count) -> None:
     """A batch left out or copied twice is named, also if it is longer than what the driver gets to see."""
     lost = SOURCE[:50] + SOURCE[50 + count :]
     twice = SOURCE[: 50 + count] + SOURCE[50:]
@@ -88,7 +88,7 @@ def test_a_batch_longer_than_the_look_ahead(drilled, count):
     assert ("duplicate", 50 + count) == (found[1].kind, found[1].source_offset)
 
 
-def test_a_record_moved_far_is_reordered(drilled):
+def test_a_record_moved_far_is_reordered(drilled) -> None:
     """A record that comes only hundreds of records later was moved."""
     moved = [*SOURCE[:50], *SOURCE[51:700], SOURCE[50], *SOURCE[700:]]
 

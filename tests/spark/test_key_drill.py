@@ -95,7 +95,7 @@ def drilled(spark, kafka_frame) -> Callable[..., Found]:
     return drill
 
 
-def test_every_damage_is_labelled_at_its_place(drilled):
+def test_every_damage_is_labelled_at_its_place(drilled) -> None:
     """Each kind of damage in a unit of its own: one difference, its fields, and its offsets on both sides."""
     units = {number: number for number in range(len(CASES))}
     source, target = ({number: case[side] for number, case in enumerate(CASES.values())} for side in (0, 1))
@@ -106,7 +106,7 @@ def test_every_damage_is_labelled_at_its_place(drilled):
     }
 
 
-def test_record_in_another_partition_is_moved(drilled):
+def test_record_in_another_partition_is_moved(drilled) -> None:
     """One unit per partition, one topic: what is missing here and extra there is one record that moved."""
     source = {0: SOURCE[:20], 1: SOURCE[20:]}
     target = {0: SOURCE[:5] + SOURCE[6:20], 1: [*SOURCE[20:], SOURCE[5]]}
@@ -116,7 +116,7 @@ def test_record_in_another_partition_is_moved(drilled):
     assert {9: [("moved", [], 5, 20)]} == found
 
 
-def test_key_in_several_source_partitions_may_interleave(drilled):
+def test_key_in_several_source_partitions_may_interleave(drilled) -> None:
     """A key that two source partitions hold is no damage where each of them keeps its order on the target."""
     source = {0: SOURCE[:20], 1: SOURCE[20:]}
     target = {0: [record for pair in zip(SOURCE[:20], SOURCE[20:], strict=True) for record in pair]}
@@ -126,7 +126,7 @@ def test_key_in_several_source_partitions_may_interleave(drilled):
     assert [("interleaved", [])] * KEYS == [row[:2] for row in found]
 
 
-def test_what_else_the_logs_hold_explains_differences(drilled):
+def test_what_else_the_logs_hold_explains_differences(drilled) -> None:
     """Aborted records, newer records behind the ranges, older ones before them, and what retention took, per unit."""
     keyed, deleted = SOURCE[0::KEYS], replace(SOURCE[0], value=None)
     source = {0: keyed, 1: keyed[:1], 2: [deleted], 3: [deleted], 4: keyed[3:], 5: KEYLESS}

@@ -74,7 +74,7 @@ def of_kind(rows, kind: int, unit: int | None = None) -> list:
 @pytest.mark.parametrize(
     ("tasks", "max_keys"), [(1, 1_000), (2, 3), (2, 0)], ids=["room", "room for some keys", "room for none"]
 )
-def test_one_damaged_key_makes_its_bucket_differ_and_nothing_else_does(compared, tasks: int, max_keys: int):
+def test_one_damaged_key_makes_its_bucket_differ_and_nothing_else_does(compared, tasks: int, max_keys: int) -> None:
     """However partitions are cut and read together, and whether a task had room for a key or not."""
     rows = compared(*(case[:2] for case in CASES.values()), tasks=tasks, max_keys=max_keys)
     differing = {name: len(of_kind(rows, DIFFERING, unit)) for unit, name in enumerate(CASES)}
@@ -87,14 +87,14 @@ def test_one_damaged_key_makes_its_bucket_differ_and_nothing_else_does(compared,
     assert NULL_BUCKET == again["bucket"]
 
 
-def test_null_keys_have_order_where_that_is_asked_for(compared):
+def test_null_keys_have_order_where_that_is_asked_for(compared) -> None:
     """In a partition of their own records without a key have a place."""
     rows = compared(({0: KEYLESS}, {0: SHUFFLED}), ({0: KEYLESS}, {0: KEYLESS}), ordered_nulls=True)
 
     assert [0] == [row["unit"] for row in of_kind(rows, DIFFERING)]
 
 
-def test_each_range_says_what_was_read_of_it(compared):
+def test_each_range_says_what_was_read_of_it(compared) -> None:
     """Records, bytes, first and last offset per partition and side, of partitions that one task reads in turn."""
     source, target = placed(RECORDS, 3), placed(RECORDS, 2)
     rows = of_kind(compared((source, target), max_keys=2), PLACE)
@@ -118,7 +118,7 @@ def batches_of(spark, records: int) -> Iterator[None]:
     spark.conf.set(name, before)
 
 
-def test_batches_do_not_end_runs(compared, spark):
+def test_batches_do_not_end_runs(compared, spark) -> None:
     """Where Spark cuts the records of a task into batches makes no difference."""
     with batches_of(spark, 7):
         rows = compared((placed(RECORDS, 2), placed(RECORDS, 5)), max_keys=3)

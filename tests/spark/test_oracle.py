@@ -112,7 +112,7 @@ def sides(kafka_frames) -> Callable[[Sequence[Pair]], list[DataFrame]]:
 
 @given(many=MANY)
 @FEW_JOBS
-def test_partitions_are_equal_where_the_oracle_says_so(sides, many):
+def test_partitions_are_equal_where_the_oracle_says_so(sides, many) -> None:
     """By position: the blocks differ exactly where a partition is not the same list of records."""
     found: list[defaultdict[str, list]] = []
     for frame in sides(many):
@@ -149,7 +149,7 @@ def labelled(spark, sides) -> Callable[[Sequence[Pair]], tuple[set[int], dict[in
 
 @given(many=MANY)
 @FEW_JOBS
-def test_topics_are_equal_where_the_oracle_says_so(labelled, many):
+def test_topics_are_equal_where_the_oracle_says_so(labelled, many) -> None:
     """By key: the buckets differ exactly where a key's records are not the same; its labels account for every record.
 
     A topic is right exactly if no label but `interleaved` is given, and as many records of either side are in

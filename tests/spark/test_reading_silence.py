@@ -16,7 +16,7 @@ pytestmark = pytest.mark.spark
 LONG_MS = 600_000
 
 
-def test_reading_that_waits_outside_any_job_is_given_up(spark: SparkSession):
+def test_reading_that_waits_outside_any_job_is_given_up(spark: SparkSession) -> None:
     """The driver's own waiting ends at once, and what follows the reading is not interrupted."""
     reading, thread = Reading(), spark._jvm.java.lang.Thread
     giving_up = threading.Timer(1, reading.interrupt)
@@ -29,7 +29,7 @@ def test_reading_that_waits_outside_any_job_is_given_up(spark: SparkSession):
     thread.sleep(1)
 
 
-def test_late_end_interrupts_nothing_that_follows(spark: SparkSession):
+def test_late_end_interrupts_nothing_that_follows(spark: SparkSession) -> None:
     """An interruption that comes just before the end of the reading, or after it, does not reach the next call."""
     reading, thread = Reading(), spark._jvm.java.lang.Thread
     with reading.interruptible(spark._jvm):

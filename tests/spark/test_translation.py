@@ -85,7 +85,7 @@ def translate(spark, kafka_frames) -> Translate:
 
 
 @pytest.mark.parametrize("limits", [{}, {"max_known_records": 0}], ids=["by record", "by key"])
-def test_offsets_are_the_best_of_all(translate: Translate, limits: dict[str, int]):
+def test_offsets_are_the_best_of_all(translate: Translate, limits: dict[str, int]) -> None:
     """By key and by partition, with restarts and identical records: nothing is skipped, and no place further right
     skips nothing; what is delivered is what stands behind the places."""
     rng = random.Random(7)
@@ -100,7 +100,7 @@ def test_offsets_are_the_best_of_all(translate: Translate, limits: dict[str, int
         assert sum(len(log) - one.goes_on_at[number] for number, log in scenario.target.items()) == one.delivered
 
 
-def test_way_back_is_the_best_of_all(translate: Translate):
+def test_way_back_is_the_best_of_all(translate: Translate) -> None:
     """Groups that read on in a copy go back to before the first record that still lies ahead of them, and no place
     further right is before it; what they read on both sides is everything."""
     rng = random.Random(17)
@@ -133,7 +133,7 @@ def require_everything_read(scenario: Scenario, back: Translated) -> None:
     assert not Counter(record for log in scenario.source.values() for record in log) - Counter(read)
 
 
-def test_way_back_loses_nothing_without_an_order(translate: Translate):
+def test_way_back_loses_nothing_without_an_order(translate: Translate) -> None:
     """Records without a key: what a group has not read on either side is behind its places on the source."""
     rng = random.Random(19)
     source: Partitions = {number: [(None, rng.randrange(5)) for _ in range(12)] for number in range(2)}
@@ -150,7 +150,7 @@ def test_way_back_loses_nothing_without_an_order(translate: Translate):
         assert not Counter(record for log in source.values() for record in log) - Counter(read)
 
 
-def test_one_pass_brings_groups_back_from_anywhere(translate: Translate):
+def test_one_pass_brings_groups_back_from_anywhere(translate: Translate) -> None:
     """Groups that had stopped at different places of the source get what each would get alone."""
     rng = random.Random(23)
     scenario = random_scenario(rng)
@@ -164,7 +164,7 @@ def test_one_pass_brings_groups_back_from_anywhere(translate: Translate):
     assert [one.best_back(stand) for one, stand in zip(alone, stands, strict=True)] == [one.goes_on_at for one in found]
 
 
-def test_way_back_over_a_copy_with_deleted_records(translate: Translate):
+def test_way_back_over_a_copy_with_deleted_records(translate: Translate) -> None:
     """What the target has deleted was read by nobody, as far as anybody can tell: it is read again on the source."""
     scenario = Scenario({0: [(0, 0), (1, 1), (0, 2)]}, {0: [(0, 2)], 1: [(1, 1)]}, {0: 0})
     gone = Scenario(scenario.source, {0: [], 1: []}, {0: 1})
@@ -177,7 +177,7 @@ def test_way_back_over_a_copy_with_deleted_records(translate: Translate):
     assert [False] * 3 == [one.is_minimal for one in (all_read, nothing, empty)]
 
 
-def test_way_back_loses_nothing_that_the_target_has_deleted(translate: Translate):
+def test_way_back_loses_nothing_that_the_target_has_deleted(translate: Translate) -> None:
     """However much of its beginning each target partition has lost: what a group has not read is behind its places."""
     rng = random.Random(29)
     scenarios = [random_scenario(rng, by_key=number % 3 > 0) for number in range(SCENARIOS // 2)]
@@ -192,7 +192,7 @@ def test_way_back_loses_nothing_that_the_target_has_deleted(translate: Translate
         require_everything_read(scenario, one)
 
 
-def test_one_pass_serves_groups_anywhere(translate: Translate):
+def test_one_pass_serves_groups_anywhere(translate: Translate) -> None:
     """Groups that stand at different places of a topic get what each would get alone."""
     rng = random.Random(8)
     scenario = random_scenario(rng)
@@ -205,7 +205,7 @@ def test_one_pass_serves_groups_anywhere(translate: Translate):
     ]
 
 
-def test_records_without_a_key_lose_nothing(translate: Translate):
+def test_records_without_a_key_lose_nothing(translate: Translate) -> None:
     """Without a key there is no order: every unread record is behind the places, and is said to be minimal only where
     no record is there twice."""
     rng = random.Random(9)
@@ -224,7 +224,7 @@ def test_records_without_a_key_lose_nothing(translate: Translate):
     assert (False, True) == (mixed.is_minimal, clean.is_minimal)
 
 
-def test_an_unread_record_without_a_copy_is_named(translate: Translate):
+def test_an_unread_record_without_a_copy_is_named(translate: Translate) -> None:
     """A group that has not read a record that is not on the target learns which; one that has read it is moved."""
     scenario = Scenario({0: [(0, 0), (1, 1), (0, 2)]}, {0: [(0, 0), (0, 2)], 1: []}, {0: 0})
     ((behind, before),) = translate([scenario], [copy_of("orders", scenario, vectors=[{0: 2}, {0: 1}])])
@@ -233,7 +233,7 @@ def test_an_unread_record_without_a_copy_is_named(translate: Translate):
     assert {0: 1} == before.missing
 
 
-def test_compacted_target(translate: Translate):
+def test_compacted_target(translate: Translate) -> None:
     """On a compacted target the newest record of a key stands for those that it replaced."""
     scenario = Scenario({0: [(0, 0), (2, 1), (0, 2)]}, {0: [(2, 1), (0, 2)], 1: []}, {0: 0})
     found = translate([scenario], [copy_of("orders", scenario, is_compacted=True)])
@@ -241,7 +241,7 @@ def test_compacted_target(translate: Translate):
     assert [({}, {0: 0, 1: 0})] == [(one.missing, one.goes_on_at) for (one,) in found]
 
 
-def test_compacted_target_whose_last_record_is_another(translate: Translate):
+def test_compacted_target_whose_last_record_is_another(translate: Translate) -> None:
     """What stands behind the newest record of a key there may have it deleted at any time: it does not count."""
     scenario = Scenario({0: [(0, 0), (0, 1)]}, {0: [(0, 0), (0, 1), (0, 0)]}, {0: 1})
     found = translate([scenario], [copy_of("orders", scenario, is_compacted=True)])
@@ -249,7 +249,7 @@ def test_compacted_target_whose_last_record_is_another(translate: Translate):
     assert [{0: 1}] == [one.missing for (one,) in found]
 
 
-def test_nothing_unread_goes_on_at_the_end(translate: Translate):
+def test_nothing_unread_goes_on_at_the_end(translate: Translate) -> None:
     """A group that has read everything goes on at the end of every target partition, and gets nothing again."""
     scenario = Scenario({0: [(0, 0), (1, 1)]}, {0: [(0, 0)], 1: [(1, 1)], 2: []}, {0: 2})
     ((one,),) = translate([scenario], [copy_of("orders", scenario)])

@@ -44,7 +44,7 @@ def traced(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("write", [write_whole, create_whole])
 def test_document_is_flushed_before_it_has_its_name_and_its_folder_after(
     tmp_path: Path, traced: list[tuple[str, str]], write: Any
-):
+) -> None:
     """After a power loss a document is whole or absent, and the folders that lead to it are there."""
     write(tmp_path / "shop" / "run" / "a.json", "{}")
 
@@ -55,7 +55,9 @@ def test_document_is_flushed_before_it_has_its_name_and_its_folder_after(
     assert [named, folder] == [("name", "a.json"), ("flush", "run")]
 
 
-def test_document_of_another_program_is_flushed_before_it_is_used(tmp_path: Path, traced: list[tuple[str, str]]):
+def test_document_of_another_program_is_flushed_before_it_is_used(
+    tmp_path: Path, traced: list[tuple[str, str]]
+) -> None:
     """What Spark wrote is on disk, with its folder's entry, before a step relies on it."""
     (tmp_path / "a.json").write_text("{}")
     documents.flush(tmp_path / "a.json")
@@ -64,7 +66,9 @@ def test_document_of_another_program_is_flushed_before_it_is_used(tmp_path: Path
 
 
 @pytest.mark.parametrize("has_links", [True, False])
-def test_only_one_of_many_writers_creates_a_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_links: bool):
+def test_only_one_of_many_writers_creates_a_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_links: bool
+) -> None:
     """Of writers that meet at one name exactly one succeeds, and its text stays; also without hard links."""
     if not has_links:
         monkeypatch.setattr(os, "link", lambda *paths: (_ for _ in ()).throw(PermissionError(1, "no links here")))
@@ -85,7 +89,7 @@ def test_only_one_of_many_writers_creates_a_document(tmp_path: Path, monkeypatch
     assert ["1.json"] == [each.name for each in tmp_path.iterdir()]
 
 
-def test_creation_whose_reply_was_lost_succeeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_creation_whose_reply_was_lost_succeeded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A network file system that sends a request again finds the document of the first one, which is the writer's."""
     link = os.link
 
@@ -116,7 +120,7 @@ def _deep(levels: int) -> str:
         (b"[" * 100_000, "RecursionError"),
     ],
 )
-def test_document_of_another_form_is_one_finding(tmp_path: Path, content: bytes, reason: str):
+def test_document_of_another_form_is_one_finding(tmp_path: Path, content: bytes, reason: str) -> None:
     """Whatever a document holds, it is read or named with a code; there is no other error."""
     (tmp_path / "a.json").write_bytes(content)
 
@@ -124,14 +128,14 @@ def test_document_of_another_form_is_one_finding(tmp_path: Path, content: bytes,
         read_json(tmp_path / "a.json")
 
 
-def test_deepest_document_that_is_read(tmp_path: Path):
+def test_deepest_document_that_is_read(tmp_path: Path) -> None:
     """Documents up to the limit are read."""
     (tmp_path / "a.json").write_text(_deep(documents.MAX_DEPTH))
 
     assert json.loads(_deep(documents.MAX_DEPTH)) == read_json(tmp_path / "a.json")
 
 
-def test_too_large_a_document_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_too_large_a_document_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reading ends at the limit, however much there is."""
     monkeypatch.setattr(documents, "MAX_BYTES", 10)
     (tmp_path / "a.json").write_text('{"a": "123456"}')
@@ -141,7 +145,7 @@ def test_too_large_a_document_is_not_read(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
-def test_only_regular_files_are_read(tmp_path: Path, kind: str):
+def test_only_regular_files_are_read(tmp_path: Path, kind: str) -> None:
     """A pipe that never ends, a device or a folder under a document's name is refused at once."""
     path = tmp_path / "a.json"
     if kind == "pipe":

@@ -82,7 +82,7 @@ def broker() -> Iterator[str]:
     del producer
 
 
-def test_every_one_of_many_partitions_is_met(broker: str):
+def test_every_one_of_many_partitions_is_met(broker: str) -> None:
     """More partitions than are read at once all answer: with the record asked for, or with their end."""
     cluster = ConfluentCluster("broker", {"bootstrap.servers": broker})
     start = {partition: 1 + number % 2 for number, partition in enumerate(ALL)}
@@ -91,14 +91,14 @@ def test_every_one_of_many_partitions_is_met(broker: str):
     assert {p: Probe(offset, offset == 2) for p, offset in start.items()} == cluster.probe(start, "read_committed")
 
 
-def test_each_answer_gives_the_others_time(monkeypatch: pytest.MonkeyPatch):
+def test_each_answer_gives_the_others_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """However long all of them take together: only a silence ends the look."""
     cluster = SlowCluster(monkeypatch)
 
     assert set(ALL) == set(cluster.probe(dict.fromkeys(ALL, 0), "read_committed"))
 
 
-def test_partition_that_stays_silent_is_missing(monkeypatch: pytest.MonkeyPatch):
+def test_partition_that_stays_silent_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     """After a silence nothing more is asked, so one time-out bounds it, whatever the number of partitions."""
     last = sorted(ALL)[-1]
     cluster = SlowCluster(monkeypatch, last)
@@ -111,7 +111,7 @@ def test_partition_that_stays_silent_is_missing(monkeypatch: pytest.MonkeyPatch)
     assert {first} == set(cluster.probe(dict.fromkeys((first, second, *later), 0), "read_committed"))
 
 
-def test_error_that_may_pass_is_read_over(monkeypatch: pytest.MonkeyPatch):
+def test_error_that_may_pass_is_read_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """A leader that moves while records are looked for ends nothing; any other error does."""
     codes = iter([KafkaError.NOT_LEADER_FOR_PARTITION])
     monkeypatch.setattr(Met, "error", lambda self: (code := next(codes, None)) and KafkaError(code))

@@ -213,7 +213,7 @@ def call(
     return name, *CALLS[name]
 
 
-def test_call_is_made_again(cluster: ConfluentCluster, admin: ScriptedAdmin, call: tuple[str, Call, Any]):
+def test_call_is_made_again(cluster: ConfluentCluster, admin: ScriptedAdmin, call: tuple[str, Call, Any]) -> None:
     """Whatever may pass, three times in a row, is not noticed by who asks."""
     name, ask, expected = call
     for error in PASSING:
@@ -225,7 +225,9 @@ def test_call_is_made_again(cluster: ConfluentCluster, admin: ScriptedAdmin, cal
         assert [] == admin.errors
 
 
-def test_attempts_end(cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Clock, call: tuple[str, Call, Any]):
+def test_attempts_end(
+    cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Clock, call: tuple[str, Call, Any]
+) -> None:
     """What does not pass is a `TransientError`, within the time that one call may take."""
     _, ask, _ = call
     admin.errors = [KafkaError.NOT_COORDINATOR] * 1000
@@ -236,7 +238,7 @@ def test_attempts_end(cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Cl
     assert admin.errors
 
 
-def test_attempts_keep_to_the_time_of_a_poll(cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Clock):
+def test_attempts_keep_to_the_time_of_a_poll(cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Clock) -> None:
     """Where calls have less time together, all attempts end in it."""
     admin.errors = [KafkaError.NOT_LEADER_FOR_PARTITION] * 1000
     with at_most(5), pytest.raises(TransientError):
@@ -245,7 +247,7 @@ def test_attempts_keep_to_the_time_of_a_poll(cluster: ConfluentCluster, admin: S
     assert clock.now_s < 5
 
 
-def test_only_what_failed_is_asked_again(cluster: ConfluentCluster, admin: ScriptedAdmin):
+def test_only_what_failed_is_asked_again(cluster: ConfluentCluster, admin: ScriptedAdmin) -> None:
     """Of a batch, what was answered is not asked for twice."""
     admin.errors = [KafkaError.NOT_LEADER_FOR_PARTITION]
     both = [P0, TopicPartition("orders", 1)]
@@ -254,7 +256,7 @@ def test_only_what_failed_is_asked_again(cluster: ConfluentCluster, admin: Scrip
     assert ["list_offsets"] * 3 == admin.asked
 
 
-def test_denial_is_not_asked_again(cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Clock):
+def test_denial_is_not_asked_again(cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Clock) -> None:
     """A missing right does not come by waiting."""
     admin.errors = [KafkaError.TOPIC_AUTHORIZATION_FAILED]
     with pytest.raises(Refused):
@@ -264,7 +266,7 @@ def test_denial_is_not_asked_again(cluster: ConfluentCluster, admin: ScriptedAdm
 
 
 @pytest.mark.parametrize("value", ["5", None])
-def test_changed_setting_is_waited_for(cluster: ConfluentCluster, admin: ScriptedAdmin, value: str | None):
+def test_changed_setting_is_waited_for(cluster: ConfluentCluster, admin: ScriptedAdmin, value: str | None) -> None:
     """The controller accepts a change before the broker that is asked shows it."""
     own = 1
     admin.settings = [("7", own), ("7", own)]
@@ -273,7 +275,7 @@ def test_changed_setting_is_waited_for(cluster: ConfluentCluster, admin: Scripte
     assert {"orders": "5"} == cluster.effective_configs(["orders"], "retention.ms")
 
 
-def test_wait_for_a_changed_setting_ends(cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Clock):
+def test_wait_for_a_changed_setting_ends(cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Clock) -> None:
     """A value that the broker writes in another way holds up a run for the time of one call at most."""
     admin.settings = [("05", 1)] * 1000
     cluster.alter_configs({"orders": {"retention.ms": "5"}})
@@ -285,7 +287,7 @@ UNKNOWN = [KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaErr
 
 
 @pytest.mark.parametrize("error", UNKNOWN)
-def test_topic_that_was_just_made_is_waited_for(cluster: ConfluentCluster, admin: ScriptedAdmin, error: int):
+def test_topic_that_was_just_made_is_waited_for(cluster: ConfluentCluster, admin: ScriptedAdmin, error: int) -> None:
     """Brokers hear of a new topic one after the other; who made it knows that it is there."""
     cluster.create_topics([NewTopic("orders", 1, 1, {})])
     admin.errors = [error] * 3
@@ -296,7 +298,9 @@ def test_topic_that_was_just_made_is_waited_for(cluster: ConfluentCluster, admin
 
 
 @pytest.mark.parametrize("error", UNKNOWN)
-def test_topic_of_others_may_be_missing(cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Clock, error: int):
+def test_topic_of_others_may_be_missing(
+    cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Clock, error: int
+) -> None:
     """A topic that this client did not make, or deleted, or made long ago is missing without waiting."""
 
     def is_missing_at_once() -> bool:
@@ -312,7 +316,7 @@ def test_topic_of_others_may_be_missing(cluster: ConfluentCluster, admin: Script
     assert is_missing_at_once()
 
 
-def test_creation_whose_answer_was_lost_is_done(cluster: ConfluentCluster, admin: ScriptedAdmin):
+def test_creation_whose_answer_was_lost_is_done(cluster: ConfluentCluster, admin: ScriptedAdmin) -> None:
     """A topic that was made by an attempt without an answer is there at the next."""
     admin.errors = [KafkaError.REQUEST_TIMED_OUT, KafkaError.TOPIC_ALREADY_EXISTS]
 
@@ -321,7 +325,7 @@ def test_creation_whose_answer_was_lost_is_done(cluster: ConfluentCluster, admin
 
 def test_transaction_that_hangs_is_named(
     cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Clock, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     """Offsets that a transaction is about to commit are waited for as long as a call may take; then it is named."""
     monkeypatch.setattr(ConfluentCluster, "_is_unknown", lambda self, group: False)
     admin.errors = [KafkaError.UNSTABLE_OFFSET_COMMIT] * 1000
@@ -331,7 +335,7 @@ def test_transaction_that_hangs_is_named(
     assert clock.now_s < CALL_TIMEOUT_S
 
 
-def test_members_are_no_passing_error(cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Clock):
+def test_members_are_no_passing_error(cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Clock) -> None:
     """A group with members is refused at once."""
     admin.errors = [KafkaError.REBALANCE_IN_PROGRESS]
     with pytest.raises(Refused, match="GROUP_ACTIVE"):

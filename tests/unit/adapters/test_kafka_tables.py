@@ -71,7 +71,7 @@ def read(reader: TableReader, consumer: type[OnePartitionConsumer], topic_id: st
     return reader.read(P0.topic, topic_id, {P0: len(consumer.log)})
 
 
-def test_only_what_came_since_is_read(consumer: type[OnePartitionConsumer]):
+def test_only_what_came_since_is_read(consumer: type[OnePartitionConsumer]) -> None:
     """A topic that grew is read on."""
     reader = TableReader({})
     read(reader, consumer)
@@ -81,7 +81,7 @@ def test_only_what_came_since_is_read(consumer: type[OnePartitionConsumer]):
     assert 1 == consumer.beginnings
 
 
-def test_topic_that_became_shorter_is_read_anew(consumer: type[OnePartitionConsumer]):
+def test_topic_that_became_shorter_is_read_anew(consumer: type[OnePartitionConsumer]) -> None:
     """Without ids the ends tell: what was read of the topic before it was made anew is forgotten."""
     reader = TableReader({})
     read(reader, consumer)
@@ -90,7 +90,7 @@ def test_topic_that_became_shorter_is_read_anew(consumer: type[OnePartitionConsu
     assert {b"d": b"5"} == read(reader, consumer)
 
 
-def test_topic_with_another_id_is_read_anew(consumer: type[OnePartitionConsumer]):
+def test_topic_with_another_id_is_read_anew(consumer: type[OnePartitionConsumer]) -> None:
     """With ids a topic made anew is noticed, however long it is."""
     reader = TableReader({})
     read(reader, consumer, "first")
@@ -99,7 +99,7 @@ def test_topic_with_another_id_is_read_anew(consumer: type[OnePartitionConsumer]
     assert {b"d": b"5"} == read(reader, consumer, "second")
 
 
-def test_closed_reader_begins_anew(consumer: type[OnePartitionConsumer]):
+def test_closed_reader_begins_anew(consumer: type[OnePartitionConsumer]) -> None:
     """Closing ends the consumer once; whoever reads again gets the whole table."""
     reader = TableReader({})
     table = read(reader, consumer)
@@ -119,7 +119,7 @@ class Hiccup(Record):
         self.error = lambda: KafkaError(code)  # type: ignore[assignment, return-value]
 
 
-def test_error_that_may_pass_is_read_over(monkeypatch: pytest.MonkeyPatch):
+def test_error_that_may_pass_is_read_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """A leader that moves while a table is read ends nothing; any other error does."""
 
     class Moved(OnePartitionConsumer):

@@ -43,7 +43,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return made
 
 
-def test_calls_share_the_time_of_their_block(clock: Clock):
+def test_calls_share_the_time_of_their_block(clock: Clock) -> None:
     """Each call gets its usual time, or what the calls before it have left; outside the block nothing is cut."""
     with at_most(25):
         first = time_left(20)
@@ -53,7 +53,7 @@ def test_calls_share_the_time_of_their_block(clock: Clock):
     assert (20, 7, 20) == (first, second, time_left(20))
 
 
-def test_outer_limit_holds_within_an_inner_one(clock: Clock):
+def test_outer_limit_holds_within_an_inner_one(clock: Clock) -> None:
     """An inner block can only make the time shorter."""
     with at_most(10), at_most(60):
         assert time_left(90) == 10
@@ -61,7 +61,7 @@ def test_outer_limit_holds_within_an_inner_one(clock: Clock):
         assert time_left(90) == 10
 
 
-def test_call_at_the_end_still_gets_a_moment(clock: Clock):
+def test_call_at_the_end_still_gets_a_moment(clock: Clock) -> None:
     """A cluster that answers at once is asked even when another has used the time up."""
     with at_most(10):
         clock.now_s += 30
@@ -81,7 +81,7 @@ class TimedTransport(ScriptedTransport):
         return super().__call__(command, stdin, timeout_s)
 
 
-def test_reading_call_to_the_host_is_cut_with_its_repetition(clock: Clock):
+def test_reading_call_to_the_host_is_cut_with_its_repetition(clock: Clock) -> None:
     """A renewal whose connection broke is sent again within the same limit."""
     transport = TimedTransport(LOST, reply())
     with at_most(12):
@@ -90,7 +90,7 @@ def test_reading_call_to_the_host_is_cut_with_its_repetition(clock: Clock):
     assert [12, 12] == transport.timeouts_s
 
 
-def test_acting_call_to_the_host_keeps_its_time(clock: Clock):
+def test_acting_call_to_the_host_keeps_its_time(clock: Clock) -> None:
     """What starts a process is not cut: whether it happened would not be known."""
     transport = TimedTransport(reply(state="running", generation=1))
     with at_most(12):
@@ -115,7 +115,7 @@ class SilentAdmin:
         return SimpleNamespace(result=result)
 
 
-def test_calls_to_a_cluster_are_cut(clock: Clock):
+def test_calls_to_a_cluster_are_cut(clock: Clock) -> None:
     """A silent cluster is given up when the time of the poll is over, by the client and by the wait for it."""
     cluster = ConfluentCluster("target (new_kafka, b:9092)", {"bootstrap.servers": "127.0.0.1:1"})
     cluster._admin = admin = SilentAdmin()
@@ -127,7 +127,7 @@ def test_calls_to_a_cluster_are_cut(clock: Clock):
     assert [7, 7, CALL_TIMEOUT_S, CALL_TIMEOUT_S] == admin.waited_s
 
 
-def test_table_that_is_cut_short_is_read_on(clock: Clock, monkeypatch: pytest.MonkeyPatch):
+def test_table_that_is_cut_short_is_read_on(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """A large table that needs more than one poll is not begun anew at each of them."""
 
     class Slow(OnePartitionConsumer):

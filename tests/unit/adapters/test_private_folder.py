@@ -43,7 +43,7 @@ def holder(temporary: Path) -> tuple[subprocess.Popen[str], Path]:
     return started, Path(started.stdout.readline().strip())
 
 
-def test_folder_is_its_users_own_and_goes(temporary: Path):
+def test_folder_is_its_users_own_and_goes(temporary: Path) -> None:
     """Nobody else may enter the folder, and nothing of it is left at the end."""
     with private_folder() as folder:
         assert 0o700 == stat.S_IMODE(folder.stat().st_mode)
@@ -52,7 +52,7 @@ def test_folder_is_its_users_own_and_goes(temporary: Path):
     assert [] == list(temporary.iterdir())
 
 
-def test_what_a_killed_process_left_goes_with_the_next(temporary: Path):
+def test_what_a_killed_process_left_goes_with_the_next(temporary: Path) -> None:
     """While a process lives its folder stays; once it is killed with -9 the next one removes it."""
     process, left = holder(temporary)
     try:
@@ -67,7 +67,7 @@ def test_what_a_killed_process_left_goes_with_the_next(temporary: Path):
         assert [folder] == list(temporary.iterdir())
 
 
-def test_links_and_files_are_not_followed(temporary: Path, tmp_path_factory: pytest.TempPathFactory):
+def test_links_and_files_are_not_followed(temporary: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """A link or file of such a name leads a sweep nowhere."""
     precious = tmp_path_factory.mktemp("precious")
     (precious / "kept").write_text("")
@@ -82,7 +82,7 @@ def test_links_and_files_are_not_followed(temporary: Path, tmp_path_factory: pyt
     assert {f"{PREFIX}link", f"{PREFIX}file"} == {path.name for path in temporary.iterdir()}
 
 
-def test_folders_of_others_are_left(temporary: Path, monkeypatch: pytest.MonkeyPatch):
+def test_folders_of_others_are_left(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What belongs to another user stays, also where this one could remove it."""
     (temporary / f"{PREFIX}theirs").mkdir()
     monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
@@ -92,7 +92,7 @@ def test_folders_of_others_are_left(temporary: Path, monkeypatch: pytest.MonkeyP
     assert (temporary / f"{PREFIX}theirs").is_dir()
 
 
-def test_folder_that_a_sweep_took_is_made_again(temporary: Path, monkeypatch: pytest.MonkeyPatch):
+def test_folder_that_a_sweep_took_is_made_again(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A sweep between the making of a folder and its lock costs nothing but another folder."""
     made = tempfile.mkdtemp
     first: list[str] = []

@@ -43,7 +43,7 @@ def log() -> Log:
         ("a % b", "info"),
     ],
 )
-def test_what_matters_is_told_at_its_level(log: Log, line: str, level: str):
+def test_what_matters_is_told_at_its_level(log: Log, line: str, level: str) -> None:
     """The job's own lines, warnings, errors, and what no logger wrote, such as the end of a process."""
     SparkLog(log, "validate_topics").info(line)
 
@@ -65,14 +65,14 @@ def test_what_matters_is_told_at_its_level(log: Log, line: str, level: str):
         "Using Spark's default log4j profile: org/apache/spark/log4j2-defaults.properties",
     ],
 )
-def test_noise_is_not_told(log: Log, line: str):
+def test_noise_is_not_told(log: Log, line: str) -> None:
     """What Spark says about itself, each time or each second, buries nothing."""
     SparkLog(log, "validate_topics").info(line)
 
     assert [] == log.lines
 
 
-def test_last_word_of_the_job_is_kept(log: Log):
+def test_last_word_of_the_job_is_kept(log: Log) -> None:
     """The reason of a failure is the job's last line, whatever Spark says after it; the hook's lines are told too."""
     spark_log = SparkLog(log, "validate_topics")
     spark_log.info("validate_topics: 1 of at most 2 records read")

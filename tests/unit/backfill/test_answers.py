@@ -54,7 +54,9 @@ class Partition:
     def ledger(self) -> Ledger:
         return fold(self.entries)
 
-    def copy(self, verdict: Verdict | None = Verdict.PASS, end: int | None = None, extra: int = 0, hour: int = 100):
+    def copy(
+        self, verdict: Verdict | None = Verdict.PASS, end: int | None = None, extra: int = 0, hour: int = 100
+    ) -> None:
         """Copy up to an offset (or all) in a generation of its own, and judge it."""
         last = self.ledger.last_stop
         position, target = (last.mirror_positions[P], last.target_end_offsets[P]) if last else (self.log_start, 0)
@@ -114,7 +116,7 @@ def one(found: tuple[IntervalAnswer, list[Finding]]) -> tuple[PartitionAnswer, l
     return answer.topics["orders"].partitions[0], [finding.code for finding in findings]
 
 
-def test_judged_records_are_answered_by_rank():
+def test_judged_records_are_answered_by_rank() -> None:
     """Where the windows have no holes, the target range has the same distance from the window's begin; none is read."""
     partition = Partition([1, 1, 2, 2, 3], log_start=0)
     partition.copy(end=2)
@@ -125,7 +127,7 @@ def test_judged_records_are_answered_by_rank():
     assert partition.counted == 0
 
 
-def test_records_that_changed_partition_have_no_target_range():
+def test_records_that_changed_partition_have_no_target_range() -> None:
     """In a re-partitioned copy a good verdict is the answer; where its records lie cannot be told from offsets."""
     partition = Partition([1, 1, 2, 2, 3], log_start=0)
     partition.keeps_partitions = False
@@ -134,7 +136,7 @@ def test_records_that_changed_partition_have_no_target_range():
     assert (PartitionAnswer(Verdict.PASS, (2, 4), None, None), []) == one(partition.ask(2, 3))
 
 
-def test_interval_without_records_is_nothing():
+def test_interval_without_records_is_nothing() -> None:
     """An empty range has no verdict of its own, and takes none away."""
     partition = Partition([1, 5])
     partition.copy(Verdict.FAIL)
@@ -148,7 +150,7 @@ def test_interval_without_records_is_nothing():
     )
 
 
-def test_records_between_holes_are_counted_once():
+def test_records_between_holes_are_counted_once() -> None:
     """In a window with holes ranks are counted; the next interval, and the same one again, goes on from there."""
     partition = Partition([1, None, 1, 2, None, None, 2, 3, None, 3, 3, 3])
     partition.copy()
@@ -161,7 +163,7 @@ def test_records_between_holes_are_counted_once():
     assert (8, 8) == (first, partition.counted)
 
 
-def test_range_over_two_windows_is_one():
+def test_range_over_two_windows_is_one() -> None:
     """The windows of two runs that touch are one range on the target."""
     partition = Partition([1, None, 1, 1, 1])
     partition.copy(end=3)
@@ -170,7 +172,7 @@ def test_range_over_two_windows_is_one():
     assert PartitionAnswer(Verdict.PASS, (0, 5), (0, 4), 4) == one(partition.ask(1, 2))[0]
 
 
-def test_records_not_copied_are_not_verifiable():
+def test_records_not_copied_are_not_verifiable() -> None:
     """The finding names the offsets, and why the run did not copy them."""
     partition = Partition([1, 1, 1, 1])
     partition.copy(end=3)
@@ -181,7 +183,7 @@ def test_records_not_copied_are_not_verifiable():
     assert "offsets [3, 4) are not copied; MirrorMaker was not started: not in window" in findings[0].found
 
 
-def test_copied_records_that_nobody_judged_are_not_verifiable():
+def test_copied_records_that_nobody_judged_are_not_verifiable() -> None:
     """A window that is pending has a place on the target but no verdict."""
     partition = Partition([1, 1])
     partition.copy(verdict=None)
@@ -195,7 +197,7 @@ def test_copied_records_that_nobody_judged_are_not_verifiable():
 @pytest.mark.parametrize(
     ("verdict", "code"), [(Verdict.FAIL, Code.COPY_DIFFERS), (Verdict.NOT_VERIFIABLE, Code.RECORDS_NOT_VERIFIABLE)]
 )
-def test_bad_judgement_of_another_run_is_named(verdict: Verdict, code: Code):
+def test_bad_judgement_of_another_run_is_named(verdict: Verdict, code: Code) -> None:
     """What another run found wrong is a finding here; what this run found it has told by itself."""
     partition = Partition([1, 1])
     partition.copy(verdict)
@@ -205,7 +207,7 @@ def test_bad_judgement_of_another_run_is_named(verdict: Verdict, code: Code):
     assert [] == one(partition.ask(1, 2, run=judge))[1]
 
 
-def test_rank_in_a_bad_copy_with_holes_is_not_known():
+def test_rank_in_a_bad_copy_with_holes_is_not_known() -> None:
     """Where a window is not equal, its spans say nothing about where a record lies."""
     partition = Partition([1, 2, 3])
     partition.copy(Verdict.FAIL, extra=1)
@@ -214,7 +216,7 @@ def test_rank_in_a_bad_copy_with_holes_is_not_known():
     assert partition.counted == 0
 
 
-def test_worst_window_of_the_range_decides():
+def test_worst_window_of_the_range_decides() -> None:
     """An interval over a good and a bad window is bad; one over the good alone is good."""
     partition = Partition([1, 1, 2, 2])
     partition.copy(Verdict.PASS, end=1)
@@ -226,7 +228,7 @@ def test_worst_window_of_the_range_decides():
     assert Verdict.PASS is one(partition.ask(1, 2))[0].verdict
 
 
-def test_whole_reading_judges_all_it_read():
+def test_whole_reading_judges_all_it_read() -> None:
     """A whole reading takes the place of what was judged before, unless it could not see everything."""
     partition = Partition([1, 1])
     partition.copy(verdict=None)
@@ -240,7 +242,7 @@ def test_whole_reading_judges_all_it_read():
     assert Verdict.FAIL is one(partition.ask(1, 2))[0].verdict
 
 
-def test_generation_that_was_read_again_is_what_it_is_now():
+def test_generation_that_was_read_again_is_what_it_is_now() -> None:
     """A newer reading of the windows decides for the interval; one that could not see takes nothing back."""
     partition = Partition([1, 1, 2, 2])
     partition.copy(Verdict.FAIL, end=2)
@@ -251,7 +253,7 @@ def test_generation_that_was_read_again_is_what_it_is_now():
     assert [Verdict.PASS, Verdict.FAIL] == [one(partition.ask(*hours))[0].verdict for hours in ((1, 2), (2, 3))]
 
 
-def test_records_judged_before_they_were_deleted_stay_good():
+def test_records_judged_before_they_were_deleted_stay_good() -> None:
     """Bounds and judgements of before the deletion answer after it; counts that were kept are kept."""
     partition = Partition([1, None, 1, 2, 2, 3])
     partition.copy()
@@ -264,7 +266,7 @@ def test_records_judged_before_they_were_deleted_stay_good():
     assert (PartitionAnswer(Verdict.PASS, (5, 6), (4, 5), 1), []) == one(partition.ask(3, 4))
 
 
-def test_count_that_can_no_longer_be_made_is_not_known():
+def test_count_that_can_no_longer_be_made_is_not_known() -> None:
     """Between holes a rank cannot be told once the records are deleted; the verdict stays."""
     partition = Partition([1, None, 1, 2, 2, 3])
     partition.copy()
@@ -274,7 +276,7 @@ def test_count_that_can_no_longer_be_made_is_not_known():
     assert (PartitionAnswer(Verdict.PASS, (3, 5), None, None), []) == one(partition.ask(2, 3))
 
 
-def test_interval_that_was_deleted_before_it_was_bounded_is_not_retained():
+def test_interval_that_was_deleted_before_it_was_bounded_is_not_retained() -> None:
     """The log began with the bound: nobody knows what lay before it, so nothing is said to be whole."""
     partition = Partition([1, 1, 2, 2], log_start=2)
     partition.copy()
@@ -286,7 +288,7 @@ def test_interval_that_was_deleted_before_it_was_bounded_is_not_retained():
     assert [Code.INTERVAL_NOT_RETAINED] == one(partition.ask(0, 1))[1]
 
 
-def test_interval_behind_deleted_records_is_known():
+def test_interval_behind_deleted_records_is_known() -> None:
     """Where a record before the bound is still held, those deleted before are earlier still."""
     partition = Partition([1, 1, 2, 2], log_start=1)
     partition.copy()
@@ -294,7 +296,7 @@ def test_interval_behind_deleted_records_is_known():
     assert (PartitionAnswer(Verdict.PASS, (2, 4), (1, 3), 2), []) == one(partition.ask(2, 3))
 
 
-def test_what_was_deleted_before_the_interval_began_was_no_part_of_it():
+def test_what_was_deleted_before_the_interval_began_was_no_part_of_it() -> None:
     """An idle partition whose log is empty stays answerable: a generation had passed its end before the interval."""
     partition = Partition([1, 1])
     partition.copy(hour=2)
@@ -305,7 +307,7 @@ def test_what_was_deleted_before_the_interval_began_was_no_part_of_it():
     assert [Code.INTERVAL_NOT_RETAINED] == one(partition.ask(1, 4))[1]
 
 
-def test_gap_in_the_interval_is_not_retained():
+def test_gap_in_the_interval_is_not_retained() -> None:
     """Records that were bounded but deleted before they were copied are lost; the others are not copied yet."""
     partition = Partition([1, 1, 1, 1])
     partition.copy(end=1)
@@ -317,7 +319,7 @@ def test_gap_in_the_interval_is_not_retained():
     assert [Code.INTERVAL_NOT_RETAINED, Code.INTERVAL_NOT_COPIED] == codes
 
 
-def test_records_deleted_before_the_first_copy_are_not_retained():
+def test_records_deleted_before_the_first_copy_are_not_retained() -> None:
     """What was bounded and then deleted before MirrorMaker ever began is lost to the copy; the rest is proved."""
     partition = Partition([1, 1, 1, 2])
     partition.bound(1, 2)
@@ -329,12 +331,12 @@ def test_records_deleted_before_the_first_copy_are_not_retained():
     )
 
 
-def test_partition_that_nothing_was_copied_of_is_not_copied():
+def test_partition_that_nothing_was_copied_of_is_not_copied() -> None:
     """Without any generation everything is still to be copied."""
     assert [Code.INTERVAL_NOT_COPIED] == one(Partition([1, 1]).ask(1, 2))[1]
 
 
-def test_findings_come_once_per_code():
+def test_findings_come_once_per_code() -> None:
     """Many ranges of one topic are one finding with the first place and the number of the others."""
     partition = Partition([1, 1, 1, 1])
     partition.copy(end=1, verdict=None)
@@ -363,7 +365,7 @@ def _lived(dice: random.Random, cuts: Sequence[int], may_delete: bool) -> Partit
 
 
 @pytest.mark.parametrize("may_delete", [False, True])
-def test_every_record_is_counted_in_exactly_one_interval(may_delete: bool):
+def test_every_record_is_counted_in_exactly_one_interval(may_delete: bool) -> None:
     """Whatever the timestamps, the cuts and the order of asking, the intervals' records add up to those of the log."""
     dice = random.Random(5)
     for _ in range(400):

@@ -84,7 +84,7 @@ def kafka_migration(root: Path, *arguments: str) -> int:
 
 def test_stop_writes_the_request_and_says_what_follows(
     root: Path, migration_text: str, capsys: pytest.CaptureFixture[str]
-):
+) -> None:
     """The request names generation, run, person and reason; the lines say when mirroring ends and what comes then."""
     check(root, "follow", migration_text)
     code = kafka_migration(root, "stop", "shop", "--reason", "enough")
@@ -100,7 +100,7 @@ def test_stop_writes_the_request_and_says_what_follows(
     assert f"Next     {seen}; the run then validates the copied records" == lines[3]
 
 
-def test_asking_twice_is_fine(root: Path, capsys: pytest.CaptureFixture[str]):
+def test_asking_twice_is_fine(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The second time the first request stands, and is shown."""
     StopRequestStore(root, "shop").request(StopRequest(2, RUN.holder, AT, "ada", "lunch"))
 
@@ -119,7 +119,7 @@ def test_asking_twice_is_fine(root: Path, capsys: pytest.CaptureFixture[str]):
 )
 def test_stop_says_what_the_mode_makes_of_it(
     root: Path, migration_text: str, capsys: pytest.CaptureFixture[str], mode: str, words: str
-):
+) -> None:
     """What comes after the stop depends on the mode of the run that mirrors."""
     check(root, mode, migration_text)
     kafka_migration(root, "stop", "shop")
@@ -127,13 +127,13 @@ def test_stop_says_what_the_mode_makes_of_it(
     assert words in capsys.readouterr().out
 
 
-def test_stop_needs_nothing_of_the_run_but_the_ledger(root: Path, capsys: pytest.CaptureFixture[str]):
+def test_stop_needs_nothing_of_the_run_but_the_ledger(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Where the run's own documents are gone the request is made all the same."""
     assert kafka_migration(root, "stop", "shop") == 0
     assert "sees the request at its next poll, then stops MirrorMaker" in capsys.readouterr().out
 
 
-def test_nothing_to_stop_is_refused(root: Path, capsys: pytest.CaptureFixture[str]):
+def test_nothing_to_stop_is_refused(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without an open generation nobody is asked, and the finding says when the last one stopped."""
     end(root, 2)
 
@@ -144,14 +144,14 @@ def test_nothing_to_stop_is_refused(root: Path, capsys: pytest.CaptureFixture[st
 
 @pytest.mark.parametrize("verb", ["status", "stop", "verdict"])
 @pytest.mark.parametrize("name", ["shp", "..", "shop/ledger"])
-def test_unknown_migration_is_refused(root: Path, capsys: pytest.CaptureFixture[str], verb: str, name: str):
+def test_unknown_migration_is_refused(root: Path, capsys: pytest.CaptureFixture[str], verb: str, name: str) -> None:
     """A name under which no run left anything is a slip; the known ones are named."""
     assert kafka_migration(root, verb, name) == 3
     assert "MIGRATION_UNKNOWN" in (shown := capsys.readouterr().err)
     assert "expected one of shop" in shown
 
 
-def test_evidence_root_that_is_not_there_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_evidence_root_that_is_not_there_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A root without any evidence is as likely the wrong place as a migration that never ran."""
     assert kafka_migration(tmp_path / "none", "status", "shop") == 3
     assert "expected evidence of at least one run" in capsys.readouterr().err
@@ -180,7 +180,9 @@ class FakeTime:
 
 
 @pytest.mark.parametrize(("at_s", "timeout_s", "stopped"), [(30, 60, True), (59, 60, True), (61, 60, False)])
-def test_waiting_ends_with_the_certificate_or_the_time(root: Path, at_s: float, timeout_s: float, stopped: bool):
+def test_waiting_ends_with_the_certificate_or_the_time(
+    root: Path, at_s: float, timeout_s: float, stopped: bool
+) -> None:
     """Waiting looks into the ledger until the generation has its certificate, at most for the time given."""
     time = FakeTime(root, at_s)
     certificate = wait_for_stop(MigrationStore(root, "shop"), 2, timeout_s, time, time.sleep)
@@ -189,7 +191,9 @@ def test_waiting_ends_with_the_certificate_or_the_time(root: Path, at_s: float, 
     assert time.elapsed_s <= timeout_s
 
 
-def test_waiting_too_long_is_not_ready(root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_waiting_too_long_is_not_ready(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """When the time is over the command says so and that the request stands."""
     time = FakeTime(root, at_s=91)
     monkeypatch.setattr(stop_module, "SystemClock", lambda: time)
@@ -199,7 +203,9 @@ def test_waiting_too_long_is_not_ready(root: Path, monkeypatch: pytest.MonkeyPat
     assert "Waited  1m30s without a stop certificate; the request remains valid." in capsys.readouterr().out
 
 
-def test_waiting_tells_how_it_stopped(root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_waiting_tells_how_it_stopped(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The last line is the certificate in words."""
     time = FakeTime(root, at_s=30)
     monkeypatch.setattr(stop_module, "SystemClock", lambda: time)
@@ -211,7 +217,7 @@ def test_waiting_tells_how_it_stopped(root: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_stop_without_certificate_is_partly_done(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+) -> None:
     """While a silent cluster holds up the certificate, the person is told that MirrorMaker has ended."""
     time = FakeTime(root, at_s=10_000)
     monkeypatch.setattr(stop_module, "SystemClock", lambda: time)
@@ -228,7 +234,7 @@ def test_stop_without_certificate_is_partly_done(
 @pytest.mark.parametrize(
     "arguments", [[], ["stop"], ["halt", "shop"], ["stop", "shop", "--timeout", "5"], ["status", "shop", "--js"]]
 )
-def test_wrong_usage_exits_with_2(arguments: list[str]):
+def test_wrong_usage_exits_with_2(arguments: list[str]) -> None:
     """What the command does not understand it does not guess."""
     with pytest.raises(SystemExit) as exited:
         main(arguments)
@@ -237,7 +243,7 @@ def test_wrong_usage_exits_with_2(arguments: list[str]):
 
 
 @pytest.mark.parametrize("content", ["{", "[1]", "null", '{"kind": "weird"}', "{}", '{"kind": "judged", "run": 1}'])
-def test_broken_ledger_fails_in_one_line(root: Path, capsys: pytest.CaptureFixture[str], content: str):
+def test_broken_ledger_fails_in_one_line(root: Path, capsys: pytest.CaptureFixture[str], content: str) -> None:
     """A ledger entry that makes no sense, or is of another version, is named; there is no traceback."""
     entry = root / "shop" / "ledger" / "000001.json"
     entry.write_text(content)
@@ -249,7 +255,7 @@ def test_broken_ledger_fails_in_one_line(root: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize("name", ["afile", "folder"])
-def test_folder_without_evidence_is_no_migration(root: Path, capsys: pytest.CaptureFixture[str], name: str):
+def test_folder_without_evidence_is_no_migration(root: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
     """What lies below the evidence root and was left by no run is unknown, not new."""
     (root / "afile").write_text("x")
     (root / "folder").mkdir()
@@ -258,7 +264,7 @@ def test_folder_without_evidence_is_no_migration(root: Path, capsys: pytest.Capt
     assert "MIGRATION_UNKNOWN" in capsys.readouterr().err
 
 
-def test_request_stands_whatever_the_runs_evidence_says(root: Path, capsys: pytest.CaptureFixture[str]):
+def test_request_stands_whatever_the_runs_evidence_says(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Mode and poll interval are only said beside the answer: that they cannot be read is no failure."""
     evidence = RunEvidence(root, "shop", RUN)
     evidence.freeze_migration("nonsense: [")
@@ -271,7 +277,7 @@ def test_request_stands_whatever_the_runs_evidence_says(root: Path, capsys: pyte
     assert "line two [31m" == standing.reason
 
 
-def test_reader_that_has_heard_enough_is_no_failure(root: Path):
+def test_reader_that_has_heard_enough_is_no_failure(root: Path) -> None:
     """A closed pipe ends the command quietly; what was asked is done."""
     command = [sys.executable, "-m", "kafka_migration", "status", "shop", "--evidence-root", str(root)]
     environment = {**os.environ, "PYTHONPATH": str(PLUGINS)}
@@ -283,7 +289,7 @@ def test_reader_that_has_heard_enough_is_no_failure(root: Path):
         assert process.wait(60) == 0
 
 
-def test_empty_place_is_wrong_usage(capsys: pytest.CaptureFixture[str]):
+def test_empty_place_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     """An empty evidence root would be the present folder, whatever that holds."""
     with pytest.raises(SystemExit) as ended:
         main(["status", "shop", "--evidence-root", ""])
@@ -292,7 +298,7 @@ def test_empty_place_is_wrong_usage(capsys: pytest.CaptureFixture[str]):
     assert "an empty value" in capsys.readouterr().err
 
 
-def test_status_of_an_open_generation(root: Path, capsys: pytest.CaptureFixture[str]):
+def test_status_of_an_open_generation(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The lines tell phase, generation, request, what is pending, and a verdict per topic."""
     StopRequestStore(root, "shop").request(StopRequest(2, RUN.holder, AT, "ada"))
 
@@ -312,7 +318,7 @@ def test_status_of_an_open_generation(root: Path, capsys: pytest.CaptureFixture[
     ] == capsys.readouterr().out.splitlines()
 
 
-def test_status_of_a_stopped_generation_that_waits_for_its_validation(root: Path):
+def test_status_of_a_stopped_generation_that_waits_for_its_validation(root: Path) -> None:
     """A stop certificate is shown in words, and the generation is pending until a run judges it."""
     end(root, 2)
     lines = status_lines(status_document(MigrationStore(root, "shop")))
@@ -321,7 +327,7 @@ def test_status_of_a_stopped_generation_that_waits_for_its_validation(root: Path
     assert "Pending      generation 2: stopped, not validated yet" in lines
 
 
-def test_status_of_a_migration_that_never_mirrored(tmp_path: Path):
+def test_status_of_a_migration_that_never_mirrored(tmp_path: Path) -> None:
     """A run that was refused leaves a migration in phase new, with nothing to tell of topics."""
     (tmp_path / "shop").mkdir()
 
@@ -335,7 +341,7 @@ def test_status_of_a_migration_that_never_mirrored(tmp_path: Path):
     ] == status_lines(status_document(MigrationStore(tmp_path, "shop")))
 
 
-def test_status_after_the_cutover(root: Path):
+def test_status_after_the_cutover(root: Path) -> None:
     """When and by which run the consumers were moved is part of the status."""
     end(root, 2)
     LedgerStore(root, "shop").append(CutOver(RUN.holder, AT, ("billing",), ("orders",), partly=False).to_document())
@@ -343,7 +349,7 @@ def test_status_after_the_cutover(root: Path):
     assert f"Cut over     orders at {AT} by {RUN.holder}" in status_lines(status_document(MigrationStore(root, "shop")))
 
 
-def test_status_as_json(root: Path, capsys: pytest.CaptureFixture[str]):
+def test_status_as_json(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With `--json` standard output is one document that holds the same, and the whole certificate."""
     end(root, 2)
     kafka_migration(root, "status", "shop", "--json")
@@ -356,7 +362,7 @@ def test_status_as_json(root: Path, capsys: pytest.CaptureFixture[str]):
     assert document["last_generation"]["certificate"]["mirror_positions"] == {"orders": {"0": 5}}
 
 
-def test_command_runs_from_a_copy_of_the_folders(root: Path):
+def test_command_runs_from_a_copy_of_the_folders(root: Path) -> None:
     """`python -m kafka_migration` is the same command, and with the root given it needs no Airflow."""
     code = "import sys, kafka_migration.cli.main as m; m.main(sys.argv[1:]); sys.exit('airflow' in sys.modules)"
     arguments = ["status", "shop", "--evidence-root", str(root)]
@@ -375,7 +381,7 @@ def test_command_runs_from_a_copy_of_the_folders(root: Path):
     assert done[0].stdout.startswith("Migration   shop\n")
 
 
-def test_person_without_a_name_is_a_user_id(monkeypatch: pytest.MonkeyPatch):
+def test_person_without_a_name_is_a_user_id(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the system knows no login name, as in some containers, the user id is kept."""
 
     def unknown() -> str:
@@ -386,20 +392,20 @@ def test_person_without_a_name_is_a_user_id(monkeypatch: pytest.MonkeyPatch):
     assert f"user id {os.getuid()}" == login_name()
 
 
-def test_columns_are_aligned():
+def test_columns_are_aligned() -> None:
     """Each column is as wide as its widest cell, and no line ends with blanks."""
     assert ["a    b", "ccc  d"] == aligned([("a", "b"), ("ccc", "d")])
     assert [] == aligned([])
 
 
-def test_modes_that_follow_the_source():
+def test_modes_that_follow_the_source() -> None:
     """Only a run that mirrors on at the end of the source starts MirrorMaker with nothing to copy."""
     assert [Mode.FOLLOW, Mode.CUTOVER] == [mode for mode in Mode if mode.follows_source]
 
 
 def test_what_libraries_print_is_no_part_of_an_answer(
     root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     """Whatever a storage client logs, standard output is the one JSON document that was asked for."""
 
     def talkative(*arguments: object) -> object:

@@ -100,7 +100,7 @@ USAGE = [
 
 
 @pytest.mark.parametrize("arguments", USAGE, ids=" ".join)
-def test_wrong_usage(capsys: pytest.CaptureFixture[str], arguments: list[str]):
+def test_wrong_usage(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
     """What the parser does not understand ends with 2, the usage of the verb, and where its help is."""
     assert ends_well_told(capsys, arguments) == 2
 
@@ -125,7 +125,7 @@ NAMES = [
 
 @pytest.mark.parametrize("verb", ["status", "verdict", "stop", "decommission"])
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
-def test_name_that_is_none(root: Path, capsys: pytest.CaptureFixture[str], verb: str, name: str):
+def test_name_that_is_none(root: Path, capsys: pytest.CaptureFixture[str], verb: str, name: str) -> None:
     """A name under which no run left anything is refused, whatever it would be as a path."""
     assert ends_well_told(capsys, [verb, name, "--evidence-root", str(root)]) == 3
 
@@ -155,7 +155,7 @@ ROOTS = {
 
 @pytest.mark.parametrize("verb", ["status", "verdict", "stop", "decommission", "list"])
 @pytest.mark.parametrize("place", ROOTS)
-def test_evidence_root_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str], verb: str, place: str):
+def test_evidence_root_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str], verb: str, place: str) -> None:
     """A place that cannot be a root is refused or named, with what to do."""
     arguments = ["status"] if verb == "list" else [verb, "shop"]
     assert ends_well_told(capsys, [*arguments, "--evidence-root", ROOTS[place](tmp_path)]) in {1, 3}
@@ -192,7 +192,7 @@ DAMAGES = [(what, verb, content) for what, (_, verbs) in DOCUMENTS.items() for v
 @pytest.mark.parametrize(("what", "verb", "content"), DAMAGES)
 def test_document_that_makes_no_sense(
     root: Path, capsys: pytest.CaptureFixture[str], what: str, verb: str, content: str
-):
+) -> None:
     """It is named, and nothing is told from it."""
     path = document(root, what)
     data = CONTENTS[content]
@@ -216,7 +216,7 @@ FIELDS = {
 
 
 @pytest.mark.parametrize(("what", "field"), [(what, field) for what, fields in FIELDS.items() for field in fields])
-def test_field_of_another_type(root: Path, capsys: pytest.CaptureFixture[str], what: str, field: str):
+def test_field_of_another_type(root: Path, capsys: pytest.CaptureFixture[str], what: str, field: str) -> None:
     """Each value either is one that the field can have, or the document is named; no value ends in a traceback."""
     path = document(root, what)
     good = json.loads(path.read_text())
@@ -229,7 +229,7 @@ def test_field_of_another_type(root: Path, capsys: pytest.CaptureFixture[str], w
 
 
 @pytest.mark.parametrize("what", DOCUMENTS)
-def test_folder_in_place_of_a_document(root: Path, capsys: pytest.CaptureFixture[str], what: str):
+def test_folder_in_place_of_a_document(root: Path, capsys: pytest.CaptureFixture[str], what: str) -> None:
     """It is named as what cannot be read."""
     path = document(root, what)
     path.unlink()

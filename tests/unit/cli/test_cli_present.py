@@ -69,7 +69,7 @@ def kafka_migration(root: Path, *arguments: str) -> int:
     return main([*arguments, "--evidence-root", str(root)])
 
 
-def test_status_shows_what_goes_on_and_how_old_that_is(root: Path):
+def test_status_shows_what_goes_on_and_how_old_that_is(root: Path) -> None:
     """Step, mode and run with the age of the news; share, lag, rate and time left as the last poll saw them."""
     NewsStore(root, "shop").tell_progress(POLLED)
     lines = lines_of(root)
@@ -78,7 +78,7 @@ def test_status_shows_what_goes_on_and_how_old_that_is(root: Path):
     assert "Progress    60.0% (120,000 of 200,000 offsets), lag 80,000, rate 9,500/s, ETA 8s" in lines
 
 
-def test_status_says_since_when_somebody_is_silent(root: Path):
+def test_status_says_since_when_somebody_is_silent(root: Path) -> None:
     """An unknown lag is unknown, and the party is named."""
     silent = {"party": "target cluster", "since": "2030-01-01T11:50:00+00:00", "reason": "target (t, b:9092) gone"}
     NewsStore(root, "shop").tell_progress({**POLLED, "lag": None, "rate": None, "eta_s": None, "silent": [silent]})
@@ -88,7 +88,7 @@ def test_status_says_since_when_somebody_is_silent(root: Path):
     assert "Silent      target cluster since 2030-01-01T11:50:00+00:00: target (t, b:9092) gone" in lines
 
 
-def test_old_news_are_called_old(root: Path):
+def test_old_news_are_called_old(root: Path) -> None:
     """Where the triggerer died the last poll's words stay, and the line says that nothing came since."""
     NewsStore(root, "shop").tell_progress(POLLED)
 
@@ -96,7 +96,7 @@ def test_old_news_are_called_old(root: Path):
     assert "(3h00m ago; no update since: check that the run and the triggerer are still running)" in now
 
 
-def test_run_that_has_ended_is_not_at_work(root: Path):
+def test_run_that_has_ended_is_not_at_work(root: Path) -> None:
     """`finish` closes the news of its own run, and not those of another."""
     news = NewsStore(root, "shop")
     news.tell_progress(POLLED)
@@ -107,7 +107,7 @@ def test_run_that_has_ended_is_not_at_work(root: Path):
     assert "Now         no active run" in lines_of(root)
 
 
-def test_later_step_keeps_what_the_watch_saw(root: Path):
+def test_later_step_keeps_what_the_watch_saw(root: Path) -> None:
     """The step goes on, and the progress of the copy stays until another run begins."""
     news = NewsStore(root, "shop")
     news.tell_progress(POLLED)
@@ -119,7 +119,7 @@ def test_later_step_keeps_what_the_watch_saw(root: Path):
     assert not any(line.startswith("Progress") for line in lines_of(root))
 
 
-def test_status_shows_the_last_run_and_its_finding(root: Path):
+def test_status_shows_the_last_run_and_its_finding(root: Path) -> None:
     """A failed or refused run is there with its mode, its age and what it found."""
     ended(root, FOREIGN)
     lines = lines_of(root)
@@ -129,7 +129,7 @@ def test_status_shows_the_last_run_and_its_finding(root: Path):
 
 
 @pytest.mark.parametrize("verb", ["status", "verdict"])
-def test_json_has_the_same(root: Path, capsys: pytest.CaptureFixture[str], verb: str):
+def test_json_has_the_same(root: Path, capsys: pytest.CaptureFixture[str], verb: str) -> None:
     """The document has a new schema number, the contradiction, and for `status` the last run and what goes on."""
     NewsStore(root, "shop").tell_progress(POLLED)
     ended(root, FOREIGN)
@@ -143,7 +143,7 @@ def test_json_has_the_same(root: Path, capsys: pytest.CaptureFixture[str], verb:
         assert (80_000, "failed") == (document["now"]["lag"], document["last_run"]["outcome"])
 
 
-def test_verdict_that_a_later_run_contradicts_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_verdict_that_a_later_run_contradicts_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The good verdict is shown with what speaks against it, and the exit code is that of a failure."""
     for entry in BOTH_JUDGED:
         LedgerStore(tmp_path, "shop").append(entry)
@@ -157,7 +157,7 @@ def test_verdict_that_a_later_run_contradicts_is_no_success(tmp_path: Path, caps
 
 
 @pytest.mark.parametrize("code", [Code.CONNECTION_MISSING, Code.BEHIND, Code.APPROVAL_REFUSED, Code.UNREACHABLE])
-def test_finding_that_says_nothing_of_the_copy_contradicts_nothing(tmp_path: Path, code: Code):
+def test_finding_that_says_nothing_of_the_copy_contradicts_nothing(tmp_path: Path, code: Code) -> None:
     """A run that was refused for its settings takes no verdict back."""
     for entry in BOTH_JUDGED:
         LedgerStore(tmp_path, "shop").append(entry)
@@ -174,12 +174,14 @@ OF_AUDIT = Contradiction("GAP", "topic audit on the target", "x", "r#1", "t")
     ("refuted", "left"),
     [((), [OF_ORDERS, OF_AUDIT]), (("orders",), [OF_AUDIT]), (("order",), [OF_ORDERS, OF_AUDIT]), (None, [])],
 )
-def test_contradiction_stands_until_a_run_refutes_it(refuted: tuple[str, ...] | None, left: list[Contradiction]):
+def test_contradiction_stands_until_a_run_refutes_it(
+    refuted: tuple[str, ...] | None, left: list[Contradiction]
+) -> None:
     """A run that looked at nothing keeps it; one that found topics good takes it from these, a whole one from all."""
     assert left == list(contradictions((OF_ORDERS, OF_AUDIT), (), "r#2", "t2", refuted))
 
 
-def test_same_contradiction_is_kept_once_as_it_was_found_last():
+def test_same_contradiction_is_kept_once_as_it_was_found_last() -> None:
     """Nights that find the same thing make no list of it."""
     (one,) = contradictions(
         (Contradiction(FOREIGN.code, FOREIGN.subject, "end 31", "r#1", "t"),), [FOREIGN], "r#2", "u", ()
@@ -188,7 +190,7 @@ def test_same_contradiction_is_kept_once_as_it_was_found_last():
     assert ("r#2", "u") == (one.run, one.at)
 
 
-def test_status_without_a_name_lists_all(root: Path, capsys: pytest.CaptureFixture[str]):
+def test_status_without_a_name_lists_all(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A line per migration with phase, verdict, what goes on and how the last run ended."""
     (root / "clicks" / "ledger").mkdir(parents=True)
     ended(root, FOREIGN)
@@ -201,7 +203,7 @@ def test_status_without_a_name_lists_all(root: Path, capsys: pytest.CaptureFixtu
     assert "sync failed: TARGET_WRITTEN_BY_OTHERS, " in shop
 
 
-def test_list_says_how_old_the_news_are(root: Path, capsys: pytest.CaptureFixture[str]):
+def test_list_says_how_old_the_news_are(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A run that died days ago does not look as if it went on."""
     NewsStore(root, "shop").tell_progress(POLLED)
     assert 0 == kafka_migration(root, "status")
@@ -210,7 +212,7 @@ def test_list_says_how_old_the_news_are(root: Path, capsys: pytest.CaptureFixtur
     assert age_words(POLLED["at"], datetime.now(UTC)) in shop
 
 
-def test_list_names_a_migration_that_cannot_be_read(root: Path, capsys: pytest.CaptureFixture[str]):
+def test_list_names_a_migration_that_cannot_be_read(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It hides no other, and the exit code says that something is wrong."""
     (root / "clicks" / "ledger").mkdir(parents=True)
     (root / "clicks" / "last-run.json").write_text("{")
@@ -226,7 +228,7 @@ def test_list_names_a_migration_that_cannot_be_read(root: Path, capsys: pytest.C
 HOSTILE = "\x1b]0;owned\x07 name\r\nVerdict    PASS \u202eevil\x9b31m\u2028\U000e0041"
 
 
-def test_terminal_gets_no_escape_sequences(root: Path, capsys: pytest.CaptureFixture[str]):
+def test_terminal_gets_no_escape_sequences(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Whatever run, person, reason, topic or finding is called: no control, no line and no direction is obeyed."""
     news = NewsStore(root, "shop")
     news.tell_progress({**POLLED, "run": HOSTILE, "stage": HOSTILE, "step": HOSTILE})
@@ -243,7 +245,7 @@ def test_terminal_gets_no_escape_sequences(root: Path, capsys: pytest.CaptureFix
                 json.loads(told.out)
 
 
-def test_errors_are_shown_on_one_line(root: Path, capsys: pytest.CaptureFixture[str]):
+def test_errors_are_shown_on_one_line(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A name that was copied from somewhere cannot write a second line either."""
     assert 3 == kafka_migration(root, "status", HOSTILE)
     error = capsys.readouterr().err
@@ -252,7 +254,7 @@ def test_errors_are_shown_on_one_line(root: Path, capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize("text", ["plain", "größer 日本", HOSTILE, "\ud800", "\x7f", "back\\slash"])
-def test_escapes_are_those_of_json(text: str):
+def test_escapes_are_those_of_json(text: str) -> None:
     """What is shown of a JSON string is the same string; letters of any script stay."""
     assert shown(text).isprintable()
     assert text == json.loads(f'"{shown(text)}"') if "\\" not in text else shown(text) == text

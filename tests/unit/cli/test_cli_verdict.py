@@ -34,7 +34,7 @@ def exit_code(root: Path, *entries: dict[str, Any]) -> int:
     return main(["verdict", "shop", "--evidence-root", str(root)])
 
 
-def test_verdict_adds_up_what_the_runs_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_verdict_adds_up_what_the_runs_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A line per topic: the verdict, how much is proved in all, and which run judged last; nothing else is read."""
     assert 0 == exit_code(tmp_path, *BOTH_JUDGED)
     assert [
@@ -60,13 +60,15 @@ def test_verdict_adds_up_what_the_runs_proved(tmp_path: Path, capsys: pytest.Cap
         pytest.param([CREATED], 5, "nothing copied", id="before the first start"),
     ],
 )
-def test_exit_code_says_whether_everything_is_proved(tmp_path: Path, entries: list[Any], code: int, standing: str):
+def test_exit_code_says_whether_everything_is_proved(
+    tmp_path: Path, entries: list[Any], code: int, standing: str
+) -> None:
     """0 is for proved alone: what is wrong is 1, and what nobody has judged is never taken for good."""
     assert code == exit_code(tmp_path, *entries)
     assert standing == verdict_document(MigrationStore(tmp_path, "shop"))["standing"]
 
 
-def test_verdict_names_what_is_not_proved(tmp_path: Path):
+def test_verdict_names_what_is_not_proved(tmp_path: Path) -> None:
     """Below the table stands each place, with the reason."""
     later = [started(2, {P0: 12}, {P0: 9}), stopped(2, {P0: 30}, {P0: 27})]
     lines = verdict_lines(verdict_document(kept(tmp_path, *ONE, read((1,), box(*FIRST)), *later)))
@@ -77,7 +79,7 @@ def test_verdict_names_what_is_not_proved(tmp_path: Path):
     ] == lines[-2:]
 
 
-def test_many_reasons_are_cut(tmp_path: Path):
+def test_many_reasons_are_cut(tmp_path: Path) -> None:
     """A person sees the first twenty of a topic, and how many more there are; the document has all."""
     seams = [e for n in range(30) for e in (started(n + 1, {P0: 2 * n + 1}, {}), stopped(n + 1, {P0: 2 * n + 2}, {}))]
     document = verdict_document(kept(tmp_path, *seams))
@@ -90,7 +92,7 @@ def test_many_reasons_are_cut(tmp_path: Path):
     assert 29 == len(document["topics"]["orders"]["flaws"])
 
 
-def test_verdict_of_a_migration_that_never_mirrored(tmp_path: Path):
+def test_verdict_of_a_migration_that_never_mirrored(tmp_path: Path) -> None:
     """A run that was refused leaves nothing that could be proved."""
     (tmp_path / "shop").mkdir()
 
@@ -99,7 +101,7 @@ def test_verdict_of_a_migration_that_never_mirrored(tmp_path: Path):
     )
 
 
-def test_verdict_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_verdict_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """With `--json` the document also has each stretch of each side, with the run that judged it."""
     kept(tmp_path, *BOTH_JUDGED)
     assert 0 == main(["verdict", "shop", "--json", "--evidence-root", str(tmp_path)])

@@ -11,7 +11,7 @@ from kafka_migration.core.findings.errors import Refused
 pytestmark = pytest.mark.unit
 
 
-def test_plain_connection_keeps_its_address():
+def test_plain_connection_keeps_its_address() -> None:
     """Settings that have the same name in Java are kept; librdkafka's own are left behind."""
     config = {"bootstrap.servers": "a:1,b:2", "socket.timeout.ms": 10, "group.id": "x"}
 
@@ -19,7 +19,7 @@ def test_plain_connection_keeps_its_address():
     assert {"kafka.bootstrap.servers": "a:1,b:2"} == spark_options("c", config)
 
 
-def test_sasl_becomes_a_jaas_line_with_quoted_credentials():
+def test_sasl_becomes_a_jaas_line_with_quoted_credentials() -> None:
     """User and password are quoted for JAAS, whatever they contain."""
     config = {
         "bootstrap.servers": "a:1",
@@ -37,7 +37,7 @@ def test_sasl_becomes_a_jaas_line_with_quoted_credentials():
     )
 
 
-def test_inline_tls_becomes_pem_stores():
+def test_inline_tls_becomes_pem_stores() -> None:
     """TLS material given inline becomes PEM stores, which need no file on the other machine."""
     config = {"bootstrap.servers": "a:1", "ssl.ca.pem": "CA", "ssl.key.pem": "KEY", "ssl.certificate.pem": "CERT"}
 
@@ -56,7 +56,7 @@ def test_inline_tls_becomes_pem_stores():
         {"some.future.setting": "x"},
     ],
 )
-def test_untranslatable_setting_is_refused(setting: dict[str, str]):
+def test_untranslatable_setting_is_refused(setting: dict[str, str]) -> None:
     """A setting that would be lost on the way is refused by name, because it may be what keeps the login safe."""
     with pytest.raises(Refused) as raised:
         java_properties("my_conn", {"bootstrap.servers": "a:1", **setting})
@@ -67,7 +67,7 @@ def test_untranslatable_setting_is_refused(setting: dict[str, str]):
     assert next(iter(setting)) in finding.found
 
 
-def test_refusal_does_not_show_the_value():
+def test_refusal_does_not_show_the_value() -> None:
     """The refused setting's value may be a secret and is not shown."""
     with pytest.raises(Refused) as raised:
         java_properties("c", {"bootstrap.servers": "a:1", "ssl.keystore.password": "s3cret"})
@@ -76,7 +76,7 @@ def test_refusal_does_not_show_the_value():
 
 
 @pytest.mark.parametrize("spelling", ["none", "NONE"])
-def test_switched_off_check_of_names_is_javas_empty_text(spelling: str):
+def test_switched_off_check_of_names_is_javas_empty_text(spelling: str) -> None:
     """librdkafka writes `none` where Java writes an empty text."""
     config = {"bootstrap.servers": "a:1", "security.protocol": "ssl", "ssl.endpoint.identification.algorithm": spelling}
 
@@ -87,7 +87,7 @@ def test_switched_off_check_of_names_is_javas_empty_text(spelling: str):
     } == java_properties("c", config)
 
 
-def test_number_as_password_is_its_text():
+def test_number_as_password_is_its_text() -> None:
     """JSON may hold a password without quotes."""
     config = {"sasl.mechanism": "PLAIN", "sasl.username": "me", "sasl.password": 4711}
 
@@ -95,14 +95,14 @@ def test_number_as_password_is_its_text():
 
 
 @pytest.mark.parametrize("kind", ["RSA", "EC"])
-def test_key_that_java_does_not_read_is_refused(kind: str):
+def test_key_that_java_does_not_read_is_refused(kind: str) -> None:
     """Java reads PKCS#8 only; the finding says how to convert."""
     pem = f"-----BEGIN {kind} PRIVATE KEY-----\nx\n-----END {kind} PRIVATE KEY-----\n"
     with pytest.raises(Refused, match="openssl pkcs8 -topk8"):
         java_properties("c", {"bootstrap.servers": "a:1", "ssl.key.pem": pem})
 
 
-def test_oauth_is_refused_for_java():
+def test_oauth_is_refused_for_java() -> None:
     """Airflow's client can log in with a function's tokens, MirrorMaker and Spark cannot."""
     with pytest.raises(Refused, match=r"setting oauth_cb .*\n.*setting sasl\.mechanism \(OAUTHBEARER\)"):
         java_properties("c", {"bootstrap.servers": "a:1", "sasl.mechanism": "OAUTHBEARER", "oauth_cb": "x.y"})

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[3]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def test_generated_pages_are_current():
+def test_generated_pages_are_current() -> None:
     """The reference pages say what the code says."""
     done = subprocess.run([sys.executable, ROOT / "docs" / "generate.py", "--check"], capture_output=True, text=True)
 
@@ -34,7 +34,7 @@ def test_generated_pages_are_current():
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: str(p.relative_to(ROOT)))
-def test_make_commands_exist(path: Path):
+def test_make_commands_exist(path: Path) -> None:
     """Every `make` command that a document names is a target of the Makefile."""
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     named = set(
@@ -50,7 +50,7 @@ def cli_verbs() -> dict[str, argparse.ArgumentParser]:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: str(p.relative_to(ROOT)))
-def test_commands_of_the_command_line_exist(path: Path):
+def test_commands_of_the_command_line_exist(path: Path) -> None:
     """Every `kafka-migration` command that a document names has a verb that exists."""
     named = re.findall(r"(?:`|^)(?:kafka-migration|python -m kafka_migration) ([a-z-]+)", path.read_text(), re.M)
 
@@ -70,7 +70,7 @@ def shown_commands(program: str) -> list[list[str]]:
     return found
 
 
-def test_shown_commands_can_be_called():
+def test_shown_commands_can_be_called() -> None:
     """Each command of Airflow's and of ours that a page shows is understood by the program itself."""
     from airflow.cli import cli_parser
 
@@ -80,7 +80,7 @@ def test_shown_commands_can_be_called():
         parser().parse_args(words)
 
 
-def test_every_verb_and_option_is_documented():
+def test_every_verb_and_option_is_documented() -> None:
     """The page of the command line has each verb with all of its options."""
     page = (ROOT / "docs" / "reference" / "cli.md").read_text()
     sections = {section.split("`")[1]: section for section in page.split("\n## ")[1:] if section.startswith("`")}
@@ -98,7 +98,7 @@ def examples(language: str) -> list[str]:
     return blocks(INSTALLATION, language)
 
 
-def test_every_setting_is_documented():
+def test_every_setting_is_documented() -> None:
     """The installation page has a row for each setting of the section, with its environment variable."""
     code = (ROOT / "plugins" / "kafka_migration" / "airflow_adapters" / "settings.py").read_text()
     rows = re.findall(r"^\| `(\w+)` \| `AIRFLOW__KAFKA_MIGRATION__(\w+)`", INSTALLATION, re.MULTILINE)
@@ -106,7 +106,7 @@ def test_every_setting_is_documented():
     assert [(name, name.upper()) for name in re.findall(r'conf\.get\(SECTION, "(\w+)"', code)] == rows
 
 
-def test_the_connections_of_the_installation_page_are_accepted():
+def test_the_connections_of_the_installation_page_are_accepted() -> None:
     """Each example is whole JSON, and one of a Kafka connection translates for MirrorMaker and Spark."""
     connections = [json.loads(text) for text in examples("json")]
 
@@ -116,7 +116,7 @@ def test_the_connections_of_the_installation_page_are_accepted():
     assert {"kafka", "ssh", "spark"} == {connection["conn_type"] for connection in connections}
 
 
-def test_the_migration_file_of_the_installation_page_is_valid():
+def test_the_migration_file_of_the_installation_page_is_valid() -> None:
     """The smallest migration file that is shown can be read."""
     (text,) = examples("yaml")
 
@@ -124,14 +124,14 @@ def test_the_migration_file_of_the_installation_page_is_valid():
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: str(p.relative_to(ROOT)))
-def test_relative_links_lead_somewhere(path: Path):
+def test_relative_links_lead_somewhere(path: Path) -> None:
     """Every relative link of a document names a file of the repository."""
     links = re.findall(r"\]\((?!https?://|#)([^)#]+)", path.read_text())
 
     assert [] == [link for link in links if not (path.parent / link).exists()]
 
 
-def test_pages_that_code_prints_exist():
+def test_pages_that_code_prints_exist() -> None:
     """Each page of docs/ that a text of the product names by its path is there."""
     named = {
         name
@@ -151,14 +151,14 @@ def _texts(tree: ast.Module) -> list[str]:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: str(p.relative_to(ROOT)))
-def test_named_tests_exist(path: Path):
+def test_named_tests_exist(path: Path) -> None:
     """Every test that a document names by its file is in that file."""
     named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", path.read_text())
 
     assert [] == [test for test in named if f"def {test[1]}(" not in (ROOT / test[0]).read_text()]
 
 
-def test_every_code_is_used():
+def test_every_code_is_used() -> None:
     """A code that nothing raises is not documented as if it could happen."""
     sources = "\n".join(
         p.read_text()
@@ -172,7 +172,7 @@ def test_every_code_is_used():
 BASES = {"PatientTrigger", "MigrationOperator", "MigrationSensor", "SparkJobOperator", "TranslatingOperator"}
 
 
-def test_every_operator_is_documented():
+def test_every_operator_is_documented() -> None:
     """Each operator, sensor and trigger has its section in the operators' page."""
     page = (ROOT / "docs" / "reference" / "operators.md").read_text()
     folder = ROOT / "plugins" / "kafka_migration" / "orchestration"
@@ -189,7 +189,7 @@ def test_every_operator_is_documented():
 
 
 @pytest.mark.parametrize("name", ["nightly-sync", "cutover"])
-def test_sections_of_the_how_to_pages_can_be_read(name: str, migration_text: str):
+def test_sections_of_the_how_to_pages_can_be_read(name: str, migration_text: str) -> None:
     """The section that the page shows is valid in a migration file."""
     (example,) = blocks((ROOT / "docs" / "howto" / f"{name}.md").read_text(), "yaml")
     section = example.partition(":")[0]
@@ -198,7 +198,7 @@ def test_sections_of_the_how_to_pages_can_be_read(name: str, migration_text: str
     assert load_migration(kept + example, where=f"docs/howto/{name}.md").topics
 
 
-def test_alerts_of_the_documentation_can_be_read(migration_text: str):
+def test_alerts_of_the_documentation_can_be_read(migration_text: str) -> None:
     """The example of the section `alerts` is valid, and the tables name every kind and every metric."""
     page = (ROOT / "docs" / "alerts.md").read_text()
     (example,) = blocks(page, "yaml")

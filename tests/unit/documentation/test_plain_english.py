@@ -37,7 +37,7 @@ def retired(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if RETIRED.search(line) and not NAMES.search(line)]
 
 
-def test_texts_use_no_retired_word():
+def test_texts_use_no_retired_word() -> None:
     """Product, tools and documentation say it in the plain terms of `docs/glossary.md`."""
     found = {str(path.relative_to(ROOT)): lines for path in texts() if (lines := retired(path.read_text()))}
 
@@ -47,12 +47,12 @@ def test_texts_use_no_retired_word():
 @pytest.mark.parametrize(
     "line", ["Nobody answered.", "It begins anew.", "The user is told of it.", "Find out whoever it was.", "Mend it."]
 )
-def test_retired_word_is_found(line: str):
+def test_retired_word_is_found(line: str) -> None:
     """A retired word is found wherever it stands in a line, in any case."""
     assert [line] == retired(line)
 
 
 @pytest.mark.parametrize("line", ["recommended", "An amendment.", 'LOGIN_USER = "somebody"'])
-def test_other_words_are_left_alone(line: str):
+def test_other_words_are_left_alone(line: str) -> None:
     """Words that only contain a retired one, and names, are no finding."""
     assert [] == retired(line)

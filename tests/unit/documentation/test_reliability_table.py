@@ -15,7 +15,7 @@ pytestmark = pytest.mark.unit
 LIVE = Path(__file__).parents[2] / "live"
 
 
-def test_every_scenario_is_a_row_and_every_row_a_scenario():
+def test_every_scenario_is_a_row_and_every_row_a_scenario() -> None:
     """The page neither leaves a scenario out nor claims one that no test tries."""
     texts = [path.read_text() for path in LIVE.glob("test_reliability_*.py")]
     tests = [name for text in texts for name in re.findall(r"^def (test_\w+)\(scenario: ", text, re.M)]
@@ -23,7 +23,7 @@ def test_every_scenario_is_a_row_and_every_row_a_scenario():
     assert sorted(SCENARIOS) == sorted(tests)
 
 
-def test_what_is_kept_is_what_is_expected():
+def test_what_is_kept_is_what_is_expected() -> None:
     """Each kept measure is of a row that is still there, with the outcome and the codes of that row."""
     measured = {test: (each.outcome, each.codes) for test, each in kept().items()}
 
@@ -31,7 +31,7 @@ def test_what_is_kept_is_what_is_expected():
     assert {row.outcome for row in SCENARIOS.values()} <= set(OUTCOMES)
 
 
-def test_journal_tells_from_when_to_when_each_jvm_lived():
+def test_journal_tells_from_when_to_when_each_jvm_lived() -> None:
     """A life ends at the first line that says so, and one without such a line has no known end."""
     journal = [
         "1 10.5 start 1 - starting",

@@ -16,7 +16,7 @@ CONFIG = (ROOT / "mkdocs.yml").read_text()
 MERMAID = DOCS / "assets" / "mermaid" / "mermaid.min.js"
 
 
-def test_every_page_is_in_the_navigation():
+def test_every_page_is_in_the_navigation() -> None:
     """The navigation names each page of docs/ once, and no page that does not exist."""
     named = re.findall(r"^ +- (?:.*: )?(\S+\.md)$", CONFIG.partition("\nnav:\n")[2], re.MULTILINE)
     pages = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")}
@@ -25,7 +25,7 @@ def test_every_page_is_in_the_navigation():
     assert len(named) == len(set(named))
 
 
-def test_mermaid_is_the_file_that_was_taken():
+def test_mermaid_is_the_file_that_was_taken() -> None:
     """The script for diagrams has the recorded checksum, and its licence next to it."""
     digest, name = Path(f"{MERMAID}.sha256").read_text().split()
 
@@ -34,7 +34,7 @@ def test_mermaid_is_the_file_that_was_taken():
     assert "MIT License" in (MERMAID.parent / "LICENSE").read_text()
 
 
-def test_nothing_comes_from_other_servers():
+def test_nothing_comes_from_other_servers() -> None:
     """The site's configuration uses no fonts, scripts or styles of other servers."""
     assert "font: false" in CONFIG
     assert "assets/mermaid/mermaid.min.js" in CONFIG

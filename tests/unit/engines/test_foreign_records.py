@@ -95,7 +95,7 @@ DEEP = b"[" * 30_000 + b"]" * 30_000
 @example(KEYS[3], b'{"properties":{"task.assigned.partitions":"orders"}}')
 @example(KEYS[3], b'{"properties":{"task.assigned.partitions":7}}')
 @given(st.sampled_from(KEYS) | TEXTS, TEXTS | st.none())
-def test_no_record_breaks_the_reading(key: bytes, value: bytes | None):
+def test_no_record_breaks_the_reading(key: bytes, value: bytes | None) -> None:
     """Whatever a record holds, each decoder goes on after it, and finds what MirrorMaker wrote beside it."""
     good = (POSITION_KEY.replace(b'partition":1', b'partition":7'), b'{"offset":41}')
 
@@ -105,7 +105,7 @@ def test_no_record_breaks_the_reading(key: bytes, value: bytes | None):
 
 
 @pytest.mark.parametrize("offset", ["-5", '"7"', "true", "9223372036854775808", "1.0", "[]", "null"])
-def test_position_that_kafka_cannot_have_is_none(offset: str):
+def test_position_that_kafka_cannot_have_is_none(offset: str) -> None:
     """A stored offset of another type, or out of Kafka's range, is no position, and its key is reported."""
     reported: list[bytes | None] = []
     row = (POSITION_KEY, f'{{"offset":{offset}}}'.encode())
@@ -114,7 +114,7 @@ def test_position_that_kafka_cannot_have_is_none(offset: str):
     assert [POSITION_KEY] == reported
 
 
-def test_foreign_record_is_warned_of_once(migration: Migration, caplog: pytest.LogCaptureFixture):
+def test_foreign_record_is_warned_of_once(migration: Migration, caplog: pytest.LogCaptureFixture) -> None:
     """The topic and the key of a foreign record are in one warning, however often the topic is read."""
     engine = MirrorMaker2(migration, FakeCluster(), target := FakeCluster())
     topics = InternalTopics.of("shop", 1)
@@ -139,7 +139,7 @@ def test_foreign_record_is_warned_of_once(migration: Migration, caplog: pytest.L
     assert "status-task-MirrorSourceConnector-1" in told[1]
 
 
-def test_many_foreign_records_are_a_few_lines(migration: Migration, caplog: pytest.LogCaptureFixture):
+def test_many_foreign_records_are_a_few_lines(migration: Migration, caplog: pytest.LogCaptureFixture) -> None:
     """A topic full of foreign records does not fill the log; keys are cut."""
     engine = MirrorMaker2(migration, FakeCluster(), target := FakeCluster())
     topic = InternalTopics.of("shop", 0).offsets

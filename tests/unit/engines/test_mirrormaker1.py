@@ -44,12 +44,12 @@ def launch(engine: MirrorMaker1, source: dict[str, str] = PLAIN, **properties: s
 
 
 @pytest.mark.parametrize("file", ["consumer.properties", "producer.properties"])
-def test_rendered_properties_are_the_safe_profile(engine: MirrorMaker1, file: str):
+def test_rendered_properties_are_the_safe_profile(engine: MirrorMaker1, file: str) -> None:
     """The rendered files are, line by line, those that were tried."""
     assert (GOLDEN / file).read_text() == launch(engine).files[file]
 
 
-def test_command_line_is_private_and_names_every_flag_in_full(engine: MirrorMaker1):
+def test_command_line_is_private_and_names_every_flag_in_full(engine: MirrorMaker1) -> None:
     """The topics are an argument, so the host must not show arguments; nothing is left to defaults of the tool."""
     launched = launch(engine)
 
@@ -64,7 +64,7 @@ def test_command_line_is_private_and_names_every_flag_in_full(engine: MirrorMake
 
 
 @pytest.mark.parametrize("topic", ["a.b", "a-b", "a_b", "A9", "a.b.c"])
-def test_expression_matches_the_topic_and_nothing_like_it(topic: str):
+def test_expression_matches_the_topic_and_nothing_like_it(topic: str) -> None:
     """A dot is a dot, a name is whole, and what the tool does to the text before compiling it changes nothing."""
     expression = exact_names((topic, "other"))
     strange = {topic.replace(".", "x"), f"{topic}x", f"x{topic}", f"{topic}|other", f"{topic},other", ""} - {topic}
@@ -74,7 +74,7 @@ def test_expression_matches_the_topic_and_nothing_like_it(topic: str):
     assert not [name for name in strange if re.search(expression, name)]
 
 
-def test_secrets_travel_as_files_and_are_referred_to(engine: MirrorMaker1):
+def test_secrets_travel_as_files_and_are_referred_to(engine: MirrorMaker1) -> None:
     """A login is a file of its own; the client resolves the reference by the one provider that is allowed."""
     launched = launch(engine, LOGIN)
     consumer = launched.files["consumer.properties"]
@@ -86,7 +86,7 @@ def test_secrets_travel_as_files_and_are_referred_to(engine: MirrorMaker1):
     assert not any("canary" in text for text in (consumer, *launched.java_options, *launched.arguments))
 
 
-def test_tuning_is_added_to_the_client_that_it_names(engine: MirrorMaker1):
+def test_tuning_is_added_to_the_client_that_it_names(engine: MirrorMaker1) -> None:
     """`consumer.…` goes to the reader, `producer.…` to the writer, without the prefix."""
     files = launch(engine, **{"consumer.fetch.min.bytes": "9", "producer.linger.ms": "7"}).files
 
@@ -105,7 +105,9 @@ def test_tuning_is_added_to_the_client_that_it_names(engine: MirrorMaker1):
         ({"producer.batch.size": "many"}, "2048"),
     ],
 )
-def test_batches_that_a_topic_refuses_are_refused(engine: MirrorMaker1, properties: dict[str, str], largest: str):
+def test_batches_that_a_topic_refuses_are_refused(
+    engine: MirrorMaker1, properties: dict[str, str], largest: str
+) -> None:
     """A batch larger than a topic takes is split for ever; compressed, it may grow to ten times its size."""
     with pytest.raises(Refused) as raised:
         launch(engine, **properties)
@@ -115,12 +117,12 @@ def test_batches_that_a_topic_refuses_are_refused(engine: MirrorMaker1, properti
     assert f"at most {largest} bytes" in finding.expected
 
 
-def test_batches_within_the_limit_are_taken(engine: MirrorMaker1):
+def test_batches_within_the_limit_are_taken(engine: MirrorMaker1) -> None:
     """The largest batch that every topic takes is fine."""
     assert "batch.size = 2048\n" in launch(engine, **{"producer.batch.size": "2048"}).files["producer.properties"]
 
 
-def test_positions_are_the_commits_of_its_group(engine: MirrorMaker1):
+def test_positions_are_the_commits_of_its_group(engine: MirrorMaker1) -> None:
     """A commit is the next record to copy; topics that the migration does not name, and other groups, do not count."""
     source = engine.source
     assert isinstance(source, FakeCluster)
@@ -131,7 +133,7 @@ def test_positions_are_the_commits_of_its_group(engine: MirrorMaker1):
     assert {ORDERS: 42} == engine.stored_positions(("orders", "audit"))
 
 
-def test_assignment_is_known_while_the_group_is_stable(engine: MirrorMaker1, monkeypatch: pytest.MonkeyPatch):
+def test_assignment_is_known_while_the_group_is_stable(engine: MirrorMaker1, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without members, or while they share out anew, nobody knows who copies what; nothing ever counts as failed."""
     source = engine.source
     assert isinstance(source, FakeCluster)
@@ -146,7 +148,7 @@ def test_assignment_is_known_while_the_group_is_stable(engine: MirrorMaker1, mon
     assert engine.health(1).assigned is None
 
 
-def test_rewind_sets_its_group_back_once_nobody_is_in_it(engine: MirrorMaker1):
+def test_rewind_sets_its_group_back_once_nobody_is_in_it(engine: MirrorMaker1) -> None:
     """A killed process counts as alive until its session is over."""
     source = engine.source
     assert isinstance(source, FakeCluster)
@@ -162,7 +164,7 @@ def test_rewind_sets_its_group_back_once_nobody_is_in_it(engine: MirrorMaker1):
     assert {ORDERS: 5} == engine.stored_positions(("orders",))
 
 
-def test_end_is_told_by_the_log(engine: MirrorMaker1):
+def test_end_is_told_by_the_log(engine: MirrorMaker1) -> None:
     """It logs a successful shutdown after a failure too; then, and without that line, it was not graceful."""
     stopped = "[2026] INFO Kafka mirror maker shutdown successfully (kafka.tools.MirrorMaker$)\n"
     failed = "[2026] ERROR [mirrormaker-thread-0] Mirror maker thread exited abnormally, stopping the whole\n"
@@ -172,13 +174,13 @@ def test_end_is_told_by_the_log(engine: MirrorMaker1):
     assert [True, False, False, False] == [engine.is_graceful(log) for log in logs]
 
 
-def test_split_batches_make_its_position_worthless(engine: MirrorMaker1):
+def test_split_batches_make_its_position_worthless(engine: MirrorMaker1) -> None:
     """It commits records of a split batch that never arrived."""
     assert engine.distrusts_position("WARN … topic-partition a-0, splitting and retrying (3 attempts left)")
     assert not engine.distrusts_position("INFO fine")
 
 
-def test_it_keeps_neither_partitions_nor_topics_of_its_own(engine: MirrorMaker1):
+def test_it_keeps_neither_partitions_nor_topics_of_its_own(engine: MirrorMaker1) -> None:
     """There is nothing of earlier generations to delete; forgetting its positions is deleting its group."""
     assert not engine.migration.keeps_partitions
     assert () == engine.stale_topics(3, ["mm2-configs.shop-source.g2.internal"])

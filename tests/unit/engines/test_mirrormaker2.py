@@ -38,17 +38,17 @@ def engine(migration: Migration) -> MirrorMaker2:
     return MirrorMaker2(migration, FakeCluster("old"), FakeCluster("new"))
 
 
-def test_rendered_properties_are_the_safe_profile(migration: Migration):
+def test_rendered_properties_are_the_safe_profile(migration: Migration) -> None:
     """The rendered file is, line by line, the one that was tried."""
     assert (GOLDEN / "mm2.properties").read_text() == launch(migration).files["mm2.properties"]
 
 
-def test_target_worker_only(migration: Migration):
+def test_target_worker_only(migration: Migration) -> None:
     """`--clusters` names the target alone, so that nothing is ever written to the source."""
     assert ("--clusters", "shop-target") == launch(migration).arguments[1:]
 
 
-def test_request_never_exceeds_the_smallest_topic_limit(migration: Migration):
+def test_request_never_exceeds_the_smallest_topic_limit(migration: Migration) -> None:
     """A producer that may send more than a topic takes would split and retry for ever."""
     text = launch(migration).files["mm2.properties"]
 
@@ -56,7 +56,7 @@ def test_request_never_exceeds_the_smallest_topic_limit(migration: Migration):
     assert "shop-target.producer.batch.size = 2048\n" in text
 
 
-def test_secrets_travel_as_files_and_are_referred_to(migration: Migration):
+def test_secrets_travel_as_files_and_are_referred_to(migration: Migration) -> None:
     """A login is a file of its own; the properties, which MirrorMaker stores in a topic, only refer to it."""
     launched = launch(migration, LOGIN)
     properties = launched.files["mm2.properties"]
@@ -68,12 +68,12 @@ def test_secrets_travel_as_files_and_are_referred_to(migration: Migration):
     assert not any("canary" in option for option in (*launched.java_options, *launched.arguments))
 
 
-def test_without_secrets_no_provider_is_allowed(migration: Migration):
+def test_without_secrets_no_provider_is_allowed(migration: Migration) -> None:
     """With nothing to look up, no configuration may read a file."""
     assert "-Dorg.apache.kafka.automatic.config.providers=none" in launch(migration).java_options
 
 
-def test_topic_names_are_exact(migration: Migration):
+def test_topic_names_are_exact(migration: Migration) -> None:
     """A dot in a topic's name is a dot, not any character."""
     dotted = replace(migration, topics=("a.b", "c"))
 
@@ -92,14 +92,14 @@ def with_mirror(migration: Migration, **settings: object) -> Migration:
         (TopicNames("custom", "com.example.Policy", "copy.{topic}"), "com.example.Policy"),
     ],
 )
-def test_replication_policy_follows_the_topic_names(migration: Migration, names: TopicNames, policy: str):
+def test_replication_policy_follows_the_topic_names(migration: Migration, names: TopicNames, policy: str) -> None:
     """Names are kept, prefixed, or made by the user's own class."""
     text = launch(with_mirror(migration, topic_names=names)).files["mm2.properties"]
 
     assert f"replication.policy.class = {policy}\n" in text
 
 
-def test_exactly_once_is_set_where_it_is_read(migration: Migration):
+def test_exactly_once_is_set_where_it_is_read(migration: Migration) -> None:
     """The worker's keys belong to the target; the port that comes with it is open to this host alone."""
     added = set(launch(with_mirror(migration, exactly_once=True)).files["mm2.properties"].splitlines())
 
@@ -111,7 +111,7 @@ def test_exactly_once_is_set_where_it_is_read(migration: Migration):
     } == added - set(launch(migration).files["mm2.properties"].splitlines())
 
 
-def test_tuning_is_added_to_the_client_of_its_cluster(migration: Migration):
+def test_tuning_is_added_to_the_client_of_its_cluster(migration: Migration) -> None:
     """The reader is the source's consumer, the writer the target's producer."""
     properties = {"consumer.fetch.min.bytes": "9", "producer.linger.ms": "7", "producer.batch.size": "99"}
     text = launch(with_mirror(migration, properties=properties)).files["mm2.properties"]
@@ -121,7 +121,7 @@ def test_tuning_is_added_to_the_client_of_its_cluster(migration: Migration):
     assert "shop-target.producer.batch.size = 99\n" in text
 
 
-def test_split_batches_are_an_alarm_and_positions_are_trusted(migration: Migration):
+def test_split_batches_are_an_alarm_and_positions_are_trusted(migration: Migration) -> None:
     """It splits for ever, so somebody must look; but it stores only what was acknowledged, so nothing is set back."""
     line = "WARN … splitting and retrying (3 attempts left)"
 
@@ -136,7 +136,7 @@ def configuration(key: str, stored: dict[str, str]) -> tuple[bytes, bytes]:
     return key.encode(), json.dumps({"properties": {**sizes, **stored}}).encode()
 
 
-def test_stored_configuration_has_the_names_of_a_connector(migration: Migration):
+def test_stored_configuration_has_the_names_of_a_connector(migration: Migration) -> None:
     """Flow, clients and worker settings are stored under other names; logins and addresses are left out."""
     tuned = with_mirror(migration, properties={"consumer.fetch.min.bytes": "9"}, exactly_once=True)
     stored = stored_configuration(tuned, 3)
@@ -155,7 +155,7 @@ def test_stored_configuration_has_the_names_of_a_connector(migration: Migration)
     assert not [key for key in stored if "->" in key or "bootstrap" in key or "sasl" in key]
 
 
-def test_differences_name_the_key_and_both_values(migration: Migration):
+def test_differences_name_the_key_and_both_values(migration: Migration) -> None:
     """Connector and tasks are compared with what was rendered; what this package did not set is not looked at."""
     expected = stored_configuration(migration, 3)
     changed = {**expected, "topics": "orders", "source.cluster.sasl.jaas.config": "canary"}
@@ -173,7 +173,7 @@ def test_differences_name_the_key_and_both_values(migration: Migration):
     ) == differences(rows, expected)
 
 
-def test_limits_of_the_producer_are_kept(migration: Migration):
+def test_limits_of_the_producer_are_kept(migration: Migration) -> None:
     """A batch must fit into a request; sizes that are missing are no limits."""
     expected = stored_configuration(migration, 3)
     rows = [
@@ -184,7 +184,7 @@ def test_limits_of_the_producer_are_kept(migration: Migration):
     assert [True, True] == ["target.producer.batch.size" in found for found in differences(rows, expected)]
 
 
-def test_what_is_not_stored_yet_does_not_differ(migration: Migration):
+def test_what_is_not_stored_yet_does_not_differ(migration: Migration) -> None:
     """Before the connector is there, and when all is as rendered, there is nothing to say."""
     expected = stored_configuration(migration, 3)
 
@@ -192,7 +192,7 @@ def test_what_is_not_stored_yet_does_not_differ(migration: Migration):
     assert () == differences([configuration("connector-MirrorSourceConnector", expected)], expected)
 
 
-def test_stored_positions_are_last_copied_plus_one():
+def test_stored_positions_are_last_copied_plus_one() -> None:
     """Only rows of the source connector, this source and the migration's topics count; reset rows do not."""
     rows = [
         (b'["MirrorSourceConnector",{"cluster":"shop-source","partition":1,"topic":"orders"}]', b'{"offset":41}'),
@@ -207,7 +207,7 @@ def test_stored_positions_are_last_copied_plus_one():
     assert {TopicPartition("orders", 1): 42} == stored_positions(rows, "shop-source", ("orders", "audit"))
 
 
-def test_failed_tasks_are_named_with_their_causes():
+def test_failed_tasks_are_named_with_their_causes() -> None:
     """Connectors and tasks in state FAILED are named, with the first line and the last cause of the trace."""
     trace = "ConnectException: Unrecoverable\\n\\tat x\\nCaused by: A\\n\\tat y\\nCaused by: RecordTooLarge"
     rows = [
@@ -221,7 +221,7 @@ def test_failed_tasks_are_named_with_their_causes():
     assert ["ConnectException: Unrecoverable … Caused by: RecordTooLarge"] == [t.causes for t in failed_tasks(rows)]
 
 
-def test_assigned_partitions_are_those_of_all_tasks():
+def test_assigned_partitions_are_those_of_all_tasks() -> None:
     """Every copy task names its partitions; a topic's name may hold dashes, and before any task nothing is known."""
     rows = [
         (b"connector-MirrorSourceConnector", b'{"properties":{"topics":"a"}}'),
@@ -236,13 +236,13 @@ def test_assigned_partitions_are_those_of_all_tasks():
     assert assigned_partitions(rows[:1]) is None
 
 
-def test_graceful_is_told_by_the_last_log_line(migration: Migration):
+def test_graceful_is_told_by_the_last_log_line(migration: Migration) -> None:
     """Exit code 143 follows both ends; only the orderly one logs its end."""
     assert engine(migration).is_graceful("a\n[2026] INFO Kafka MirrorMaker stopped. (o.a.k)\n")
     assert not engine(migration).is_graceful("a\n[2026] INFO Kafka MirrorMaker stopping (o.a.k)\n")
 
 
-def test_stale_topics_are_those_of_earlier_generations():
+def test_stale_topics_are_those_of_earlier_generations() -> None:
     """Configuration and status topics of earlier generations go; the offsets topic and strangers stay."""
     topics = [
         "mm2-configs.shop-source.g2.internal",
@@ -266,6 +266,6 @@ def test_stale_topics_are_those_of_earlier_generations():
         ("é€𝄞", "k = \\u00e9\\u20ac\\ud834\\udd1e\n"),
     ],
 )
-def test_property_values_survive(value: str, line: str):
+def test_property_values_survive(value: str, line: str) -> None:
     """Every value is written so that Java reads back what it was."""
     assert line == render_properties({"k": value})

@@ -46,7 +46,7 @@ def keys_unsupported_by(engine: MirrorEngine, version: str) -> set[str]:
 
 
 @pytest.mark.parametrize("exactly_once", [False, True])
-def test_every_key_rendered_for_mirrormaker_2_is_in_the_table(migration: Migration, exactly_once: bool):
+def test_every_key_rendered_for_mirrormaker_2_is_in_the_table(migration: Migration, exactly_once: bool) -> None:
     """A key that nobody looked up could be ignored by the MirrorMaker on the host."""
     launched = an_engine(migration, exactly_once=exactly_once).launch(1, LaunchFacts(EVERY_LOGIN, EVERY_LOGIN, 2048))
     named = {re.sub(r"shop-(source|target)", r"\1", key) for key in properties_of(launched, "mm2.properties")}
@@ -56,7 +56,7 @@ def test_every_key_rendered_for_mirrormaker_2_is_in_the_table(migration: Migrati
     assert exactly_once == ("listeners" in named)
 
 
-def test_every_key_rendered_for_mirrormaker_1_is_in_the_table(migration: Migration):
+def test_every_key_rendered_for_mirrormaker_1_is_in_the_table(migration: Migration) -> None:
     """So it is with both of its files and its flags."""
     launched = an_engine(migration, engine="mirrormaker1").launch(1, LaunchFacts(EVERY_LOGIN, EVERY_LOGIN, 2048))
     rendered = {key for side in ("consumer", "producer") for key in properties_of(launched, f"{side}.properties")}
@@ -66,7 +66,7 @@ def test_every_key_rendered_for_mirrormaker_1_is_in_the_table(migration: Migrati
 
 @pytest.mark.parametrize("engine", ["mirrormaker1", "mirrormaker2"])
 @pytest.mark.parametrize("version", ["3.9.1", "3.8.1", "3.9.0.7.3.1.0-197"])
-def test_recommended_versions_honour_everything(migration: Migration, engine: str, version: str):
+def test_recommended_versions_honour_everything(migration: Migration, engine: str, version: str) -> None:
     """Kafka 3.8.1 to 3.9 honours what is rendered; what a vendor adds to the number says nothing."""
     assert [] == list(an_engine(migration, engine=engine).setting_findings(version))
 
@@ -84,12 +84,14 @@ def test_recommended_versions_honour_everything(migration: Migration, engine: st
         ("2.0.0", {"engine": "mirrormaker1"}, {"delivery.timeout.ms", "config.providers"}),
     ],
 )
-def test_each_ignored_key_is_named(migration: Migration, version: str, settings: dict[str, object], some: set[str]):
+def test_each_ignored_key_is_named(
+    migration: Migration, version: str, settings: dict[str, object], some: set[str]
+) -> None:
     """One finding per key, with the version that is there and the ones that would do."""
     assert some <= keys_unsupported_by(an_engine(migration, **settings), version)
 
 
-def test_key_of_an_option_that_is_off_does_not_matter(migration: Migration):
+def test_key_of_an_option_that_is_off_does_not_matter(migration: Migration) -> None:
     """Without exactly-once an old MirrorMaker is not blamed for it, nor with prefixed names for the identity policy."""
     prefixed = keys_unsupported_by(an_engine(migration, topic_names=TopicNames("prefixed")), "2.7.0")
 
@@ -98,7 +100,7 @@ def test_key_of_an_option_that_is_off_does_not_matter(migration: Migration):
 
 
 @pytest.mark.parametrize("version", ["", "trunk"])
-def test_unknown_version_is_a_finding(migration: Migration, version: str):
+def test_unknown_version_is_a_finding(migration: Migration, version: str) -> None:
     """Nobody can tell what an unknown MirrorMaker ignores."""
     (finding,) = an_engine(migration).setting_findings(version)
 
@@ -109,21 +111,21 @@ def test_unknown_version_is_a_finding(migration: Migration, version: str):
     ("version", "is_safe"),
     [("3.8.1", False), ("3.9.0", False), ("3.9.0.7.3.1.0-197", False), ("3.9.1", True), ("3.9.2", True), ("", True)],
 )
-def test_login_needs_a_kafka_that_keeps_it(migration: Migration, version: str, is_safe: bool):
+def test_login_needs_a_kafka_that_keeps_it(migration: Migration, version: str, is_safe: bool) -> None:
     """A Kafka with known holes gets no login; an unknown version is refused for that already."""
     found = [finding.code for finding in login_findings(migration, version)]
 
     assert ([] if is_safe else [Code.MIRROR_KAFKA_TOO_OLD]) == found
 
 
-def test_kafka_4_has_no_mirrormaker_1(migration: Migration):
+def test_kafka_4_has_no_mirrormaker_1(migration: Migration) -> None:
     """That is one finding, not one per key."""
     (finding,) = an_engine(migration, engine="mirrormaker1").setting_findings("4.0.0")
 
     assert Code.MM1_REMOVED is finding.code
 
 
-def test_every_version_in_the_tables_is_one():
+def test_every_version_in_the_tables_is_one() -> None:
     """A version that cannot be read would let everything pass."""
     tables = (*MIRRORMAKER1_KEYS.values(), *MIRRORMAKER2_KEYS.values())
     texts = {text for row in tables for text in (row.first, row.removed) if text} | set(TUNING_KEYS.values())
@@ -142,7 +144,7 @@ def test_every_version_in_the_tables_is_one():
 )
 def test_topic_that_mirrormaker_2_would_leave_out_is_named(
     migration: Migration, topic: str, names: TopicNames, part: str
-):
+) -> None:
     """Names that mean something to MirrorMaker 2 itself are refused, because it says nothing about them."""
     strange = replace(migration, topics=("orders", topic))
 
@@ -161,6 +163,8 @@ def test_topic_that_mirrormaker_2_would_leave_out_is_named(
         ("orders.replica", {"engine": "mirrormaker1"}),
     ],
 )
-def test_topic_that_is_copied_after_all_is_not_named(migration: Migration, topic: str, settings: dict[str, object]):
+def test_topic_that_is_copied_after_all_is_not_named(
+    migration: Migration, topic: str, settings: dict[str, object]
+) -> None:
     """Each rule belongs to one way of naming topics, and none to MirrorMaker 1."""
     assert [] == list(an_engine(replace(migration, topics=(topic,)), **settings).setting_findings("3.9.1"))

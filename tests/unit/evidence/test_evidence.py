@@ -39,7 +39,7 @@ def evidence(root: Path, attempt: int = 1) -> RunEvidence:
     return RunEvidence(root, "shop", RunIdentity("dag", RUN, attempt))
 
 
-def test_documents_are_appended(tmp_path: Path):
+def test_documents_are_appended(tmp_path: Path) -> None:
     """A second document of a kind is a second file; the newest is read."""
     store = evidence(tmp_path)
 
@@ -50,7 +50,7 @@ def test_documents_are_appended(tmp_path: Path):
     assert {"n": 1} == json.loads(Path(first).read_text())
 
 
-def test_later_attempt_reads_what_the_earlier_one_wrote(tmp_path: Path):
+def test_later_attempt_reads_what_the_earlier_one_wrote(tmp_path: Path) -> None:
     """After a clear the tasks that did not run again are read from the attempt before."""
     first = evidence(tmp_path)
     first.freeze_migration("text")
@@ -63,7 +63,7 @@ def test_later_attempt_reads_what_the_earlier_one_wrote(tmp_path: Path):
     assert [] == second.of_attempt(Kind.PLAN)
 
 
-def test_documents_of_all_attempts_are_read_in_order(tmp_path: Path):
+def test_documents_of_all_attempts_are_read_in_order(tmp_path: Path) -> None:
     """What a run did in any attempt so far is there, oldest first."""
     for attempt, values in ((1, "ab"), (2, "c"), (3, "d")):
         for value in values:
@@ -74,14 +74,14 @@ def test_documents_of_all_attempts_are_read_in_order(tmp_path: Path):
     assert ["a", "b", "c"] == [document["value"] for document in documents]
 
 
-def test_earlier_attempt_does_not_see_the_later(tmp_path: Path):
+def test_earlier_attempt_does_not_see_the_later(tmp_path: Path) -> None:
     """An attempt never reads forward."""
     evidence(tmp_path, attempt=2).write(Kind.PLAN, {"n": 2})
 
     assert evidence(tmp_path).newest(Kind.PLAN) is None
 
 
-def test_missing_document_is_refused_with_the_step_that_writes_it(tmp_path: Path):
+def test_missing_document_is_refused_with_the_step_that_writes_it(tmp_path: Path) -> None:
     """A task that needs what was never written says which step to clear."""
     with pytest.raises(Refused, match=r"EVIDENCE_MISSING.*step plan"):
         evidence(tmp_path).require(Kind.PLAN)
@@ -89,7 +89,7 @@ def test_missing_document_is_refused_with_the_step_that_writes_it(tmp_path: Path
         evidence(tmp_path).frozen_migration()
 
 
-def test_half_written_document_is_never_seen(tmp_path: Path):
+def test_half_written_document_is_never_seen(tmp_path: Path) -> None:
     """What lies beside a document while it is written has no document's name."""
     write_whole(tmp_path / "a" / "run.json", "{}")
 
@@ -98,12 +98,12 @@ def test_half_written_document_is_never_seen(tmp_path: Path):
 
 
 @pytest.mark.parametrize("kind", list(Kind))
-def test_document_names_round_trip(kind: Kind):
+def test_document_names_round_trip(kind: Kind) -> None:
     """Kind and number come back from a document's name."""
     assert (kind, 12) == parse_document_name(document_name(kind, 12))
 
 
-def test_kinds_keep_their_numbers():
+def test_kinds_keep_their_numbers() -> None:
     """Documents that an earlier version wrote are found by name: no kind that it knew has another number since."""
     known = [
         "01-preflight-1.json",
@@ -133,7 +133,7 @@ def test_kinds_keep_their_numbers():
 @pytest.mark.parametrize(
     "run_id", ["manual__2026/../x:1", "..", ".", "../../etc", "a" * 250, ".hidden", "-", "ünïcode", "", "ledger"]
 )
-def test_run_folder_is_safe_in_any_store(run_id: str):
+def test_run_folder_is_safe_in_any_store(run_id: str) -> None:
     """A run id becomes one folder's name, without separators and colons, which leads nowhere else and is not hidden."""
     name = run_folder_name(RunIdentity("kafka_migration__shop", run_id, 1))
 
@@ -142,7 +142,7 @@ def test_run_folder_is_safe_in_any_store(run_id: str):
     assert name not in {"ledger", "stop-requests"}
 
 
-def test_no_two_runs_share_a_folder():
+def test_no_two_runs_share_a_folder() -> None:
     """Ids that differ in characters that no folder can have, and runs of different DAGs, get folders of their own."""
     ids = ["a:b", "a_b", "a+b", "a~b", "a/b", "rollback-a_b", ".", "..", "_", "x" * 240, "x" * 241]
     dags = ["kafka_migration__shop", "kafka_rollback__shop", "kafka_nightly_sync__shop"]
@@ -152,7 +152,7 @@ def test_no_two_runs_share_a_folder():
     assert {run_folder_name(replace(runs[0], attempt=2))} == {run_folder_name(runs[0])}
 
 
-def test_ledger_entries_are_read_in_order(tmp_path: Path):
+def test_ledger_entries_are_read_in_order(tmp_path: Path) -> None:
     """Entries keep the order in which they were appended, beyond ten of them."""
     ledger = LedgerStore(tmp_path, "shop")
     for number in range(12):
@@ -181,7 +181,7 @@ def _run_document(**changes: object) -> dict[str, object]:
     return assemble_run(**{**arguments, **changes})  # type: ignore[arg-type]
 
 
-def test_report_begins_with_the_verdict():
+def test_report_begins_with_the_verdict() -> None:
     """The first line of the report is the answer."""
     topics = [
         {
@@ -200,7 +200,7 @@ def test_report_begins_with_the_verdict():
     assert "| judge | not run |" in report
 
 
-def test_report_tells_what_all_runs_together_prove():
+def test_report_tells_what_all_runs_together_prove() -> None:
     """Beside the verdict of the run stand that of the whole topic, the records proved so far, and the first reasons."""
     row = {"verdict": "PASS", "source_records": 40, "target_records": 40, "whole_verdict": "PASS", "differences": None}
     proved = {"standing": "PASS", "target_records": 1_340, "reasons": []}
@@ -214,7 +214,7 @@ def test_report_tells_what_all_runs_together_prove():
     assert "orders as a whole" not in report
 
 
-def test_report_shows_differences_with_their_commands():
+def test_report_shows_differences_with_their_commands() -> None:
     """Counts by kind, then the first ones, each with a command per side; no table where nothing differs."""
     place = {"source_partition": 2, "source_offset": 7, "target_partition": None, "target_offset": None}
     found = {
@@ -236,7 +236,7 @@ def test_report_shows_differences_with_their_commands():
     assert "### audit" not in report
 
 
-def test_report_of_an_interval_names_it():
+def test_report_of_an_interval_names_it() -> None:
     """The first line says which records the verdict is about; a count that is not known is not zero."""
     topics = [
         {
@@ -259,7 +259,7 @@ def test_report_of_an_interval_names_it():
     assert _run_document(documents=documents)["interval"] is None
 
 
-def test_report_without_a_verdict_says_so():
+def test_report_without_a_verdict_says_so() -> None:
     """A run that never judged has no verdict, and its refusals come first."""
     finding = {"code": "GAP", "subject": "orders[0]", "found": "x", "expected": "y", "remedy": "z"}
     document = _run_document(outcome="failed", refusals=[{"findings": [finding]}])
@@ -271,7 +271,7 @@ def test_report_without_a_verdict_says_so():
     assert "- **GAP** · orders[0]: found x; expected y. z" in report
 
 
-def test_table_escapes_its_cells():
+def test_table_escapes_its_cells() -> None:
     """A pipe in a name does not break the table."""
     assert table(("a",), [("x|y",)]).splitlines()[-1] == "| x\\|y |"
 
@@ -280,7 +280,7 @@ def a_request(generation: int = 3, by: str = "ada") -> StopRequest:
     return StopRequest(generation, "dag/run#1", "2030-01-01T00:00:00+00:00", by, "maintenance")
 
 
-def test_stop_request_is_found_by_its_generation(tmp_path: Path):
+def test_stop_request_is_found_by_its_generation(tmp_path: Path) -> None:
     """A request is one whole document, found by the generation that it is for and by no other."""
     store = StopRequestStore(tmp_path, "shop")
 
@@ -290,7 +290,7 @@ def test_stop_request_is_found_by_its_generation(tmp_path: Path):
     assert ["3.json"] == [path.name for path in (tmp_path / "shop" / "stop-requests").iterdir()]
 
 
-def test_first_stop_request_stands(tmp_path: Path):
+def test_first_stop_request_stands(tmp_path: Path) -> None:
     """Who asks again learns who asked first."""
     store = StopRequestStore(tmp_path, "shop")
     store.request(a_request())
@@ -298,7 +298,7 @@ def test_first_stop_request_stands(tmp_path: Path):
     assert a_request() == store.request(a_request(by="grace"))
 
 
-def test_broken_stop_request_is_no_missing_one(tmp_path: Path):
+def test_broken_stop_request_is_no_missing_one(tmp_path: Path) -> None:
     """What cannot be read is never taken for a request that nobody made."""
     folder = tmp_path / "shop" / "stop-requests"
     folder.mkdir(parents=True)
@@ -308,7 +308,7 @@ def test_broken_stop_request_is_no_missing_one(tmp_path: Path):
         StopRequestStore(tmp_path, "shop").find(3)
 
 
-def test_stop_request_says_who_when_and_why():
+def test_stop_request_says_who_when_and_why() -> None:
     """The text of a request is what reports and findings show."""
     assert str(a_request()) == "asked to stop by ada at 2030-01-01T00:00:00+00:00: maintenance"
     assert str(replace(a_request(), reason="")) == "asked to stop by ada at 2030-01-01T00:00:00+00:00"
@@ -334,7 +334,7 @@ class RememberingFolder:
         self.listed = None
 
 
-def test_listings_are_never_those_that_a_storage_client_remembers(tmp_path: Path):
+def test_listings_are_never_those_that_a_storage_client_remembers(tmp_path: Path) -> None:
     """A reader that lives long, such as `stop --wait`, sees what other processes have written since."""
     reader = LedgerStore(RememberingFolder(tmp_path), "shop")
     assert Phase.NEW is reader.read().phase
@@ -357,7 +357,7 @@ class RememberingDocument:
         self.known = self.path.exists()
 
 
-def test_result_that_spark_wrote_is_seen(tmp_path: Path):
+def test_result_that_spark_wrote_is_seen(tmp_path: Path) -> None:
     """What another program has written since the folder was listed is there."""
     document = RememberingDocument(tmp_path / "09-validation-result-1.json")
     document.path.write_text("{}")
@@ -365,7 +365,7 @@ def test_result_that_spark_wrote_is_seen(tmp_path: Path):
     assert is_there(document)
 
 
-def test_report_shows_names_as_they_are():
+def test_report_shows_names_as_they_are() -> None:
     """Names of groups are whatever somebody chose: in a report they are neither markup nor another line."""
     hostile = "<script>alert(1)</script> [x](javascript:y)\n# new `x`\u202e"
     finding = Finding(Code.GROUP_ACTIVE, group_subject(hostile), f"{hostile} on orders[3]", hostile, f"`cmd {hostile}`")

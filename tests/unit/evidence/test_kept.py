@@ -55,12 +55,12 @@ def evidence(root: Path, memory: Memory, attempt: int = 1) -> RunEvidence:
     return RunEvidence(root, "shop", RunIdentity("dag", "run", attempt), memory)
 
 
-def test_digest_counts_for_more_than_an_announcement():
+def test_digest_counts_for_more_than_an_announcement() -> None:
     """Whoever asks in between knows of a document, and who asks later of its digest."""
     assert {"a": "1", "b": ANNOUNCED} == joined({"a": "1"}, {"a": ANNOUNCED, "b": ANNOUNCED})
 
 
-def test_two_writers_of_one_name_leave_either_content():
+def test_two_writers_of_one_name_leave_either_content() -> None:
     """Tasks that run at the same time may choose one name: the content of each is the run's own."""
     one, two = digest_of(b"1"), digest_of(b"2")
     digests = joined({"a": one}, {"a": two})
@@ -80,7 +80,7 @@ def test_two_writers_of_one_name_leave_either_content():
         (None, b"1", "a document that was not written by a task of this run"),
     ],
 )
-def test_what_is_found_is_told(digest: str | None, content: bytes | None, found: str):
+def test_what_is_found_is_told(digest: str | None, content: bytes | None, found: str) -> None:
     """A document is the run's own, or it is told what stands in its place."""
     assert found == change_of(digest, content)
 
@@ -95,7 +95,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damage_is_named(tmp_path: Path, memory: Memory, damage: str):
+def test_damage_is_named(tmp_path: Path, memory: Memory, damage: str) -> None:
     """A document that is not what the run wrote is named before anything is done with it."""
     made = evidence(tmp_path, memory)
     DAMAGES[damage](Path(made.write(Kind.PLAN, {"number": 1})))
@@ -109,7 +109,7 @@ def test_damage_is_named(tmp_path: Path, memory: Memory, damage: str):
             made.newest(Kind.PLAN)
 
 
-def test_changed_document_is_left_out_where_that_is_wanted(tmp_path: Path, memory: Memory):
+def test_changed_document_is_left_out_where_that_is_wanted(tmp_path: Path, memory: Memory) -> None:
     """A task that must work all the same reads what is left."""
     made = evidence(tmp_path, memory)
     made.write(Kind.PLAN, {"number": 1})
@@ -121,7 +121,7 @@ def test_changed_document_is_left_out_where_that_is_wanted(tmp_path: Path, memor
     assert made.has_written(Kind.PLAN)
 
 
-def test_evidence_that_is_whole_is_not_asked_about_again(tmp_path: Path, memory: Memory):
+def test_evidence_that_is_whole_is_not_asked_about_again(tmp_path: Path, memory: Memory) -> None:
     """Nothing is found in a run's own documents, also of earlier attempts."""
     evidence(tmp_path, memory).write(Kind.PLAN, {})
     made = evidence(tmp_path, memory, attempt=2)
@@ -130,7 +130,7 @@ def test_evidence_that_is_whole_is_not_asked_about_again(tmp_path: Path, memory:
     assert ((), 0) == (made.changes(), memory.looks)
 
 
-def test_stranger_in_an_earlier_attempt_is_not_read(tmp_path: Path, memory: Memory):
+def test_stranger_in_an_earlier_attempt_is_not_read(tmp_path: Path, memory: Memory) -> None:
     """What Airflow does not know of an earlier attempt counts for nothing, wherever it came from."""
     first = evidence(tmp_path, memory)
     first.folder.mkdir(parents=True)
@@ -140,7 +140,7 @@ def test_stranger_in_an_earlier_attempt_is_not_read(tmp_path: Path, memory: Memo
     assert ((), None) == (made.changes(), made.newest(Kind.PLAN))
 
 
-def test_what_another_run_of_this_name_left_is_disowned(tmp_path: Path, memory: Memory):
+def test_what_another_run_of_this_name_left_is_disowned(tmp_path: Path, memory: Memory) -> None:
     """A run that was deleted in Airflow and made again finds its old folder: nothing of it counts."""
     evidence(tmp_path, Memory()).write(Kind.PLAN, {"old": True})
     made = evidence(tmp_path, memory)
@@ -153,7 +153,7 @@ def test_what_another_run_of_this_name_left_is_disowned(tmp_path: Path, memory: 
 @pytest.mark.parametrize("is_written", [False, True])
 def test_write_that_was_cut_short_is_neither_there_nor_missing(
     tmp_path: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch, is_written: bool
-):
+) -> None:
     """A task that dies around a write leaves a document that counts for nothing, and nothing to refuse."""
 
     class Killed(BaseException):
@@ -177,7 +177,7 @@ def test_write_that_was_cut_short_is_neither_there_nor_missing(
     assert ((), {"number": 2}) == (made.changes(), made.newest(Kind.PLAN))
 
 
-def test_result_of_another_program_counts_once_it_was_taken(tmp_path: Path, memory: Memory):
+def test_result_of_another_program_counts_once_it_was_taken(tmp_path: Path, memory: Memory) -> None:
     """Spark's result is awaited, taken as it is, and must not change from then on."""
     made = evidence(tmp_path, memory)
     path = made.announced_path(Kind.VALIDATION_RESULT)
@@ -190,7 +190,7 @@ def test_result_of_another_program_counts_once_it_was_taken(tmp_path: Path, memo
     assert 1 == len(made.changes())
 
 
-def test_frozen_file_is_read_as_airflow_keeps_it(tmp_path: Path, memory: Memory):
+def test_frozen_file_is_read_as_airflow_keeps_it(tmp_path: Path, memory: Memory) -> None:
     """A task that must work whatever happened to the folder has the file all the same."""
     made = evidence(tmp_path, memory)
     made.freeze_migration("name: shop")
@@ -202,7 +202,7 @@ def test_frozen_file_is_read_as_airflow_keeps_it(tmp_path: Path, memory: Memory)
         made.frozen_migration()
 
 
-def test_evidence_of_a_run_that_is_over_is_checked_by_what_it_left(tmp_path: Path, memory: Memory):
+def test_evidence_of_a_run_that_is_over_is_checked_by_what_it_left(tmp_path: Path, memory: Memory) -> None:
     """A rollback reads a cutover's documents as the ledger knows them."""
     made = evidence(tmp_path, memory)
     made.freeze_migration("name: shop")

@@ -29,7 +29,7 @@ def place(root: str, spark: str | None = None) -> EvidencePlace:
         ("/srv/x", "/srv/x"),
     ],
 )
-def test_spelling_is_derived(root: str, expected: str):
+def test_spelling_is_derived(root: str, expected: str) -> None:
     """Only `s3` has another name, and Spark knows no Airflow connections."""
     assert expected == spark_spelling(root)
     assert place(root).may_be_one
@@ -48,13 +48,13 @@ def test_spelling_is_derived(root: str, expected: str):
         (EvidencePlace("/home/me/x", "x"), "/home/me/x/shop/r.json", "/home/me/x/shop/r.json"),
     ],
 )
-def test_path_is_translated(place: EvidencePlace, path: str, expected: str):
+def test_path_is_translated(place: EvidencePlace, path: str, expected: str) -> None:
     """What lies below the root lies below it in either spelling."""
     assert expected == place.for_spark(path)
 
 
 @pytest.mark.parametrize("path", ["/srv/other/r.json", "/srv/xy/r.json", "/srv/x"])
-def test_path_outside_is_refused(path: str):
+def test_path_outside_is_refused(path: str) -> None:
     """A path that is not below the root has no other spelling."""
     with pytest.raises(ValueError, match="is not below /srv/x"):
         place("/srv/x").for_spark(path)
@@ -71,7 +71,7 @@ def test_path_outside_is_refused(path: str):
         ("/srv/x", "file:///mnt/elsewhere"),
     ],
 )
-def test_spellings_that_may_be_one(root: str, spark: str):
+def test_spellings_that_may_be_one(root: str, spark: str) -> None:
     """Names of services and mount points differ from host to host; so they prove nothing."""
     assert place(root, spark).may_be_one
 
@@ -88,12 +88,12 @@ def test_spellings_that_may_be_one(root: str, spark: str):
         ("s3://bucket/x", "/srv/x"),
     ],
 )
-def test_spellings_of_two_places(root: str, spark: str):
+def test_spellings_of_two_places(root: str, spark: str) -> None:
     """Another store, bucket or path is another place."""
     assert not place(root, spark).may_be_one
 
 
-def test_only_folders_are_local():
+def test_only_folders_are_local() -> None:
     """A store that is reached by its address is reached from any host."""
     assert place("/srv/x").is_local
     assert place("file:///srv/x").is_local

@@ -40,13 +40,13 @@ NEED_AN_ENTRY = {
 }
 
 
-def test_every_code_says_what_to_do_first():
+def test_every_code_says_what_to_do_first() -> None:
     """No code is left without an act, in the order in which the codes are."""
     assert list(Code) == list(ACTS)
 
 
 @pytest.mark.parametrize("code", Code)
-def test_acts_are_short_sentences(code: Code):
+def test_acts_are_short_sentences(code: Code) -> None:
     """What to do is told in few plain sentences."""
     act = ACTS[code]
 
@@ -56,28 +56,28 @@ def test_acts_are_short_sentences(code: Code):
     assert act.count("`") % 2 == 0
 
 
-def test_every_code_of_the_runbook_exists():
+def test_every_code_of_the_runbook_exists() -> None:
     """What the runbook writes like a code is one."""
     named = set(re.findall(r"`([A-Z][A-Z0-9_]{3,})`", RUNBOOK))
 
     assert set() == named - set(map(str, Code)) - NO_CODES
 
 
-def test_codes_that_need_more_than_a_line_have_an_entry():
+def test_codes_that_need_more_than_a_line_have_an_entry() -> None:
     """Each is in the bold text of an entry, where a person who searches the page finds it first."""
     named = set(re.findall(r"`([A-Z][A-Z0-9_]+)`", " ".join(QUESTIONS)))
 
     assert set() == NEED_AN_ENTRY - named
 
 
-def test_no_code_has_two_entries():
+def test_no_code_has_two_entries() -> None:
     """Who finds an entry needs not look for another."""
     named = re.findall(r"`([A-Z][A-Z0-9_]+)`", " ".join(QUESTIONS))
 
     assert [] == sorted({code for code in named if named.count(code) > 1})
 
 
-def test_the_alert_of_a_mirrormaker_that_may_run_leads_to_its_entry():
+def test_the_alert_of_a_mirrormaker_that_may_run_leads_to_its_entry() -> None:
     """The alert names the entry by words that are in its bold text."""
     ended = Ended("failed", release_problem="no answer", may_run=True)
     alert = ended_alert("shop", "run", "", ended)
@@ -89,7 +89,7 @@ def test_the_alert_of_a_mirrormaker_that_may_run_leads_to_its_entry():
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "docs").rglob("*.md")), ids=lambda p: p.name)
-def test_links_into_the_runbook_lead_to_a_heading(path: Path):
+def test_links_into_the_runbook_lead_to_a_heading(path: Path) -> None:
     """A part of the runbook that a page names by its heading is there."""
     headings = {heading.lower().replace(" ", "-") for heading in re.findall(r"^## (.*)$", RUNBOOK, re.MULTILINE)}
     text = path.read_text()

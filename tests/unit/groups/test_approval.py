@@ -33,17 +33,17 @@ def codes(findings: tuple[Finding, ...]) -> list[str]:
     return [str(finding.code) for finding in findings]
 
 
-def test_ask_comes_back_from_its_document():
+def test_ask_comes_back_from_its_document() -> None:
     """What was asked and answered is read back as it was written."""
     assert [ASKED, APPROVED] == [Ask.from_document(ask.to_document()) for ask in (ASKED, APPROVED)]
 
 
-def test_same_plan_may_be_asked_about_again():
+def test_same_plan_may_be_asked_about_again() -> None:
     """A retried question about the same plan shows the same text."""
     assert () == stale_asks([ASKED, APPROVED], "plan-a", ())
 
 
-def test_another_plan_is_never_asked_about_in_the_same_run():
+def test_another_plan_is_never_asked_about_in_the_same_run() -> None:
     """Airflow would show the first plan's text, so one earlier ask about another plan refuses."""
     assert ["APPROVAL_STALE"] == codes(stale_asks([ASKED, replace(ASKED, digest="plan-b")], "plan-b", ()))
 
@@ -59,23 +59,23 @@ def test_another_plan_is_never_asked_about_in_the_same_run():
         replace(APPROVED, user_id=None, user_name=None),
     ],
 )
-def test_only_a_persons_yes_to_just_this_plan_counts(ask: Ask | None):
+def test_only_a_persons_yes_to_just_this_plan_counts(ask: Ask | None) -> None:
     """No question, no answer, another plan, another answer, or nobody who answered: none is an approval."""
     assert ["APPROVAL_STALE"] == codes(unapproved(ask, "plan-a"))
 
 
-def test_approval_of_the_plan_counts():
+def test_approval_of_the_plan_counts() -> None:
     """A person's yes to the plan is an approval."""
     assert () == unapproved(APPROVED, "plan-a")
 
 
 @pytest.mark.parametrize("triggered_by", ["ada", "7", None, "", "airflow"])
-def test_four_eyes_need_two_known_people(triggered_by: str | None):
+def test_four_eyes_need_two_known_people(triggered_by: str | None) -> None:
     """The one who triggered cannot approve; nor can anybody when that is not known, or was Airflow's own login."""
     assert ["FOUR_EYES"] == codes(four_eyes(APPROVED, triggered_by, "airflow"))
 
 
-def test_other_people_are_never_asked_in_the_same_run():
+def test_other_people_are_never_asked_in_the_same_run() -> None:
     """Airflow lets only those answer to whom the run's first question was put."""
     asked = replace(ASKED, approvers=("ada", "bob"))
 
@@ -98,14 +98,14 @@ def test_other_people_are_never_asked_in_the_same_run():
         (("ada",), ("ada",), False),
     ],
 )
-def test_only_approvers_may_approve(when_begun: tuple[str, ...], now: tuple[str, ...], is_entitled: bool):
+def test_only_approvers_may_approve(when_begun: tuple[str, ...], now: tuple[str, ...], is_entitled: bool) -> None:
     """Who approves must be named by the list when the run began and by the list now; an empty one names everybody."""
     findings = not_an_approver(APPROVED, when_begun, now)
 
     assert ([] if is_entitled else ["NOT_AN_APPROVER"]) == codes(findings)
 
 
-def test_four_eyes_are_two_people():
+def test_four_eyes_are_two_people() -> None:
     """Another person may approve."""
     assert () == four_eyes(APPROVED, "grace", "airflow")
 
@@ -128,17 +128,17 @@ def test_four_eyes_are_two_people():
         (replace(PLAN, groups=(GroupPlan("billing"),)), "group billing: partitions with commits: 1 then, 0 now"),
     ],
 )
-def test_what_changed_is_said(live: OffsetsPlan, text: str):
+def test_what_changed_is_said(live: OffsetsPlan, text: str) -> None:
     """The refusal names the end, the group or the commit that is no longer as it was approved."""
     assert [text] == list(plan_changes(PLAN, live))
 
 
-def test_nothing_changed_says_nothing():
+def test_nothing_changed_says_nothing() -> None:
     """The same plan has no changes."""
     assert [] == list(plan_changes(PLAN, replace(PLAN, at="later")))
 
 
-def test_changed_evidence_tells_whether_an_earlier_try_wrote():
+def test_changed_evidence_tells_whether_an_earlier_try_wrote() -> None:
     """After a first write nobody may read that nothing was written."""
     texts = [evidence_changed(["x"] * 12, has_written=written).remedy for written in (False, True)]
 

@@ -29,7 +29,7 @@ ASKING = Asking(
 )
 
 
-def test_page_says_what_one_must_know_to_answer():
+def test_page_says_what_one_must_know_to_answer() -> None:
     """Verdict on the copy, deadline, who may answer, what each answer does, run and evidence stand above the plan."""
     page = approval_page(ASKING, "THE PLAN")
 
@@ -47,7 +47,7 @@ def test_page_says_what_one_must_know_to_answer():
     assert page.endswith("THE PLAN")
 
 
-def test_page_without_approvers_or_verdict():
+def test_page_without_approvers_or_verdict() -> None:
     """Without `cutover.approvers` everybody may answer whom Airflow lets; a rollback has no verdict of its own."""
     page = approval_page(replace(ASKING, judged=None, ask=replace(ASKING.ask, approvers=()), four_eyes_of="ada"), "P")
 
@@ -55,13 +55,13 @@ def test_page_without_approvers_or_verdict():
     assert "Verdict on the copy" not in page
 
 
-def test_unread_records_of_each_group():
+def test_unread_records_of_each_group() -> None:
     """Beside what a group reads again stands what waits for it on the target: the end less where it goes on."""
     assert "| `billing` | ready | 1 | 1 | 0 | 5 | – |" in render_plan(PLAN, "shop")
     assert "| 0 | not known | – |" in render_plan(replace(PLAN, target_end_offsets={}), "shop")
 
 
-def test_partition_without_a_commit_is_told_once():
+def test_partition_without_a_commit_is_told_once() -> None:
     """That a group never committed somewhere is one line, not a code, a finding and a row."""
     never = Finding(
         Code.OFFSET_NEVER_COMMITTED, "group billing, orders[1]", "no offset", "an offset", "It stays unset."
@@ -77,6 +77,6 @@ def test_partition_without_a_commit_is_told_once():
     assert "### Left out" not in text
 
 
-def test_page_names_the_way_back():
+def test_page_names_the_way_back() -> None:
     """Who approves reads which DAG takes it back."""
     assert "`kafka_rollback__shop`: mode `fail_back`" in render_plan(PLAN, "shop")

@@ -46,12 +46,12 @@ def fed(state: LagPolicyState, *samples: LagSample) -> list[bool]:
 )
 def test_lag_of_a_partition(
     committed: int | None, log_start: int | None, end: int | None, probe: Probe | None, lag: Lag
-):
+) -> None:
     """Lag is what is still to be read; what is not known is unknown, and a residue counts as read only by probe."""
     assert lag == partition_lag(committed, log_start, end, probe)
 
 
-def test_caught_up_needs_samples_in_a_row():
+def test_caught_up_needs_samples_in_a_row() -> None:
     """A sample above the limit begins the count anew."""
     ok, behind = Known(0), Known(1)
     lags = [ok, ok, behind, ok, ok, ok]
@@ -59,7 +59,7 @@ def test_caught_up_needs_samples_in_a_row():
     assert [False] * 5 + [True] == fed(a_state(), *(sample(n, lag, ok) for n, lag in enumerate(lags)))
 
 
-def test_limit_holds_for_every_partition_by_itself():
+def test_limit_holds_for_every_partition_by_itself() -> None:
     """The limit is no sum: each partition may lag that much, and none more."""
     within, above = sample(0, Known(5), Known(5)), sample(1, Known(0), Known(6))
 
@@ -67,7 +67,7 @@ def test_limit_holds_for_every_partition_by_itself():
 
 
 @pytest.mark.parametrize("lags", [{}, {"shop-app": {}}, {"shop-app": {P0: Known(0), P1: Unknown("nothing committed")}}])
-def test_unknown_never_counts_as_caught_up(lags: dict[str, dict[TopicPartition, Lag]]):
+def test_unknown_never_counts_as_caught_up(lags: dict[str, dict[TopicPartition, Lag]]) -> None:
     """An unknown partition, a group that committed nothing and no group at all keep the gate closed."""
     state = a_state(samples=1)
 
@@ -75,7 +75,7 @@ def test_unknown_never_counts_as_caught_up(lags: dict[str, dict[TopicPartition, 
     assert "Lag: unknown" in state.progress
 
 
-def test_one_group_behind_keeps_all_waiting():
+def test_one_group_behind_keeps_all_waiting() -> None:
     """All groups must have caught up in the same samples."""
     state = a_state(samples=1)
     lags = {"shop-app": {P0: Known(0)}, "billing": {P0: Known(4), P1: Known(0)}}
@@ -85,7 +85,7 @@ def test_one_group_behind_keeps_all_waiting():
     assert "State: billing: orders[0] lag 4" in state.progress
 
 
-def test_reading_that_took_too_long_counts_for_nothing():
+def test_reading_that_took_too_long_counts_for_nothing() -> None:
     """A sample older than the freshness when it is judged resets the count."""
     state = a_state(samples=2)
     results = [state.take(sample(0, Known(0)), 1), state.take(sample(10, Known(0)), 71)]
@@ -95,12 +95,12 @@ def test_reading_that_took_too_long_counts_for_nothing():
     assert [False, True] == fed(state, sample(80, Known(0)), sample(90, Known(0)))
 
 
-def test_count_begins_anew_after_a_long_pause():
+def test_count_begins_anew_after_a_long_pause() -> None:
     """Samples further apart than the freshness are not in a row."""
     assert [False, False, True] == fed(a_state(samples=2), *(sample(at, Known(0)) for at in (0, 61, 70)))
 
 
-def test_missed_sample_resets():
+def test_missed_sample_resets() -> None:
     """While the cluster does not answer nothing is known, so the count begins anew."""
     state = a_state(samples=2)
     fed(state, sample(0, Known(0)))
@@ -111,13 +111,13 @@ def test_missed_sample_resets():
 
 
 @pytest.mark.parametrize("bad", [{"limit_offsets": -1}, {"samples": 0}, {"freshness_s": 0}])
-def test_rule_that_makes_no_sense_is_refused(bad: dict[str, int]):
+def test_rule_that_makes_no_sense_is_refused(bad: dict[str, int]) -> None:
     """A policy without samples, with a negative limit or without freshness cannot be made."""
     with pytest.raises(ValueError, match=next(iter(bad))):
         LagPolicy(**bad)
 
 
-def test_text_names_some_partitions_and_counts_the_rest():
+def test_text_names_some_partitions_and_counts_the_rest() -> None:
     """A group that is far behind does not fill the log."""
     lags: dict[TopicPartition, Lag] = {TopicPartition("orders", n): Known(n + 1) for n in range(5)}
 

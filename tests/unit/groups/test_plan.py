@@ -64,7 +64,7 @@ pytestmark = pytest.mark.unit
 )
 def test_offset_becomes_the_copy_of_the_next_record(
     partition: CopiedPartition, offset: int, expected: int, proof: Proof
-):
+) -> None:
     """The translated offset is that of the next unread record's copy; nothing is delivered again, and it is proved."""
     plan = partition.plan(offset)
 
@@ -72,7 +72,7 @@ def test_offset_becomes_the_copy_of_the_next_record(
     assert [PlannedOffset(P0, offset, None, expected, 0, proof, "note")] == list(plan.offsets)
 
 
-def test_translation_equals_brute_force():
+def test_translation_equals_brute_force() -> None:
     """On random logs with holes and generations the unread records and what lies behind the offset are the same."""
     chance = random.Random(4)
     for _ in range(300):
@@ -85,7 +85,7 @@ def test_translation_equals_brute_force():
             assert unread == partition.target[partition.target_offset(offset) :], (source, cuts, offset)
 
 
-def test_nothing_is_counted_where_there_are_no_holes():
+def test_nothing_is_counted_where_there_are_no_holes() -> None:
     """Equal spans, the start and the end of a window need no reading."""
     copies = {P0: DENSE.copy, P1: HOLEY.copy}
 
@@ -93,14 +93,14 @@ def test_nothing_is_counted_where_there_are_no_holes():
     assert () == counts_needed(copies, [Position(P1, 0), Position(P1, 10)])
 
 
-def test_counts_are_from_the_nearer_end_and_never_overlap():
+def test_counts_are_from_the_nearer_end_and_never_overlap() -> None:
     """Many groups in one window cost one pass over what lies outside the middle."""
     positions = [Position(P0, offset) for offset in (2, 3, 7, 8)]
 
     assert [(0, 2), (2, 3), (7, 8), (8, 10)] == [(r.start, r.end) for r in counts_needed({P0: HOLEY.copy}, positions)]
 
 
-def test_end_with_records_that_are_sent_again_is_no_place_to_count_from():
+def test_end_with_records_that_are_sent_again_is_no_place_to_count_from() -> None:
     """Regression: behind a hole, records that a killed MirrorMaker had already sent once moved a group too far."""
     copied = Window(1, "orders", "orders", 0, 0, 10, 0, 11)
     copy = PartitionCopy((copied,), 0, 10, with_tails=frozenset({0}))
@@ -114,7 +114,7 @@ def test_end_with_records_that_are_sent_again_is_no_place_to_count_from():
 
 
 @pytest.mark.parametrize(("offset", "target", "again"), [(0, 0, 2), (3, 3, 2), (4, 6, 0), (5, 7, 0), (10, 12, 0)])
-def test_records_that_were_sent_again_are_counted(offset: int, target: int, again: int):
+def test_records_that_were_sent_again_are_counted(offset: int, target: int, again: int) -> None:
     """After a kill at position 4, with two records more on the target, a group below it gets these two twice."""
     killed, next_one = Window(1, "orders", "orders", 0, 0, 6, 0, 6), Window(2, "orders", "orders", 0, 4, 10, 6, 12)
     copy = PartitionCopy((killed, next_one), 0, 10)
@@ -125,7 +125,7 @@ def test_records_that_were_sent_again_are_counted(offset: int, target: int, agai
 
 @settings(max_examples=300)
 @given(data=st.data())
-def test_offset_after_kills_is_the_best_of_all(data: st.DataObject):
+def test_offset_after_kills_is_the_best_of_all(data: st.DataObject) -> None:
     """However often MirrorMaker was killed and went back: no place further right has all that is unread behind it, and
     what is read again is what stands there more than once."""
     size = data.draw(st.integers(1, 20))
@@ -151,14 +151,14 @@ def is_read_by(unread: list[int], log: list[int]) -> bool:
     return all(record in left for record in unread)
 
 
-def test_missing_count_is_never_taken_for_zero():
+def test_missing_count_is_never_taken_for_zero() -> None:
     """A translation with a part of its counts left out is a fault, not a guess."""
     with pytest.raises(ValueError, match="do not cover"):
         translate({P0: HOLEY.copy}, [Position(P0, 5)], {})
 
 
 @pytest.mark.parametrize("offset", range(1, 5))
-def test_unread_records_that_the_source_deleted_are_not_skipped_without_holes(offset: int):
+def test_unread_records_that_the_source_deleted_are_not_skipped_without_holes(offset: int) -> None:
     """Below the source's log start the copy still holds the records: the offset stays exact."""
     partition = CopiedPartition(records(8), cuts=(0, 8))
     partition.purge(5)
@@ -166,7 +166,7 @@ def test_unread_records_that_the_source_deleted_are_not_skipped_without_holes(of
     assert offset == partition.target_offset(offset)
 
 
-def test_unread_records_that_the_source_deleted_are_not_skipped_with_holes():
+def test_unread_records_that_the_source_deleted_are_not_skipped_with_holes() -> None:
     """With holes the deleted range may have held fewer records: some may be delivered again, none is skipped."""
     partition = CopiedPartition(["a", "b", HOLE, "c", "d", HOLE, "e"], cuts=(0, 7))
     partition.purge(4)
@@ -177,7 +177,7 @@ def test_unread_records_that_the_source_deleted_are_not_skipped_with_holes():
     assert partition.target[2] == "c"
 
 
-def test_source_that_deleted_everything_is_all_read():
+def test_source_that_deleted_everything_is_all_read() -> None:
     """A source emptied by retention has no next record; the copy keeps the unread ones."""
     partition = CopiedPartition(records(4), cuts=(0, 4))
     partition.purge(4)
@@ -187,7 +187,7 @@ def test_source_that_deleted_everything_is_all_read():
     assert (1, Proof.END) == (planned.target_offset, planned.proof)
 
 
-def test_compaction_since_the_copy_does_no_harm_without_holes():
+def test_compaction_since_the_copy_does_no_harm_without_holes() -> None:
     """The next record that the source still has is looked for at its own place on the target."""
     partition = CopiedPartition(records(6), cuts=(0, 6))
     partition.source[2] = partition.source[3] = HOLE
@@ -195,7 +195,7 @@ def test_compaction_since_the_copy_does_no_harm_without_holes():
     assert 2 == partition.target_offset(2)
 
 
-def test_compaction_that_hides_the_rank_is_refused():
+def test_compaction_that_hides_the_rank_is_refused() -> None:
     """Where records vanished since the copy and had to be counted, the proof fails and the group is left out."""
     partition = CopiedPartition(["a", HOLE, "b", "c", "d", "e"], cuts=(0, 6))
     partition.source[5] = HOLE
@@ -204,7 +204,7 @@ def test_compaction_that_hides_the_rank_is_refused():
 
 
 @pytest.mark.parametrize("offset", range(4))
-def test_difference_of_the_next_record_is_refused(offset: int):
+def test_difference_of_the_next_record_is_refused(offset: int) -> None:
     """A target whose next record is another one leaves the group out, and names both places."""
     partition = CopiedPartition(records(4), cuts=(0, 4))
     partition.target[:] = ["other"] * 4
@@ -217,7 +217,7 @@ def test_difference_of_the_next_record_is_refused(offset: int):
     assert f"source offset {offset}" in plan.refusals[0].found
 
 
-def test_records_behind_the_copy_are_no_part_of_it():
+def test_records_behind_the_copy_are_no_part_of_it() -> None:
     """What came to either side after the stop is neither the next record nor its copy."""
     partition = CopiedPartition(records(3), cuts=(0, 3))
     partition.source += ["new"]
@@ -228,14 +228,14 @@ def test_records_behind_the_copy_are_no_part_of_it():
     assert (3, Proof.END) == (planned.target_offset, planned.proof)
 
 
-def test_commit_beyond_the_end_is_refused():
+def test_commit_beyond_the_end_is_refused() -> None:
     """An offset that the source does not have yet belongs to another topic of that name."""
     for final in (True, False):
         (finding,) = DENSE.plan(11, final=final).refusals
         assert (Code.OFFSET_BEYOND_END, "committed offset 11") == (finding.code, finding.found)
 
 
-def test_group_ahead_of_the_copy_is_provisional_in_a_rehearsal_only():
+def test_group_ahead_of_the_copy_is_provisional_in_a_rehearsal_only() -> None:
     """A rehearsal shows where it would go on now; a cutover leaves the group out."""
     partition = CopiedPartition(records(5), cuts=(0, 3))
 
@@ -249,7 +249,7 @@ def test_group_ahead_of_the_copy_is_provisional_in_a_rehearsal_only():
     assert (GroupVerdict.LEFT_OUT, [Code.OFFSET_AHEAD_OF_COPY]) == (final.verdict, [f.code for f in final.refusals])
 
 
-def test_partition_that_never_was_committed_stays_unset():
+def test_partition_that_never_was_committed_stays_unset() -> None:
     """It is named and not planned; partitions of topics that the group does not read are not named."""
     other = TopicPartition("audit", 0)
     translated = DENSE.translated(5)
@@ -261,7 +261,7 @@ def test_partition_that_never_was_committed_stays_unset():
     assert [P0] == list(plan.proposed)
 
 
-def test_group_without_any_commit_is_left_out():
+def test_group_without_any_commit_is_left_out() -> None:
     """It is listed with the reason; one that committed on other topics only is none of the migration's."""
     translated = DENSE.translated()
     groups = [committed({}, name="archive"), committed({}, name="elsewhere", commits_elsewhere=True)]
@@ -272,7 +272,7 @@ def test_group_without_any_commit_is_left_out():
 
 
 @pytest.mark.parametrize("final", [True, False])
-def test_group_active_on_the_target_is_left_out_with_its_members(final: bool):
+def test_group_active_on_the_target_is_left_out_with_its_members(final: bool) -> None:
     """Who reads there, and from where, is in the finding."""
     (finding,) = DENSE.plan(5, final=final, target_members=[MEMBER]).refusals
 
@@ -281,7 +281,7 @@ def test_group_active_on_the_target_is_left_out_with_its_members(final: bool):
     assert "target" in finding.found
 
 
-def test_group_active_on_the_source_is_provisional_in_a_rehearsal_only():
+def test_group_active_on_the_source_is_provisional_in_a_rehearsal_only() -> None:
     """It goes on reading: a rehearsal shows this moment, a cutover leaves it out."""
     rehearsed, final = (DENSE.plan(5, final=final, source_members=[MEMBER]) for final in (False, True))
 
@@ -289,14 +289,14 @@ def test_group_active_on_the_source_is_provisional_in_a_rehearsal_only():
     assert [Code.GROUP_ACTIVE] == [f.code for f in final.refusals]
 
 
-def test_all_reasons_are_named_together():
+def test_all_reasons_are_named_together() -> None:
     """A group that is left out for two reasons shows both."""
     plan = DENSE.plan(11, target_members=[MEMBER])
 
     assert {Code.GROUP_ACTIVE, Code.OFFSET_BEYOND_END} == {f.code for f in plan.refusals}
 
 
-def test_which_groups_match_the_whole_name():
+def test_which_groups_match_the_whole_name() -> None:
     """A pattern that matches a part is not enough; names chosen for the run limit them."""
     listings = [
         GroupListing(name, GroupState.EMPTY, kind)
@@ -321,7 +321,7 @@ def test_which_groups_match_the_whole_name():
     assert {} == unsupported_groups(listings, usual, chosen=["billing"])
 
 
-def test_group_is_put_back_only_where_a_person_said_so():
+def test_group_is_put_back_only_where_a_person_said_so() -> None:
     """Offsets that the group has on the target are never taken back without a word, which names both."""
     groups = [committed({P0: 5}, target={P0: 4}), committed({P0: 5}, name="again", target={P0: 4})]
     accepted = Accepted(may_rewind=["again"])
@@ -333,7 +333,7 @@ def test_group_is_put_back_only_where_a_person_said_so():
     assert "at most 3" in finding.expected
 
 
-def test_offset_on_the_target_where_none_is_on_the_source_is_not_kept():
+def test_offset_on_the_target_where_none_is_on_the_source_is_not_kept() -> None:
     """Regression: a partition that stays unset must have no offset on the target, or the group would go on there."""
     copies = replace(DENSE.translated(5), copies={P0: DENSE.copy, P1: DENSE.copy})
     (clean, stale) = (
@@ -346,7 +346,7 @@ def test_offset_on_the_target_where_none_is_on_the_source_is_not_kept():
 
 
 @pytest.mark.parametrize(("log_start", "expected"), [(0, 2), (1, 2), (4, 4), (5, 5), (6, 5)])
-def test_what_both_sides_deleted_is_not_where_a_group_goes_on(log_start: int, expected: int):
+def test_what_both_sides_deleted_is_not_where_a_group_goes_on(log_start: int, expected: int) -> None:
     """Regression: an offset before the target's log start is none; no further than the first record that is held."""
     partition = CopiedPartition(records(8), cuts=(0, 8))
     partition.purge(5)
@@ -356,7 +356,7 @@ def test_what_both_sides_deleted_is_not_where_a_group_goes_on(log_start: int, ex
     assert expected == found.target_offset
 
 
-def test_group_that_lost_its_offsets_is_named():
+def test_group_that_lost_its_offsets_is_named() -> None:
     """One that an earlier cutover left behind, and that has no commits there any more, is not moved without them."""
     gone = replace(committed({}, commits_elsewhere=True), lost_topics=("orders",))
     (plan,) = plan_groups([gone], DENSE.translated(5), is_final=True)
@@ -364,14 +364,14 @@ def test_group_that_lost_its_offsets_is_named():
     assert Code.GROUP_OFFSETS_LOST in {finding.code for finding in plan.refusals}
 
 
-def test_group_of_several_waves_is_left_out():
+def test_group_of_several_waves_is_left_out() -> None:
     """Its consumers cannot read from both clusters at once."""
     (plan,) = plan_groups([replace(committed({P0: 5}), later_topics=("audit",))], DENSE.translated(5), is_final=True)
 
     assert [Code.GROUP_IN_LATER_CUTOVER] == [finding.code for finding in plan.refusals]
 
 
-def test_group_that_may_be_active_is_moved_with_its_members():
+def test_group_that_may_be_active_is_moved_with_its_members() -> None:
     """A person's word, by the group's name, stands for its stop on the source; on the target Kafka takes none."""
     accepted = plan_groups(
         [committed({P0: 5}, source_members=[MEMBER]), committed({P0: 5}, name="late", target_members=[MEMBER])],
@@ -384,7 +384,7 @@ def test_group_that_may_be_active_is_moved_with_its_members():
     assert GroupVerdict.PROVISIONAL is accepted[0].verdict
 
 
-def test_prints_of_different_records_differ():
+def test_prints_of_different_records_differ() -> None:
     """Missing is not empty, and no two fields run into each other."""
     records = [
         (b"k", b"v", (), 1),
@@ -444,7 +444,7 @@ def _judged(verdict: str) -> dict[str, object]:
     }
 
 
-def test_copies_come_from_the_ledger():
+def test_copies_come_from_the_ledger() -> None:
     """A partition that no generation knows is an empty copy at its log start; its target end is the present one."""
     ledger = fold([_started({"0": 2}), _stopped({"0": 10}, {"0": 8})])
 
@@ -470,7 +470,7 @@ def test_copies_come_from_the_ledger():
         ([_judged("FAIL")], [Code.COPY_DIFFERS]),
     ],
 )
-def test_plan_needs_a_proved_copy(judged: list[dict[str, object]], codes: list[Code]):
+def test_plan_needs_a_proved_copy(judged: list[dict[str, object]], codes: list[Code]) -> None:
     """Every topic of which something was copied must be good as a whole, whichever run copied it."""
     ledger = fold([_started({"0": 0}), _stopped({"0": 3}, {"0": 3}), *judged])
 

@@ -60,7 +60,7 @@ def _with_offset(**changes: object) -> OffsetsPlan:
         ),
     ],
 )
-def test_digest_changes_with_what_is_approved(changed: OffsetsPlan):
+def test_digest_changes_with_what_is_approved(changed: OffsetsPlan) -> None:
     """Everything that an approval is bound to is in the digest."""
     assert changed.digest != PLAN.digest
 
@@ -82,7 +82,7 @@ def test_digest_changes_with_what_is_approved(changed: OffsetsPlan):
         ),
     ],
 )
-def test_digest_stays_with_what_is_not_approved(same: OffsetsPlan):
+def test_digest_stays_with_what_is_not_approved(same: OffsetsPlan) -> None:
     """What the plan itself changes, or what passes by itself, is not in the digest."""
     assert same.digest == PLAN.digest
 
@@ -97,7 +97,7 @@ HOSTILE = [
 ]
 
 
-def test_document_is_read_back():
+def test_document_is_read_back() -> None:
     """Through JSON and back the plan is the same, hostile names included."""
     groups = tuple(DENSE.plan(5, name=name) for name in HOSTILE)
     plan = replace(PLAN, groups=(*PLAN.groups, *groups), unconcerned=3)
@@ -107,7 +107,7 @@ def test_document_is_read_back():
     assert plan.digest == document["digest"]
 
 
-def test_text_shows_what_is_approved():
+def test_text_shows_what_is_approved() -> None:
     """Before, proposed, delivered again, reasons, digest and the last reversible step are in the text."""
     text = render_plan(PLAN, "shop")
 
@@ -121,7 +121,7 @@ def test_text_shows_what_is_approved():
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_names_are_no_markup(name: str):
+def test_hostile_names_are_no_markup(name: str) -> None:
     """A name makes no line, no cell, no code, no link and no HTML; whoever reads the text sees the name."""
     plain = render_plan(replace(PLAN, groups=(DENSE.plan(5, name="billing"), DENSE.plan(11, name="late"))), "shop")
     text = render_plan(replace(PLAN, groups=(DENSE.plan(5, name=name), DENSE.plan(11, name=name))), "shop")
@@ -132,7 +132,7 @@ def test_hostile_names_are_no_markup(name: str):
     assert "http://" not in text
 
 
-def test_text_of_many_partitions_is_bounded():
+def test_text_of_many_partitions_is_bounded() -> None:
     """A question that nobody could load helps nobody; what is left out is counted."""
     offsets = tuple(replace(OFFSET, partition=TopicPartition("orders", n)) for n in range(400))
     plan = replace(PLAN, groups=tuple(GroupPlan(f"group-{n}", offsets) for n in range(300)))
@@ -144,7 +144,7 @@ def test_text_of_many_partitions_is_bounded():
     assert "and 100 more groups" in text
 
 
-def test_records_behind_the_fence_are_named():
+def test_records_behind_the_fence_are_named() -> None:
     """A source that goes on behind the copy would leave records that nobody reads."""
     (finding,) = replace(PLAN, source_end_offsets={P0: 12}).uncopied_findings()
 
@@ -155,7 +155,7 @@ def test_records_behind_the_fence_are_named():
 NEVER = Finding(Code.OFFSET_NEVER_COMMITTED, "group late", "nothing", "an offset", "Look.")
 
 
-def test_nobody_is_dropped_without_a_word():
+def test_nobody_is_dropped_without_a_word() -> None:
     """Groups left out, partitions without a commit, groups that nobody named, those of other kinds: each with why."""
     left_out = GroupPlan("late", refusals=(NEVER,), left=(P0, P1))
     nothing = GroupPlan("empty", refusals=(NEVER,))

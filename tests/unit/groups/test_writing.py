@@ -37,19 +37,19 @@ def codes(write: GroupWrite | None) -> list[str]:
 
 @pytest.mark.parametrize("state", [GroupState.EMPTY, GroupState.DEAD])
 @pytest.mark.parametrize("before", [{}, {P0: CommittedOffset(1)}, {P0: CommittedOffset(1), P1: CommittedOffset(2)}])
-def test_group_as_recorded_before_is_written(state: GroupState, before: dict[TopicPartition, CommittedOffset]):
+def test_group_as_recorded_before_is_written(state: GroupState, before: dict[TopicPartition, CommittedOffset]) -> None:
     """An empty or unknown group whose offsets are those recorded before may be written."""
     assert before_write(GroupDescription("billing", state), before, before, PROPOSED) is None
 
 
-def test_half_written_group_is_written_again():
+def test_half_written_group_is_written_again() -> None:
     """Where a part of the partitions stands as proposed and the rest as before, an earlier write is finished."""
     before = {P0: CommittedOffset(1)}
 
     assert before_write(EMPTY, {P0: PROPOSED[P0]}, before, PROPOSED) is None
 
 
-def test_group_that_stands_as_proposed_is_not_written_again():
+def test_group_that_stands_as_proposed_is_not_written_again() -> None:
     """A group that is where it should be has been moved already."""
     write = before_write(EMPTY, PROPOSED, {}, PROPOSED)
 
@@ -61,7 +61,7 @@ def test_group_that_stands_as_proposed_is_not_written_again():
     "state",
     [GroupState.STABLE, GroupState.UNKNOWN, GroupState.PREPARING_REBALANCING, GroupState.ASSIGNING],
 )
-def test_group_that_may_have_members_is_refused(state: GroupState):
+def test_group_that_may_have_members_is_refused(state: GroupState) -> None:
     """A group that is not known to be empty is never written, and its members are named."""
     member = GroupMember("id", "app-1", "/10.0.0.7")
     write = before_write(GroupDescription("billing", state, (member,)), {}, {}, PROPOSED)
@@ -82,7 +82,7 @@ def test_group_that_may_have_members_is_refused(state: GroupState):
 )
 def test_group_that_somebody_else_moved_is_refused(
     present: dict[TopicPartition, CommittedOffset], before: dict[TopicPartition, CommittedOffset]
-):
+) -> None:
     """Offsets that are neither those recorded before nor the proposed ones belong to somebody else."""
     write = before_write(EMPTY, present, before, PROPOSED)
 
@@ -91,20 +91,20 @@ def test_group_that_somebody_else_moved_is_refused(
     assert "orders[0]" in write.findings[0].subject
 
 
-def test_other_topics_of_the_group_do_not_count():
+def test_other_topics_of_the_group_do_not_count() -> None:
     """Offsets on partitions that are not written are left alone and compared with nothing."""
     other = {TopicPartition("elsewhere", 0): CommittedOffset(9)}
 
     assert before_write(EMPTY, other, {}, PROPOSED) is None
 
 
-def test_read_back_as_proposed_is_moved():
+def test_read_back_as_proposed_is_moved() -> None:
     """Only offsets and metadata that were read back as proposed count as moved, whatever the broker said."""
     assert after_write("billing", PROPOSED, {}, PROPOSED, ()).outcome is Write.MOVED
     assert after_write("billing", PROPOSED, {}, PROPOSED, (DENIED,)).outcome is Write.MOVED
 
 
-def test_denied_write_that_changed_nothing_is_refused():
+def test_denied_write_that_changed_nothing_is_refused() -> None:
     """A broker's denial with the offsets as before is a refusal with the broker's reason."""
     write = after_write("billing", {P0: CommittedOffset(1)}, {P0: CommittedOffset(1)}, PROPOSED, (DENIED,))
 
@@ -112,7 +112,7 @@ def test_denied_write_that_changed_nothing_is_refused():
 
 
 @pytest.mark.parametrize("denial", [(), (DENIED,)])
-def test_half_written_group_has_failed(denial: tuple[Finding, ...]):
+def test_half_written_group_has_failed(denial: tuple[Finding, ...]) -> None:
     """Offsets that are neither all as before nor all as proposed are a failure that names each partition."""
     write = after_write("billing", {P0: PROPOSED[P0]}, {}, PROPOSED, denial)
 
@@ -121,7 +121,7 @@ def test_half_written_group_has_failed(denial: tuple[Finding, ...]):
     assert "orders[1]" in write.findings[-1].subject
 
 
-def test_acknowledged_write_without_effect_has_failed():
+def test_acknowledged_write_without_effect_has_failed() -> None:
     """A write that was not denied and is not there is no refusal."""
     assert after_write("billing", {}, {}, PROPOSED, ()).outcome is Write.FAILED
 
@@ -130,7 +130,7 @@ def _left_out(group: str, code: Code) -> GroupPlan:
     return GroupPlan(group, refusals=(Finding(code, f"group {group}", "x", "y", "z"),))
 
 
-def test_result_is_partly_when_a_group_stays_behind():
+def test_result_is_partly_when_a_group_stays_behind() -> None:
     """Planned groups that did not move, and groups left out with something to move, stay behind."""
     moved, refused = GroupWrite("a", Write.MOVED, PROPOSED), GroupWrite("b", Write.REFUSED, {}, (DENIED,))
     active, empty = _left_out("c", Code.GROUP_ACTIVE), _left_out("d", Code.OFFSET_NEVER_COMMITTED)
@@ -142,7 +142,7 @@ def test_result_is_partly_when_a_group_stays_behind():
     assert ["GROUP_ACTIVE", "GROUP_ACTIVE"] == [warning["code"] for warning in document["warnings"]]
 
 
-def test_result_of_nothing_moved_warns_of_nothing():
+def test_result_of_nothing_moved_warns_of_nothing() -> None:
     """When nothing moved, the reasons are the refusal and no warning beside it; an unknown outcome is a warning."""
     refused, unknown = GroupWrite("b", Write.REFUSED, {}, (DENIED,)), unknown_write("c", "no answer")
 
@@ -150,7 +150,7 @@ def test_result_of_nothing_moved_warns_of_nothing():
     assert len(OffsetsResult("d", (refused, unknown), ()).to_document()["warnings"]) == 2
 
 
-def test_cutover_that_could_move_no_group_is_refused():
+def test_cutover_that_could_move_no_group_is_refused() -> None:
     """Groups that all must be left out refuse the cutover; having none, or none with offsets, does not."""
     findings = nothing_to_move_findings([_left_out("c", Code.GROUP_ACTIVE)])
 
@@ -159,14 +159,14 @@ def test_cutover_that_could_move_no_group_is_refused():
     assert () == nothing_to_move_findings([_left_out("d", Code.OFFSET_NEVER_COMMITTED)])
 
 
-def test_saved_offsets_come_back_as_they_were():
+def test_saved_offsets_come_back_as_they_were() -> None:
     """The document of saved offsets holds offsets and metadata, also of a group without any."""
     groups = {"billing": PROPOSED, "none": {}}
 
     assert groups == commits_from_document(commits_document(groups))
 
 
-def test_saved_offsets_are_lines_for_kafkas_own_tool():
+def test_saved_offsets_are_lines_for_kafkas_own_tool() -> None:
     """The file has one line per partition, the group quoted, whatever characters its name has."""
     text = reset_offsets_csv({'a "b", c': {P1: CommittedOffset(7), P0: CommittedOffset(5)}, "billing": {}})
 

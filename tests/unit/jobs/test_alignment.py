@@ -85,14 +85,14 @@ def moved_to(sent: Sent, partition: int) -> Sent:
         pytest.param([*SOURCE[:3], moved_to(SOURCE[3], 1), *SOURCE[4:]], [(MOVED, 3, 9)], id="in another partition"),
     ],
 )
-def test_damage_has_its_label_and_place(target, expected):
+def test_damage_has_its_label_and_place(target, expected) -> None:
     """Each kind of damage is labelled once, at its records on both sides."""
     assert expected == [found[:3] for found in align(records(SOURCE), records(target))]
 
 
 @pytest.mark.parametrize("place", [0, 4, 9])
 @pytest.mark.parametrize("names", [("value",), ("headers",), ("timestamp",), ("value", "headers")])
-def test_altered_record_names_its_fields(place, names):
+def test_altered_record_names_its_fields(place, names) -> None:
     """Only the fields that differ are named."""
     target = list(SOURCE)
     target[place] = target[place]._replace(**dict.fromkeys(names, 77))
@@ -100,7 +100,7 @@ def test_altered_record_names_its_fields(place, names):
     assert [Difference(ALTERED, place, place, names)] == align(records(SOURCE), records(target))
 
 
-def test_missing_and_altered_neighbours_are_told_apart():
+def test_missing_and_altered_neighbours_are_told_apart() -> None:
     """Of two source records against one target record in a gap, the one that shares a field with it is altered."""
     target = [*SOURCE[:3], SOURCE[4]._replace(value=77), *SOURCE[5:]]
 
@@ -108,7 +108,7 @@ def test_missing_and_altered_neighbours_are_told_apart():
 
 
 @given(order=st.permutations([0] * 5 + [1] * 5))
-def test_records_of_several_source_partitions_may_interleave(order):
+def test_records_of_several_source_partitions_may_interleave(order) -> None:
     """A key in two source partitions: any interleaving in which each keeps its order is equal."""
     source = [sent._replace(partition=n % 2) for n, sent in enumerate(SOURCE)]
     rows = [iter([s for s in source if s.partition == number]) for number in (0, 1)]
@@ -117,7 +117,7 @@ def test_records_of_several_source_partitions_may_interleave(order):
     assert [Difference(INTERLEAVED, 0, 0)] == align(records(source), records(target))
 
 
-def test_key_that_both_sides_hold_in_several_partitions_alike_is_equal():
+def test_key_that_both_sides_hold_in_several_partitions_alike_is_equal() -> None:
     """Regression: looked into because of another key of its bucket, its smaller partition was said to have moved."""
     source = [sent._replace(partition=n % 3 // 2) for n, sent in enumerate(SOURCE)]
     target = [sent._replace(partition=2 - n % 3 // 2) for n, sent in enumerate(SOURCE)]
@@ -125,7 +125,7 @@ def test_key_that_both_sides_hold_in_several_partitions_alike_is_equal():
     assert [] == align(records(source), records(target))
 
 
-def test_order_inside_one_of_several_source_partitions_counts():
+def test_order_inside_one_of_several_source_partitions_counts() -> None:
     """A key in two source partitions: an exchange inside one of them is reordered."""
     source = [sent._replace(partition=n % 2) for n, sent in enumerate(SOURCE)]
     target = [SOURCE[2], SOURCE[0], *SOURCE[3:], SOURCE[1]]
@@ -133,7 +133,7 @@ def test_order_inside_one_of_several_source_partitions_counts():
     assert [INTERLEAVED, REORDERED, REORDERED] == [d.label for d in align(records(source), records(target))]
 
 
-def test_identical_records_of_several_source_partitions_hide_no_order():
+def test_identical_records_of_several_source_partitions_hide_no_order() -> None:
     """Regression: one record that two source partitions hold took back every reordered record of its key."""
     a, b, twin = SOURCE[:3]
     source = [a, b, twin, moved_to(twin, 1)]
@@ -144,7 +144,7 @@ def test_identical_records_of_several_source_partitions_hide_no_order():
 
 
 @given(data=st.data())
-def test_clean_interleaving_with_a_replay_is_never_reordered(data):
+def test_clean_interleaving_with_a_replay_is_never_reordered(data) -> None:
     """Regression: identical records in several source partitions were taken by the wrong one, and named reordered."""
     ours, theirs = (data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=5)) for _ in range(2))
     order = data.draw(st.permutations([0] * len(ours) + [1] * len(theirs)))
@@ -159,7 +159,7 @@ def test_clean_interleaving_with_a_replay_is_never_reordered(data):
 
 
 @given(source=SHORT, target=SHORT)
-def test_common_subsequence_is_the_longest(source, target):
+def test_common_subsequence_is_the_longest(source, target) -> None:
     """As long as the one that a table of all lengths gives, ascending on both sides, of equal records."""
     ours, theirs = common_subsequence(np.array(source, np.int64), np.array(target, np.int64))
     table = [[0] * (len(target) + 1) for _ in range(len(source) + 1)]
@@ -173,7 +173,7 @@ def test_common_subsequence_is_the_longest(source, target):
 
 
 @given(source=SHORT, target=SHORT, split=st.booleans())
-def test_differences_account_for_every_record(source, target, split):
+def test_differences_account_for_every_record(source, target, split) -> None:
     """Without its differences each side is the same sequence; each record is in one difference at most."""
     ours = records([Sent(value, value) for value in source])
     theirs = records([Sent(value, value, partition=n % 2 if split else 0) for n, value in enumerate(target)])
@@ -190,7 +190,7 @@ def test_differences_account_for_every_record(source, target, split):
             assert ours.records[difference.source] == theirs.records[difference.target]
 
 
-def test_many_identical_records_do_not_cost_their_square(monkeypatch):
+def test_many_identical_records_do_not_cost_their_square(monkeypatch) -> None:
     """Beyond a bound identical records are paired by their number; a clean end stays clean."""
     monkeypatch.setattr(subsequences, "_MAX_PAIRS", 10)
     same = [Sent(1, 1)] * 20
@@ -199,7 +199,7 @@ def test_many_identical_records_do_not_cost_their_square(monkeypatch):
     assert Counter({DUPLICATE: 3, ALTERED: 2}) == Counter(d.label for d in found)
 
 
-def test_replay_of_very_many_identical_records_is_no_reordering(monkeypatch):
+def test_replay_of_very_many_identical_records_is_no_reordering(monkeypatch) -> None:
     """Regression: paired by their number, identical records crossed the others between them."""
     monkeypatch.setattr(subsequences, "_MAX_PAIRS", 10)
     source = [sent for n in range(50) for sent in (Sent(7, 7), Sent(100 + n, 0))]
@@ -209,7 +209,7 @@ def test_replay_of_very_many_identical_records_is_no_reordering(monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_several_damages_of_unique_records_are_each_labelled(seed):
+def test_several_damages_of_unique_records_are_each_labelled(seed) -> None:
     """Damages that do not touch each other are all found, each under its own label."""
     rng = random.Random(seed)
     source = [Sent(value, value) for value in range(60)]
@@ -388,14 +388,14 @@ GOES_ON = Known(compacted=BOTH, behind=BOTH)
         ),
     ],
 )
-def test_what_a_log_may_delete_is_told_from_damage(source, target, known, expected):
+def test_what_a_log_may_delete_is_told_from_damage(source, target, known, expected) -> None:
     """Only what compaction or retention can have taken is explained by them: older records, never newer ones."""
     found = align(records(source), records(target), known)
 
     assert sorted(expected, key=str) == sorted((d[:3] for d in found), key=str)
 
 
-def test_aborted_records_are_named_before_duplicates():
+def test_aborted_records_are_named_before_duplicates() -> None:
     """A record that was aborted and sent again is on the target twice: one of the two is the aborted one."""
     aborted = tuple(records([SOURCE[3], OTHER]).records.tolist())
     target = records([*SOURCE[:4], SOURCE[3], OTHER, *SOURCE[4:], OTHER])
@@ -416,12 +416,12 @@ def test_aborted_records_are_named_before_duplicates():
         pytest.param(2, 0, Known(expired=(True, False)), [MISSING, MISSING], id="not this side"),
     ],
 )
-def test_identical_records_without_a_key_are_explained_by_number(source, target, known, expected):
+def test_identical_records_without_a_key_are_explained_by_number(source, target, known, expected) -> None:
     """Records without a key that are more or fewer are aborted or expired, as far as there can be such."""
     assert expected == [d.label for d in surplus(source, target, known)]
 
 
-def test_identical_records_do_not_hide_what_a_replay_and_a_cleaner_left():
+def test_identical_records_do_not_hide_what_a_replay_and_a_cleaner_left() -> None:
     """Regression: a longer run that looks alike was taken for the copy, and a good copy then lacked a record."""
     again, (a, b, c, d, e) = Sent(7, 7), SOURCE[:5]
     source = [again, again, a, b, again, c, d, e]
@@ -431,7 +431,7 @@ def test_identical_records_do_not_hide_what_a_replay_and_a_cleaner_left():
 
 
 @pytest.mark.parametrize("partition", [0, 1])
-def test_compaction_explains_nothing_of_a_key_in_several_source_partitions(partition):
+def test_compaction_explains_nothing_of_a_key_in_several_source_partitions(partition) -> None:
     """Between partitions it is not known which record is newer: what a beginning lacks is neither lost nor proved."""
     source = [*SOURCE[:2], *(moved_to(sent, 1) for sent in SOURCE[2:4])]
     target = [record for record in SOURCE[:4] if record != SOURCE[2 * partition]]
@@ -448,7 +448,7 @@ def test_compaction_explains_nothing_of_a_key_in_several_source_partitions(parti
         pytest.param([], {MISSING}, id="nothing newer is there"),
     ],
 )
-def test_of_a_key_in_several_source_partitions_only_beginnings_are_unproved(target, expected):
+def test_of_a_key_in_several_source_partitions_only_beginnings_are_unproved(target, expected) -> None:
     """What cannot have been compacted of such a key is damage."""
     source = [*SOURCE[:2], *(moved_to(sent, 1) for sent in SOURCE[2:4])]
     found = {d.label for d in align(records(source), records(target), COMPACTS)}
@@ -456,7 +456,7 @@ def test_of_a_key_in_several_source_partitions_only_beginnings_are_unproved(targ
     assert expected == found - {INTERLEAVED}
 
 
-def test_altered_record_of_a_key_in_several_source_partitions_is_altered():
+def test_altered_record_of_a_key_in_several_source_partitions_is_altered() -> None:
     """Regression: it was told as one record missing and another extra, for there are no gaps between partitions."""
     source = [*SOURCE[:3], *(moved_to(sent, 1) for sent in SOURCE[3:6])]
     target = [SOURCE[3], SOURCE[0], SOURCE[1]._replace(value=77), SOURCE[4], SOURCE[2], SOURCE[5]]
@@ -471,12 +471,12 @@ def test_altered_record_of_a_key_in_several_source_partitions_is_altered():
     ("source", "target", "expected"),
     [(2, 0, [(COMPACTED, MISSING)] * 2), (0, 2, [(COMPACTED, EXTRA), (COMPACTED, DUPLICATE)]), (1, 1, [])],
 )
-def test_a_cleaner_keeps_no_record_without_a_key(source, target, expected):
+def test_a_cleaner_keeps_no_record_without_a_key(source, target, expected) -> None:
     """Regression: records without a key that a cleaner had removed failed the copy."""
     assert expected == [(d.label, d.otherwise) for d in surplus(source, target, COMPACTS)]
 
 
-def test_record_that_comes_too_early_is_no_replay():
+def test_record_that_comes_too_early_is_no_replay() -> None:
     """A replay goes back; consumers that saw a record before one that precedes it saw it out of order."""
     a, b, c = SOURCE[:3]
 
@@ -485,7 +485,7 @@ def test_record_that_comes_too_early_is_no_replay():
 
 
 @given(source=SHORT, data=st.data())
-def test_every_compaction_of_a_copy_is_explained(source, data):
+def test_every_compaction_of_a_copy_is_explained(source, data) -> None:
     """Whatever both sides drop of the records before one that both keep, identical ones too, nothing is damage."""
     sent = [Sent(value, 0) for value in [*source, 9]]
     kept = [sent[data.draw(st.integers(0, len(source)), label="first kept") :] for _ in range(2)]

@@ -44,7 +44,7 @@ SIX = contents(range(1, 7))
 NEW = record(99)
 
 
-def test_equal_runs_have_no_difference():
+def test_equal_runs_have_no_difference() -> None:
     """Equal records are equal, whatever their offsets."""
     assert classified(SIX, SIX) is None
     assert classified([], []) is None
@@ -73,7 +73,7 @@ def test_equal_runs_have_no_difference():
         pytest.param(SIX[::-1], "reordered", 0, 1000, id="reversed"),
     ],
 )
-def test_each_damage_is_named_at_its_place(target, kind, source_offset, target_offset):
+def test_each_damage_is_named_at_its_place(target, kind, source_offset, target_offset) -> None:
     """A single damage at the start, in the middle or at the end is named with the records that stand there."""
     difference = classified(SIX, target)
 
@@ -87,7 +87,7 @@ def test_each_damage_is_named_at_its_place(target, kind, source_offset, target_o
 
 @pytest.mark.parametrize("place", [0, 3, 5])
 @pytest.mark.parametrize("names", [("key",), ("value",), ("headers",), ("timestamp",), ("key", "value")])
-def test_an_altered_record_names_its_fields(place, names):
+def test_an_altered_record_names_its_fields(place, names) -> None:
     """A changed record is altered in exactly the changed fields, also as the first and the last."""
     target = [*SIX[:place], altered(SIX[place], *names), *SIX[place + 1 :]]
 
@@ -97,21 +97,21 @@ def test_an_altered_record_names_its_fields(place, names):
     assert (place, SIDE_GAP + place) == (difference.source_offset, difference.target_offset)
 
 
-def test_a_rewritten_timestamp_on_every_record_is_altered():
+def test_a_rewritten_timestamp_on_every_record_is_altered() -> None:
     """Where all records carry another timestamp (append time on the target), they are altered, not lost."""
     difference = classified(SIX, [altered(r, "timestamp") for r in SIX])
 
     assert (difference.kind, difference.fields, difference.source_offset) == ("altered", ("timestamp",), 0)
 
 
-def test_a_record_overwritten_by_its_neighbour_is_altered():
+def test_a_record_overwritten_by_its_neighbour_is_altered() -> None:
     """Place by place wins over 'one missing, one duplicate', which explains no more."""
     difference = classified(SIX, [SIX[0], SIX[0], *SIX[2:]])
 
     assert (difference.kind, difference.source_offset, difference.target_offset) == ("altered", 1, 1001)
 
 
-def test_tiny_partitions():
+def test_tiny_partitions() -> None:
     """One record on either side is enough to tell the kinds apart."""
     one, other = contents([1, 2])
 
@@ -122,14 +122,14 @@ def test_tiny_partitions():
     assert classified([one, other], [other, one]).kind == "reordered"
 
 
-def test_two_damages_name_the_first():
+def test_two_damages_name_the_first() -> None:
     """A second damage close behind does not hide the first."""
     missing_twice = SIX[:1] + SIX[2:3] + SIX[4:]
 
     assert (classified(SIX, missing_twice).kind, classified(SIX, missing_twice).source_offset) == ("missing", 1)
 
 
-def test_records_with_nothing_in_common_are_unclassified():
+def test_records_with_nothing_in_common_are_unclassified() -> None:
     """Runs that share nothing and go on differently are not guessed at."""
     source, target = contents(range(10)), contents(range(50, 57))
 
@@ -149,7 +149,7 @@ def cut(source: Sequence[Record], target: Sequence[Record], elsewhere: Elsewhere
     )
 
 
-def test_the_cut_of_a_run_is_no_difference():
+def test_the_cut_of_a_run_is_no_difference() -> None:
     """A missing record shifts the target by one, so its run shows one record more: neither extra nor moved."""
     numbers = [1, 2, 1, 2, 1, 2]
 
@@ -158,7 +158,7 @@ def test_the_cut_of_a_run_is_no_difference():
     assert difference.kind == "missing"
 
 
-def test_a_long_missing_batch_is_found_beyond_the_run():
+def test_a_long_missing_batch_is_found_beyond_the_run() -> None:
     """If the target goes on with a source record far behind, what lies between is missing."""
     far = record(51)._replace(rank=900, offset=900)
 
@@ -168,7 +168,7 @@ def test_a_long_missing_batch_is_found_beyond_the_run():
     assert "source offset 900" in difference.detail
 
 
-def test_a_long_replay_is_a_duplicate():
+def test_a_long_replay_is_a_duplicate() -> None:
     """If the source's record comes later and the target's came before, a batch was copied twice."""
     again = record(51)._replace(rank=3, offset=SIDE_GAP - 400)
     later = record(1)._replace(rank=1200, offset=SIDE_GAP + 700)
@@ -178,14 +178,14 @@ def test_a_long_replay_is_a_duplicate():
     assert (difference.kind, difference.source_offset, difference.target_offset) == ("duplicate", 0, SIDE_GAP)
 
 
-def test_a_long_foreign_batch_is_extra():
+def test_a_long_foreign_batch_is_extra() -> None:
     """If the source's record comes later and the target's was never seen, others wrote in between."""
     later = record(1)._replace(rank=1200, offset=SIDE_GAP + 700)
 
     assert cut(contents(range(1, 9)), contents(range(51, 59)), Elsewhere(target=[later])).kind == "extra"
 
 
-def test_a_record_moved_beyond_the_run_is_reordered():
+def test_a_record_moved_beyond_the_run_is_reordered() -> None:
     """A record left out here that the target holds only much later was moved, not lost."""
     late = record(1)._replace(rank=900, offset=SIDE_GAP + 400)
     source, target = contents(range(1, 9)), contents(range(2, 10))
@@ -234,7 +234,7 @@ def change(rng: random.Random, records: list[Record]) -> tuple[list[Record], str
 
 @pytest.mark.parametrize("damage", [drop, insert, repeat, swap, change])
 @pytest.mark.parametrize("seed", range(100))
-def test_random_damage_to_unique_records_is_named(damage: Damage, seed: int):
+def test_random_damage_to_unique_records_is_named(damage: Damage, seed: int) -> None:
     """Whatever its place and length, one damage to unique records is named with its kind and place."""
     rng = random.Random(seed)
     source = contents(range(1, rng.randint(3, 60)))
@@ -249,7 +249,7 @@ def test_random_damage_to_unique_records_is_named(damage: Damage, seed: int):
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_repeating_records_never_break_the_alignment(seed: int):
+def test_repeating_records_never_break_the_alignment(seed: int) -> None:
     """With few distinct records many explanations fit; one is given, at the first place that differs."""
     rng = random.Random(seed)
     source = contents(rng.choices(range(1, 4), k=rng.randint(0, 20)))
@@ -268,7 +268,7 @@ def test_repeating_records_never_break_the_alignment(seed: int):
 
 
 @pytest.mark.parametrize("seed", range(50))
-def test_aligned_rests_are_equal(seed: int):
+def test_aligned_rests_are_equal(seed: int) -> None:
     """What lies outside the hunks of an alignment is the same on both sides."""
     rng = random.Random(seed)
     source, target = (rng.choices(range(4), k=rng.randint(0, 15)) for _ in range(2))

@@ -30,7 +30,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_file_is_gone_before_spark_starts(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
+) -> None:
     """Whatever becomes of Spark, and however it is killed, the file is not there any more."""
     seen: list[bool] = []
 
@@ -55,7 +55,7 @@ def test_file_is_gone_before_spark_starts(
     assert "SPARK_FAILED: starting Spark: Py4JError: no Spark here, but ***" in capsys.readouterr().err
 
 
-def test_file_that_is_not_there_is_one_line(tmp_path: Path):
+def test_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     """A second start of the driver says what lacks; a file that is no such document is removed all the same."""
     with pytest.raises(JobError, match=r"clients\.json: No such file"):
         take_clients(str(tmp_path / "clients.json"))
@@ -67,7 +67,7 @@ def test_file_that_is_not_there_is_one_line(tmp_path: Path):
     assert [] == list(tmp_path.iterdir())
 
 
-def test_shipped_copy_is_removed(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_shipped_copy_is_removed(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The copy in Spark's own folder goes when it is read; a file that somebody named stays."""
     shipped = tmp_path / "userFiles"
     shipped.mkdir()

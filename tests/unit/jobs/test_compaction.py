@@ -29,6 +29,6 @@ AGAIN, FOREIGN = Share(0, 0, COMPACTED, DUPLICATE), Share(0, 0, COMPACTED, EXTRA
         ),
     ],
 )
-def test_no_more_is_explained_than_can_be_gone(counts, holes, expected):
+def test_no_more_is_explained_than_can_be_gone(counts, holes, expected) -> None:
     """Regression: records lost from, or sent twice to, a log without holes counted as compacted."""
     assert expected == too_many(counts, holes)

@@ -45,7 +45,7 @@ class Session:
         return SimpleNamespace(_jdf=SimpleNamespace(queryExecution=lambda: SimpleNamespace(toRdd=lambda: rows)))
 
 
-def test_every_reading_names_its_offsets():
+def test_every_reading_names_its_offsets() -> None:
     """Trap: `earliest` and `latest` are looked up in each task anew, so that two readings see two logs."""
     session = Session(tasks=3)
     read_ranges(session, {"kafka.bootstrap.servers": "b:9092"}, RANGES, "read_committed")  # type: ignore[arg-type]
@@ -55,14 +55,14 @@ def test_every_reading_names_its_offsets():
     assert {"orders": [0, 1], "audit": [0]} == json.loads(session.asked["assign"])
 
 
-def test_lost_records_stop_the_reading():
+def test_lost_records_stop_the_reading() -> None:
     """Trap: told to go on, Spark would leave the rest of the range out without a word."""
     options = reader_options({"failOnDataLoss": "false"}, RANGES, "read_committed")
 
     assert ("true", "read_committed") == (options["failOnDataLoss"], options["kafka.isolation.level"])
 
 
-def test_many_partitions_are_read_by_the_source_that_lets_go():
+def test_many_partitions_are_read_by_the_source_that_lets_go() -> None:
     """The newer kind of source keeps what it has fetched of every partition of a task; of few that is little."""
     session = Session(tasks=0)
     for partitions, sources in ((FEW_PARTITIONS + 1, "csv,kafka,text"), (FEW_PARTITIONS, "csv,text")) * 2:
@@ -74,19 +74,19 @@ def test_many_partitions_are_read_by_the_source_that_lets_go():
 
 
 @pytest.mark.parametrize("tasks", [2, 4])
-def test_partition_that_spark_would_split_is_not_read(tasks: int):
+def test_partition_that_spark_would_split_is_not_read(tasks: int) -> None:
     """Trap: ranks count rows of a task, so each task must read one Kafka partition, and all of its range."""
     with pytest.raises(JobError, match=rf"planned {tasks} tasks for 3 Kafka partitions"):
         read_ranges(Session(tasks), {}, RANGES, "read_committed")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("option", sorted(FORBIDDEN_OPTIONS))
-def test_options_that_split_partitions_are_refused(option: str):
+def test_options_that_split_partitions_are_refused(option: str) -> None:
     """Trap: a reader's option may cut a partition over tasks, or read something else than the window."""
     with pytest.raises(JobError, match=rf"the clients file sets {option.upper()}"):
         reader_options({option.upper(): "1"}, RANGES, "read_committed")
 
 
-def test_empty_ranges_are_not_read():
+def test_empty_ranges_are_not_read() -> None:
     """Where nothing is to be read there is no frame."""
     assert read_ranges(Session(0), {}, [SideRange("orders", 0, 4, 4)], "read_committed") is None  # type: ignore[arg-type]

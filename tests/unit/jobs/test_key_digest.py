@@ -68,7 +68,7 @@ def of(sums: BucketSums) -> Sums:
 
 
 @given(rows=ROWS, cuts=st.lists(st.integers(0, 60), max_size=4))
-def test_digest_is_what_its_definition_says(rows, cuts):
+def test_digest_is_what_its_definition_says(rows, cuts) -> None:
     """Whatever the batches and however alike the key hashes, the sums are those of the definition."""
     edges = [0, *sorted(cuts), len(rows)]
     batches = [rows[start:end] for start, end in pairwise(edges)]
@@ -77,7 +77,7 @@ def test_digest_is_what_its_definition_says(rows, cuts):
 
 
 @given(ranges=st.lists(ROWS, max_size=4))
-def test_digests_of_ranges_add_up(ranges):
+def test_digests_of_ranges_add_up(ranges) -> None:
     """Merge law: the digest of several ranges is the sum of theirs, in any order and grouping."""
     together, sums = BucketSums(), BucketSums()
     for rows in ranges:
@@ -93,7 +93,7 @@ def test_digests_of_ranges_add_up(ranges):
 
 
 @given(rows=ROWS, partitions=st.integers(1, 5), data=st.data())
-def test_digest_is_the_same_for_any_number_of_partitions(rows, partitions, data):
+def test_digest_is_the_same_for_any_number_of_partitions(rows, partitions, data) -> None:
     """Merge law: where every key lives in one of them, the sums of the partitions are those of the whole."""
     parts = [[row for row in rows if row[0] % partitions == number] for number in range(partitions)]
     merged = BucketSums()
@@ -107,7 +107,7 @@ def test_digest_is_the_same_for_any_number_of_partitions(rows, partitions, data)
 
 
 @given(rows=ROWS, max_keys=st.integers(0, 4), cut=st.integers(0, 60))
-def test_keys_beyond_the_bound_are_left_out_whole(rows, max_keys, cut):
+def test_keys_beyond_the_bound_are_left_out_whole(rows, max_keys, cut) -> None:
     """A key is kept with all its records or left out with all of them, in log order; nothing is lost."""
     kept, left_out = digest(rows[:cut], rows[cut:], max_keys=max_keys)
     outside = {key for key, _ in left_out}
@@ -119,7 +119,7 @@ def test_keys_beyond_the_bound_are_left_out_whole(rows, max_keys, cut):
 
 @given(rows=ROWS)
 @settings(max_examples=50)
-def test_order_inside_a_key_counts_and_between_keys_does_not(rows):
+def test_order_inside_a_key_counts_and_between_keys_does_not(rows) -> None:
     """Sorting rows by key changes nothing; exchanging two different records of one key does."""
     first = {key: place for place, (key, _) in reversed(list(enumerate(rows)))}
     assert digest(sorted(rows, key=lambda row: row[0])) == digest(rows)
@@ -131,7 +131,7 @@ def test_order_inside_a_key_counts_and_between_keys_does_not(rows):
             assert digest(swapped) != digest(rows)
 
 
-def test_two_keys_that_share_their_upper_bits_keep_their_own_records():
+def test_two_keys_that_share_their_upper_bits_keep_their_own_records() -> None:
     """Trap: packed with their places, A B A of equal upper bits is three groups; the whole hash decides."""
     a, b = (5 << 60) + 1, (5 << 60) + 2
     groups = grouped(np.array([a, b, a, b, b], np.uint64))
@@ -139,7 +139,7 @@ def test_two_keys_that_share_their_upper_bits_keep_their_own_records():
     assert ([a, b], [0, 2, 1, 3, 4]) == (groups.keys.tolist(), groups.order.tolist())
 
 
-def test_records_without_key_have_no_order_and_do_not_cancel():
+def test_records_without_key_have_no_order_and_do_not_cancel() -> None:
     """Trap: the same records in any order are equal, and identical ones do not cancel as in an exclusive or."""
 
     def keyless(*records: int) -> Sums:
@@ -153,7 +153,7 @@ def test_records_without_key_have_no_order_and_do_not_cancel():
     assert [NULL_BUCKET] == list(keyless(1, 2))
 
 
-def test_an_exchange_at_a_distance_of_a_power_of_two_is_seen():
+def test_an_exchange_at_a_distance_of_a_power_of_two_is_seen() -> None:
     """Trap: sums of powers lose the upper bits between places 2^e apart; mixed positions lose none."""
     far = 1 << 17
     records = np.arange(2 * far, dtype=np.uint64)

@@ -44,7 +44,7 @@ def unit() -> Unit:
     return _topics([plan("orders", 0), plan("orders", 1)])[0].unit
 
 
-def test_all_windows_of_a_topic_and_generation_are_compared_together():
+def test_all_windows_of_a_topic_and_generation_are_compared_together() -> None:
     """Each topic once, with the ranges of either side."""
     topics = _topics([plan("orders", 0), plan("audit", 0), plan("orders", 1), plan("orders", 0, generation=2)])
 
@@ -56,14 +56,14 @@ def test_all_windows_of_a_topic_and_generation_are_compared_together():
     )
 
 
-def test_two_generations_of_a_topic_are_read_one_after_the_other():
+def test_two_generations_of_a_topic_are_read_one_after_the_other() -> None:
     """Spark's Kafka source takes one range of a partition; different topics share a reading."""
     topics = _topics([plan("orders", 0), plan("audit", 0), plan("orders", 0, generation=2)])
 
     assert [[0, 1], [2]] == [[unit.number for unit in together] for together in _rounds(topics)]
 
 
-def test_topic_of_which_a_part_cannot_be_read_is_not_equal():
+def test_topic_of_which_a_part_cannot_be_read_is_not_equal() -> None:
     """Nothing was found to differ, because nothing was compared."""
     (topic,) = _topics([plan("orders", 0), plan("orders", 1, unreadable="a transaction is open")])
 
@@ -71,7 +71,7 @@ def test_topic_of_which_a_part_cannot_be_read_is_not_equal():
     assert [False, False] == [entry["equal"] for entry in topic.entries()]
 
 
-def test_buckets_that_differ_and_totals_are_noted():
+def test_buckets_that_differ_and_totals_are_noted() -> None:
     """Totals of several reducers add up, and a bucket that differs makes the topic differ."""
     found = unit()
     for each in (row(PLACE, records=10), row(PLACE, partition=1), row(TOTAL, records=12), row(TOTAL, records=8)):
@@ -82,7 +82,7 @@ def test_buckets_that_differ_and_totals_are_noted():
     assert ([20, 14], {3}) == (found.totals["source"], found.buckets)
 
 
-def test_records_that_were_read_and_not_digested_stop_the_job():
+def test_records_that_were_read_and_not_digested_stop_the_job() -> None:
     """What was read and what the buckets hold must be the same number."""
     found = unit()
     found.note(row(PLACE, records=10))
@@ -92,7 +92,7 @@ def test_records_that_were_read_and_not_digested_stop_the_job():
         found.check_counts()
 
 
-def test_partition_that_was_read_in_two_pieces_stops_the_job():
+def test_partition_that_was_read_in_two_pieces_stops_the_job() -> None:
     """Trap: the order of a key's records is known only where one task reads its partition in one piece."""
     found = unit()
     found.note(row(PLACE))
@@ -102,14 +102,14 @@ def test_partition_that_was_read_in_two_pieces_stops_the_job():
 
 
 @pytest.mark.parametrize("digest", [POSITION_DIGEST, KEY_DIGEST])
-def test_request_of_the_manual_is_one(digest: str):
+def test_request_of_the_manual_is_one(digest: str) -> None:
     """The manual's example of a request by hand is accepted, with either digest."""
     _, example, *_ = re.findall(r"```json\n(.*?)```", MANUAL.read_text(), re.DOTALL)
 
     _check_request({**json.loads(example), "digest": digest})
 
 
-def test_limit_is_a_number():
+def test_limit_is_a_number() -> None:
     """A limit that is none is refused before a cluster is asked for it."""
     _, example, *_ = re.findall(r"```json\n(.*?)```", MANUAL.read_text(), re.DOTALL)
     _check_request({**json.loads(example), "max_bytes_per_s": 1_000_000})
@@ -118,7 +118,7 @@ def test_limit_is_a_number():
         _check_request({**json.loads(example), "max_bytes_per_s": "1 MB"})
 
 
-def test_limit_needs_a_client_id():
+def test_limit_needs_a_client_id() -> None:
     """A quota is put on a client id; without one on either side nothing is set and nothing read."""
     clients = {"source": {"kafka.client.id": "mine"}, "target": {}}
 
@@ -129,7 +129,7 @@ def test_limit_needs_a_client_id():
 
 
 @pytest.mark.parametrize(("max_bytes_per_s", "expected"), [(200_000, 200_000), (1 << 30, 16 << 20)])
-def test_limited_fetches_are_a_second_of_the_quota(max_bytes_per_s: int, expected: int):
+def test_limited_fetches_are_a_second_of_the_quota(max_bytes_per_s: int, expected: int) -> None:
     """Larger fetches would hold the other readers up for longer than their consumers wait."""
     client = {**limited_options(max_bytes_per_s), "kafka.bootstrap.servers": "a:1"}
     options = reader_options(client, [SideRange("orders", 0, 0, 1)], "read_committed")
@@ -138,7 +138,7 @@ def test_limited_fetches_are_a_second_of_the_quota(max_bytes_per_s: int, expecte
     assert int(options["kafkaConsumer.pollTimeoutMs"]) > 120_000
 
 
-def test_topics_that_share_a_target_topic_are_refused():
+def test_topics_that_share_a_target_topic_are_refused() -> None:
     """Compared by key, a topic is one with its target topic; anything else would mix two topics up."""
     _, example, *_ = re.findall(r"```json\n(.*?)```", MANUAL.read_text(), re.DOTALL)
     request = {**json.loads(example), "digest": KEY_DIGEST}
@@ -148,7 +148,7 @@ def test_topics_that_share_a_target_topic_are_refused():
             _check_request({**request, "windows": [window, other]})
 
 
-def test_missing_module_of_a_worker_is_named():
+def test_missing_module_of_a_worker_is_named() -> None:
     """Of a Python worker's traceback the person sees what was wrong, and what the workers need."""
     text = "Please see:\nTraceback (most recent call last):\n  File x\nModuleNotFoundError: No module named 'numpy'"
 
@@ -156,7 +156,7 @@ def test_missing_module_of_a_worker_is_named():
     assert "ValueError: no" == _last_of_traceback("Traceback\n  raise ValueError\nValueError: no")
 
 
-def test_end_of_a_log_is_not_waited_for():
+def test_end_of_a_log_is_not_waited_for() -> None:
     """Regression: each partition took a second, because questions waited behind a fetch for records to come."""
     options = reader_options({}, [SideRange("orders", 0, 0, 1)], "read_committed")
 

@@ -30,7 +30,7 @@ MINUTE = 60.0
         (110, 100, MINUTE, "110 of at most 110 records read (100 %)"),
     ],
 )
-def test_line(read: int, offsets: int, elapsed_s: float, expected: str):
+def test_line(read: int, offsets: int, elapsed_s: float, expected: str) -> None:
     """The rate so far tells what is left; the share is rounded down, so that only all is 100 %."""
     assert expected == progress_line(read, offsets, elapsed_s)
 
@@ -41,7 +41,7 @@ def window(start: int, end: int) -> WindowPlan:
     return WindowPlan({}, piece, piece)
 
 
-def test_workload_is_the_plan_of_both_sides():
+def test_workload_is_the_plan_of_both_sides() -> None:
     """What is planned counts from the beginning on, and reading it for the first time adds nothing."""
     workload = Workload()
     workload.plan([window(0, 10), window(10, 30), window(7, 7), window(9, 3)])
@@ -52,7 +52,7 @@ def test_workload_is_the_plan_of_both_sides():
     assert 60 == workload.offsets
 
 
-def test_workload_grows_by_what_is_read_again():
+def test_workload_grows_by_what_is_read_again() -> None:
     """A second look into a part adds that part, once per look."""
     workload = Workload()
     workload.plan([window(0, 30)])
@@ -95,14 +95,14 @@ def told(capsys: pytest.CaptureFixture[str], counter: Counter) -> list[str]:
     return [line.partition(" records")[0] for line in capsys.readouterr().err.splitlines()]
 
 
-def test_only_movement_is_told(capsys: pytest.CaptureFixture[str]):
+def test_only_movement_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     """A line comes when more was read than at the last one; what was read before does not count."""
     lines = told(capsys, Counter(5, 5, 15, 15, 45))
 
     assert ["validate_topics: 10 of at most 100", "validate_topics: 40 of at most 100"] == lines
 
 
-def test_progress_that_cannot_be_told_fails_nothing(capsys: pytest.CaptureFixture[str]):
+def test_progress_that_cannot_be_told_fails_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     """Whatever is wrong with the counting, the work goes on, and one line says so."""
     (line,) = told(capsys, Counter(0, RuntimeError("no such method")))
 

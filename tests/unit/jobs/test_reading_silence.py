@@ -11,6 +11,7 @@ from py4j.protocol import Py4JError, Py4JNetworkError
 
 from kafka_digest.reading.silence import GIVE_UP_AFTER, Silence, asking
 from kafka_digest.shell.errors import JobError, naming
+from typing import Never
 
 pytestmark = pytest.mark.unit
 
@@ -48,7 +49,7 @@ def told(capsys: pytest.CaptureFixture[str]) -> list[str]:
     return capsys.readouterr().err.splitlines()
 
 
-def test_first_miss_is_told_with_cluster_address_and_time(world: World, capsys: pytest.CaptureFixture[str]):
+def test_first_miss_is_told_with_cluster_address_and_time(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     """The first question without an answer is a line: which cluster, its address, since when, and how long it lasts."""
     world.miss_for(15)
 
@@ -58,14 +59,14 @@ def test_first_miss_is_told_with_cluster_address_and_time(world: World, capsys: 
     ]
 
 
-def test_it_is_told_once_a_minute(world: World, capsys: pytest.CaptureFixture[str]):
+def test_it_is_told_once_a_minute(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     """A silence of four minutes is four lines, and none before the limit gives up."""
     world.miss_for(240)
 
     assert (4, 0) == (len(told(capsys)), world.given_up)
 
 
-def test_it_is_given_up_at_the_limit_and_again(world: World):
+def test_it_is_given_up_at_the_limit_and_again(world: World) -> None:
     """From the limit on the reading is stopped, each time that the cluster is asked in vain."""
     world.miss_for(int(GIVE_UP_AFTER.total_seconds()))
     assert 1 == world.given_up
@@ -74,7 +75,7 @@ def test_it_is_given_up_at_the_limit_and_again(world: World):
     assert 3 == world.given_up
 
 
-def test_answer_begins_anew(world: World, capsys: pytest.CaptureFixture[str]):
+def test_answer_begins_anew(world: World, capsys: pytest.CaptureFixture[str]) -> None:
     """A cluster that answers again is told of once, and has the whole time before it."""
     world.miss_for(285)
     told(capsys)
@@ -87,7 +88,7 @@ def test_answer_begins_anew(world: World, capsys: pytest.CaptureFixture[str]):
     assert 0 == world.given_up
 
 
-def test_reason_names_all_that_are_silent(world: World):
+def test_reason_names_all_that_are_silent(world: World) -> None:
     """The failure names the silent cluster, not the one that answers."""
     world.silence.heard("source cluster (old:9092)")
     world.miss_for(15)
@@ -95,7 +96,7 @@ def test_reason_names_all_that_are_silent(world: World):
     assert "the target cluster (new:9092) has not answered since 20:14:03 UTC" == world.silence.reason()
 
 
-def test_clusters_are_asked_until_the_end(world: World):
+def test_clusters_are_asked_until_the_end(world: World) -> None:
     """Questions go on through failures until the body ends, and none comes after it."""
     asked, is_enough = [], threading.Event()
 
@@ -112,7 +113,7 @@ def test_clusters_are_asked_until_the_end(world: World):
     assert not any(thread.name == "silence" for thread in threading.enumerate())
 
 
-def test_end_of_spark_is_no_silence(world: World):
+def test_end_of_spark_is_no_silence(world: World) -> None:
     """When Spark's own process is gone nothing is said of the cluster."""
     is_asked = threading.Event()
 
@@ -137,7 +138,7 @@ def test_end_of_spark_is_no_silence(world: World):
         ("SaslAuthenticationException: Authentication failed", "SPARK_FAILED"),
     ],
 )
-def test_errors_have_codes(message: str, code: str, monkeypatch: pytest.MonkeyPatch):
+def test_errors_have_codes(message: str, code: str, monkeypatch: pytest.MonkeyPatch) -> Never:
     """What Java says becomes the code that the task ends with; what is not known is Spark's failure."""
     monkeypatch.setattr("kafka_digest.shell.errors.root_cause", lambda error: message)
     with pytest.raises(JobError) as raised, naming("reading"):

@@ -51,14 +51,14 @@ def places_of(scenario: Scenario, start: dict[int, int] | None = None) -> dict[i
 
 @settings(max_examples=300)
 @given(scenario=SCENARIOS)
-def test_the_place_is_the_best_of_all(scenario: Scenario):
+def test_the_place_is_the_best_of_all(scenario: Scenario) -> None:
     """Of all places in a target partition it is the last from which every key's unread records follow in order."""
     assert scenario.best == places_of(scenario)
 
 
 @settings(max_examples=100)
 @given(scenario=SCENARIOS, data=st.data())
-def test_one_look_serves_all_groups(scenario: Scenario, data: st.DataObject):
+def test_one_look_serves_all_groups(scenario: Scenario, data: st.DataObject) -> None:
     """A look that begins further left, for a group that has read less, gives a group the same places."""
     start = {number: data.draw(st.integers(0, at)) for number, at in scenario.committed.items()}
 
@@ -67,7 +67,7 @@ def test_one_look_serves_all_groups(scenario: Scenario, data: st.DataObject):
 
 @settings(max_examples=200)
 @given(scenario=SCENARIOS, rng=st.randoms(use_true_random=False))
-def test_keys_in_several_partitions_lose_nothing(scenario: Scenario, rng: random.Random):
+def test_keys_in_several_partitions_lose_nothing(scenario: Scenario, rng: random.Random) -> None:
     """Where keys have no one partition, and so no order, every unread record is still read as often as it is there."""
     source = {number: [(key and key // 2, value) for key, value in log] for number, log in scenario.source.items()}
     target: Partitions = {0: [], 1: []}
@@ -82,7 +82,7 @@ def test_keys_in_several_partitions_lose_nothing(scenario: Scenario, rng: random
     assert not Counter(record for log in scattered.unread.values() for record in log) - read
 
 
-def test_a_record_that_is_not_there_is_missing():
+def test_a_record_that_is_not_there_is_missing() -> None:
     """A record without a copy is named, wherever it stands, and no copy of those before it counts."""
     scenario = Scenario({0: [(0, 1), (0, 2), (0, 3)]}, {0: [(0, 1), (0, 3)]}, {0: 0})
     copies, source, _ = found(scenario)
@@ -90,7 +90,7 @@ def test_a_record_that_is_not_there_is_missing():
     assert ([1], [2]) == (source.offsets[copies.missing].tolist(), copies.source.tolist())
 
 
-def test_compaction_leaves_the_newest_record():
+def test_compaction_leaves_the_newest_record() -> None:
     """On a compacted target a record is read as the next of its key that is left; the newest must be there."""
     source = {0: [(0, 1), (0, 2), (0, 3)]}
     compacted, _, _ = found(Scenario(source, {0: [(0, 1), (0, 3)]}, {0: 0}), is_compacted=True)
@@ -100,7 +100,7 @@ def test_compaction_leaves_the_newest_record():
     assert [2] == lost.missing.tolist()
 
 
-def test_only_one_copy_is_the_only_choice():
+def test_only_one_copy_is_the_only_choice() -> None:
     """Without an order a place is known to be the best where a record has one copy, and not where it has two."""
     records: Partitions = {0: [(7, 1)], 1: [(7, 2)]}
     once, twice = {0: [(7, 1), (7, 2)], 1: []}, {0: [(7, 1), (7, 2)], 1: [(7, 1)]}
@@ -109,7 +109,7 @@ def test_only_one_copy_is_the_only_choice():
     assert [[True, True], [False, False, True]] == [sorted(found) for found in choices]
 
 
-def test_compacted_key_must_end_with_the_newest_record():
+def test_compacted_key_must_end_with_the_newest_record() -> None:
     """A copy of the newest record that stands before others of its key is not what compaction leaves."""
     source: Partitions = {0: [(0, 1), (0, 2), (0, 1)]}
     copies, _, _ = found(Scenario(source, {0: [(0, 1), (0, 2)]}, {0: 0}), is_compacted=True)
@@ -117,7 +117,7 @@ def test_compacted_key_must_end_with_the_newest_record():
     assert ([2], []) == (copies.missing.tolist(), copies.source.tolist())
 
 
-def test_order_is_that_of_each_source_partition():
+def test_order_is_that_of_each_source_partition() -> None:
     """A key in several source partitions may interleave; records of one of them in another order are missing."""
     source: Partitions = {0: [(0, 1), (0, 2)], 1: [(0, 3)]}
     right, wrong = {0: [(0, 1), (0, 3), (0, 2)]}, {0: [(0, 2), (0, 1), (0, 3)]}
@@ -151,7 +151,7 @@ def test_key_in_several_partitions(
     is_compacted: bool,
     places: dict[int, int],
     missing: list[tuple[int, int]],
-):
+) -> None:
     """Where a key has no one partition the first copies count, and what cannot be known is missing."""
     copies, ours, theirs = found(Scenario(source, target, dict.fromkeys(source, 0)), is_compacted=is_compacted)
     first = {number: len(log) for number, log in target.items()}
@@ -163,7 +163,7 @@ def test_key_in_several_partitions(
     assert missing == sorted({(int(ours.partitions[at]), int(ours.offsets[at])) for at in copies.missing})
 
 
-def test_equal_records_of_several_partitions_are_no_only_choice():
+def test_equal_records_of_several_partitions_are_no_only_choice() -> None:
     """With as many copies as records, each may be of either: a group that has read one may be given it again."""
     copies, _, _ = found(Scenario({0: [A], 1: [A]}, {0: [A, A]}, {0: 0, 1: 0}))
 
@@ -171,7 +171,7 @@ def test_equal_records_of_several_partitions_are_no_only_choice():
 
 
 @pytest.mark.parametrize("side", ["source", "target"])
-def test_an_empty_side(side: str):
+def test_an_empty_side(side: str) -> None:
     """Nothing unread needs no copy, and on an empty target everything is missing."""
     filled: Partitions = {0: [(0, 1), (1, 1)]}
     sides = {"source": filled, "target": filled, side: {0: []}}

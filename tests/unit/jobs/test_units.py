@@ -52,7 +52,7 @@ def damaged(monkeypatch: pytest.MonkeyPatch):
     return compare
 
 
-def test_difference_that_cannot_be_read_again_is_reported(damaged, capsys):
+def test_difference_that_cannot_be_read_again_is_reported(damaged, capsys) -> None:
     """Regression: an error of the second reading ended the job, and what the first one proved was lost."""
     found = damaged(JobError("the log starts at offset 7"))
 
@@ -60,7 +60,7 @@ def test_difference_that_cannot_be_read_again_is_reported(damaged, capsys):
     assert "the log starts at offset 7" in capsys.readouterr().err
 
 
-def test_bucket_without_a_finding_is_unclassified(damaged):
+def test_bucket_without_a_finding_is_unclassified(damaged) -> None:
     """Keys that are equal in the second reading explain no bucket that differed in the first."""
     assert {0: {"counts": {"unclassified": 1}, "first": []}} == damaged({4})
     assert {} == damaged({3, 4})

@@ -27,14 +27,14 @@ RANGE = SideRange("orders", 0, 2, 9)
         ([RANGE, SideRange("orders", 1, 0, 1)], 2, r"must name the source partitions \[0, 1\]"),
     ],
 )
-def test_what_cannot_be_known_is_refused(source: Sequence[SideRange], offset: int, found: str):
+def test_what_cannot_be_known_is_refused(source: Sequence[SideRange], offset: int, found: str) -> None:
     """A commit outside of what is read, and a range that cannot be read or stands there twice, stop the job."""
     ranges = {"source": source, "target": [RANGE]}
     with pytest.raises(JobError, match=found):
         TopicCopy("orders", "orders", by_key=True, is_compacted=False, ranges=ranges, vectors=[{0: offset}])
 
 
-def test_compacted_copies_have_the_order_of_keys():
+def test_compacted_copies_have_the_order_of_keys() -> None:
     """What compaction leaves of a partition has holes that only the keys explain."""
     with pytest.raises(JobError, match="by key"):
         TopicCopy("orders", "orders", by_key=False, is_compacted=True, ranges={"source": [], "target": []}, vectors=[])

@@ -32,7 +32,7 @@ def chunks(rows: list[Row], cuts: list[int], most: int | None = None) -> list[li
 
 
 @given(rows=ROWS, cuts=st.lists(st.integers(0, 30)))
-def test_no_key_is_cut_and_no_row_is_lost(rows: list[Row], cuts: list[int]):
+def test_no_key_is_cut_and_no_row_is_lost(rows: list[Row], cuts: list[int]) -> None:
     """Whatever batches the rows come in, they come out in their order, those of a key together."""
     found = chunks(rows, cuts)
     keys = [{row[:2] for row in chunk} for chunk in found]
@@ -42,7 +42,7 @@ def test_no_key_is_cut_and_no_row_is_lost(rows: list[Row], cuts: list[int]):
 
 
 @given(rows=ROWS, cuts=st.lists(st.integers(0, 30)), most=st.integers(1, 4))
-def test_long_keys_are_held_only_so_far(rows: list[Row], cuts: list[int], most: int):
+def test_long_keys_are_held_only_so_far(rows: list[Row], cuts: list[int], most: int) -> None:
     """Of a key that goes on over batches its first rows come out, so many at least."""
     found = [row for chunk in chunks(rows, cuts, most) for row in chunk]
 

@@ -62,7 +62,7 @@ ONGOING_ON_A_BROKER = (
 OVER_ON_A_BROKER = "0001000000000000000000000000ea600401000001a203a50240000001a203a501d300"
 
 
-def test_what_kafka_writes_is_read():
+def test_what_kafka_writes_is_read() -> None:
     """The bytes of Kafka's own serializer and of a broker are understood."""
     found = [decode_value(bytes.fromhex(written)) for written in (ONGOING_ON_A_BROKER, OVER_ON_A_BROKER)]
 
@@ -71,19 +71,19 @@ def test_what_kafka_writes_is_read():
     assert {"orders", "audit"} == decode_value(bytes.fromhex(WRITTEN_V0)) == decode_value(bytes.fromhex(WRITTEN_V1))
 
 
-def test_key_is_the_transactional_id():
+def test_key_is_the_transactional_id() -> None:
     """Version 0 of the key holds the id as a text with its length in front."""
     assert decode_key(KEY) == "pay-tx"
 
 
 @pytest.mark.parametrize("value", [V0, V1], ids=["v0", "v1"])
-def test_value_names_the_topics(value: bytes):
+def test_value_names_the_topics(value: bytes) -> None:
     """Both versions of the value name the topics, whatever partitions and tagged fields stand beside them."""
     assert decode_value(value) == {"orders", "audit"}
 
 
 @pytest.mark.parametrize("value", [*ENDED, *NULL])
-def test_ended_transaction_names_nothing(value: bytes):
+def test_ended_transaction_names_nothing(value: bytes) -> None:
     """An empty list of partitions, and none at all, are no topics."""
     assert decode_value(value) == frozenset()
 
@@ -91,14 +91,14 @@ def test_ended_transaction_names_nothing(value: bytes):
 @pytest.mark.parametrize(
     "value", [b"", b"\x00\x02" + V0[2:], V0[:-1], V0[:30], V1[:30], b"\x00\x01" + HEAD + b"\xff" * 9]
 )
-def test_what_is_not_understood_is_said_so(value: bytes):
+def test_what_is_not_understood_is_said_so(value: bytes) -> None:
     """Another version, and bytes that end too soon, are an unknown format and no topics."""
     with pytest.raises(UnknownFormat):
         decode_value(value)
 
 
 @given(st.binary(max_size=60), st.none() | st.binary(max_size=60))
-def test_any_bytes_are_taken(key: bytes, value: bytes | None):
+def test_any_bytes_are_taken(key: bytes, value: bytes | None) -> None:
     """Whatever the bytes are, they are decoded or counted as unreadable."""
     log = TransactionLog()
     log.take(key, value)
@@ -107,13 +107,13 @@ def test_any_bytes_are_taken(key: bytes, value: bytes | None):
 
 
 @given(st.integers(0, len(V1)), st.binary(min_size=1, max_size=4))
-def test_damaged_bytes_break_nothing(at: int, noise: bytes):
+def test_damaged_bytes_break_nothing(at: int, noise: bytes) -> None:
     """Bytes that are nearly right give topics, or an unknown format; nothing else comes of them."""
     with contextlib.suppress(UnknownFormat):
         assert isinstance(decode_value(V1[:at] + noise + V1[at + len(noise) :]), frozenset)
 
 
-def test_history_adds_up():
+def test_history_adds_up() -> None:
     """An id has all topics that its records name: neither an ended transaction nor an expiry takes one away."""
     log = TransactionLog()
     for value in (V0[:2] + HEAD + bytes.fromhex("00000001 0003") + b"old" + bytes.fromhex("00000000") + TIMES, V0):
@@ -125,7 +125,7 @@ def test_history_adds_up():
     assert not log.not_known
 
 
-def test_id_that_expired_is_gone():
+def test_id_that_expired_is_gone() -> None:
     """An id whose records name nothing stays as one of which nothing is known, until it expires."""
     log = TransactionLog()
     log.take(KEY, ENDED[0])
@@ -135,7 +135,7 @@ def test_id_that_expired_is_gone():
     assert {} == log.topics
 
 
-def test_unknown_version_is_told():
+def test_unknown_version_is_told() -> None:
     """Records of an unknown version, and a log that was not read to its end, make the log not known."""
     log = TransactionLog(not_read="it took too long")
     log.take(b"\x00\x07", V0)

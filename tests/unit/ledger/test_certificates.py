@@ -31,7 +31,7 @@ def folded(*stops: StopCertificate) -> Ledger:
     return fold(entry for pair in entries for entry in pair)
 
 
-def test_certificate_survives_its_document():
+def test_certificate_survives_its_document() -> None:
     """Everything that a certificate says is read back from JSON as it was."""
     remembered = Remembered(frozenset({P0, P1}), {P0: 8}, {P1: 2}, {P0: Fingerprint(7, "ab")}, {"orders": "id-1"})
     ranges = {P1: (2, 5)}
@@ -40,7 +40,7 @@ def test_certificate_survives_its_document():
     assert made == StopCertificate.from_document(json.loads(json.dumps(made.to_document())))
 
 
-def test_later_certificate_replaces_what_it_is_about():
+def test_later_certificate_replaces_what_it_is_about() -> None:
     """Of its partitions nothing that an earlier one remembered is left, and of others everything."""
     first = stop(1, {P0: 9, AUDIT: 4}, rewind={P0: 3, AUDIT: 1}, fingerprints={P0: Fingerprint(8, "ab")})
     last = folded(first, stop(2, {P0: 20}, stored_positions={})).last_stop
@@ -50,7 +50,7 @@ def test_later_certificate_replaces_what_it_is_about():
     assert Remembered(frozenset({P0, AUDIT}), {AUDIT: 4}, {AUDIT: 1}) == last.remembered
 
 
-def test_positions_are_set_back_once():
+def test_positions_are_set_back_once() -> None:
     """What a stop did not trust is to be set back until a generation was started after it."""
     entries = [start(1, {P0: 3}), stop(1, {P0: 3}, rewind={P0: 3}).to_document()]
 
@@ -60,14 +60,14 @@ def test_positions_are_set_back_once():
     assert {} == Ledger().rewind
 
 
-def test_first_start_of_a_generation_wins():
+def test_first_start_of_a_generation_wins() -> None:
     """Said again by a start that was cut short, it does not move where the generation began."""
     (generation,) = fold([start(1, {P0: 3}), start(1, {P0: 8}, "dag/other#1")]).generations
 
     assert ({P0: 3}, "dag/run#1") == (generation.start.mirror_positions, generation.start.run)
 
 
-def test_copied_topics_are_those_that_were_started_for():
+def test_copied_topics_are_those_that_were_started_for() -> None:
     """Whatever became of the generation: with or without a certificate its topics may have been written."""
     ledger = fold([start(1, {P0: 3}), start(2, {AUDIT: 0})])
 

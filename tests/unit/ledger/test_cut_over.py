@@ -62,7 +62,7 @@ def _copied() -> list[dict[str, object]]:
     ]
 
 
-def test_entry_sets_the_phase():
+def test_entry_sets_the_phase() -> None:
     """The cutover's entry ends the syncing, and is read back as it was written."""
     ledger = fold([*_copied(), CUT_OVER.to_document()])
 
@@ -70,7 +70,7 @@ def test_entry_sets_the_phase():
     assert (Phase.NEW, ()) == (Ledger().phase, Ledger().cutovers)
 
 
-def test_cutover_of_some_topics_leaves_the_others_syncing():
+def test_cutover_of_some_topics_leaves_the_others_syncing() -> None:
     """Until the last topic is cut over the migration is on its way; each run is told by what it moved itself."""
     first = replace(CUT_OVER, remaining=("audit",))
     last = replace(CUT_OVER, run="dag/second#1", topics=("audit",))
@@ -96,7 +96,9 @@ def test_cutover_of_some_topics_leaves_the_others_syncing():
         (Mode.CUTOVER, ["orders"], [], True),
     ],
 )
-def test_what_was_cut_over_is_not_mirrored_again(mode: Mode, topics: list[str], requested: list[str], is_refused: bool):
+def test_what_was_cut_over_is_not_mirrored_again(
+    mode: Mode, topics: list[str], requested: list[str], is_refused: bool
+) -> None:
     """A run may mirror what is left; it is refused if it asks for moved topics, or if nothing is left."""
     ledger = fold([CUT_OVER.to_document()])
     codes = [finding.code for finding in phase_findings(ledger, "shop", mode, topics, requested)]
@@ -105,7 +107,7 @@ def test_what_was_cut_over_is_not_mirrored_again(mode: Mode, topics: list[str], 
     assert () == phase_findings(Ledger(), "shop", mode, [], requested)
 
 
-def test_whole_reading_after_the_cutover_ends_where_the_copy_ends():
+def test_whole_reading_after_the_cutover_ends_where_the_copy_ends() -> None:
     """What producers append to the target after the cutover is no part of the copy; before, it is."""
     before, after = fold(_copied()), fold([*_copied(), CUT_OVER.to_document()])
 
@@ -117,7 +119,7 @@ PLANNED = GroupPlan("billing", (PlannedOffset(P0, 3, None, 3, 2, Proof.RECORD),)
 LEFT_OUT = GroupPlan("audit", refusals=(ACTIVE,)).to_document()
 
 
-def test_rows_of_a_rehearsal_say_that_nothing_was_written():
+def test_rows_of_a_rehearsal_say_that_nothing_was_written() -> None:
     """Without a result every group of the plan is there, not written; without a plan there is no row."""
     rows = group_rows({"groups": [PLANNED, LEFT_OUT]}, None, has_begun=False)
 
@@ -128,14 +130,14 @@ def test_rows_of_a_rehearsal_say_that_nothing_was_written():
     assert [] == group_rows(None, None, has_begun=False)
 
 
-def test_rows_of_an_interrupted_writing_claim_nothing():
+def test_rows_of_an_interrupted_writing_claim_nothing() -> None:
     """Where writing began and left no result, a planned group may be written or not; one left out is not."""
     rows = group_rows({"groups": [PLANNED, LEFT_OUT]}, None, has_begun=True)
 
     assert ["unknown", "not written"] == [row["outcome"] for row in rows]
 
 
-def test_rows_of_a_cutover_say_what_became_of_each_group():
+def test_rows_of_a_cutover_say_what_became_of_each_group() -> None:
     """The result of the writing is joined to the plan's row, with its reasons."""
     result = OffsetsResult("d", (GroupWrite("billing", Write.REFUSED, {}, (replace(ACTIVE, found="late"),)),), ())
     (row,) = group_rows({"groups": [PLANNED]}, result.to_document(), has_begun=True)
@@ -143,7 +145,7 @@ def test_rows_of_a_cutover_say_what_became_of_each_group():
     assert ("refused", ["GROUP_ACTIVE: late"]) == (row["outcome"], row["reasons"])
 
 
-def test_next_steps_name_connections_groups_and_the_way_back():
+def test_next_steps_name_connections_groups_and_the_way_back() -> None:
     """The steps begin with the consumers, name who stays behind and why, and the way back."""
     steps = next_steps(**STEPS, moved=["billing"], left_behind={"audit": (ACTIVE,)})
 
@@ -156,7 +158,7 @@ def test_next_steps_name_connections_groups_and_the_way_back():
     assert any("group legacy reads these topics and was not named" in step for step in steps)
 
 
-def test_next_steps_without_moved_groups_start_no_consumers():
+def test_next_steps_without_moved_groups_start_no_consumers() -> None:
     """Nobody is told to start consumers that have nothing to go on with."""
     steps = next_steps(**STEPS, moved=[], left_behind={})
 

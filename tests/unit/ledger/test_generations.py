@@ -65,21 +65,21 @@ TWO = [started(2, {P0: 10}, {P0: 9}), stopped(2, {P0: 30}, {P0: 27})]
     ("text", "expected"),
     [("3", [3]), ("3-5", [3, 4, 5]), ("4-4", [4]), ("10-11", [10, 11])],
 )
-def test_generations_of_a_text(text: str, expected: list[int]):
+def test_generations_of_a_text(text: str, expected: list[int]) -> None:
     """One generation, or a range with both its ends."""
     assert expected == list(parse_generations(text))
     assert expected == list(parse_generations(generations_text(parse_generations(text))))
 
 
 @pytest.mark.parametrize("text", ["", "0", "-3", "3-", "5-3", "3,5", " 3", "three", "03", "³", "3-5-7", "1" * 30])
-def test_text_that_names_no_generations_is_refused(text: str):
+def test_text_that_names_no_generations_is_refused(text: str) -> None:
     """What can be misread is not read at all."""
     with pytest.raises(ValueError, match=re.escape(text) or "^$"):
         parse_generations(text)
     assert "" == generations_text(NO_GENERATIONS)
 
 
-def test_new_migration_has_an_empty_ledger():
+def test_new_migration_has_an_empty_ledger() -> None:
     """Without entries the phase is new and nothing is open or pending."""
     ledger = fold([])
 
@@ -91,7 +91,7 @@ def test_new_migration_has_an_empty_ledger():
     )
 
 
-def test_generation_is_open_until_its_certificate():
+def test_generation_is_open_until_its_certificate() -> None:
     """A started generation is open; its stop certificate closes it and makes it pending."""
     open_ledger, closed_ledger = fold(ONE[:1]), fold(ONE)
 
@@ -101,12 +101,12 @@ def test_generation_is_open_until_its_certificate():
     assert [1] == [g.number for g in closed_ledger.pending_for(ME)]
 
 
-def test_judged_generations_are_no_longer_pending():
+def test_judged_generations_are_no_longer_pending() -> None:
     """A run validates only what no run has judged."""
     assert [2] == [g.number for g in fold([*ONE, judged(1, Verdict.PASS), *TWO]).pending_for(ME)]
 
 
-def test_cleared_run_judges_its_own_windows_again():
+def test_cleared_run_judges_its_own_windows_again() -> None:
     """Regression: after a clear the run's own windows counted as judged, so nothing was measured again."""
     ledger = fold([*ONE, judged(1, Verdict.FAIL, run="dag/me#1")])
     again = fold([*ONE, judged(1, Verdict.FAIL, run="dag/me#1"), judged(1, Verdict.PASS, run="dag/me#2")])
@@ -116,7 +116,7 @@ def test_cleared_run_judges_its_own_windows_again():
     assert topic_verdict(again, "orders") is Verdict.PASS
 
 
-def test_backfill_asked_again_measures_only_what_was_not_good():
+def test_backfill_asked_again_measures_only_what_was_not_good() -> None:
     """In mode interval a cleared run leaves its good judgements alone, and still has its own of this attempt."""
     good = fold([*ONE, judged(1, Verdict.PASS, run=ME)])
     bad = fold([*ONE, judged(1, Verdict.FAIL, run=ME)])
@@ -127,14 +127,14 @@ def test_backfill_asked_again_measures_only_what_was_not_good():
     assert () == good.to_measure(Mode.INTERVAL, "dag/other#1")
 
 
-def test_whole_reading_measures_every_stopped_generation():
+def test_whole_reading_measures_every_stopped_generation() -> None:
     """Mode validate reads what was judged before as well; a generation without a certificate has no window."""
     ledger = fold([*ONE, judged(1, Verdict.PASS), *TWO[:1]])
 
     assert [1] == [g.number for g in ledger.to_measure(Mode.VALIDATE, ME)]
 
 
-def test_run_that_judges_other_generations_keeps_its_earlier_judgement():
+def test_run_that_judges_other_generations_keeps_its_earlier_judgement() -> None:
     """Regression: a backfill asked again judged a new generation, and the one it had judged was pending again."""
     ledger = fold([*ONE, judged(1, Verdict.PASS, run=ME), *TWO, judged(2, Verdict.PASS, run="dag/me#2")])
 
@@ -142,7 +142,7 @@ def test_run_that_judges_other_generations_keeps_its_earlier_judgement():
     assert [(1,), (2,)] == [j.generations for j in ledger.judgements]
 
 
-def test_topics_that_a_judgement_does_not_name_stay_pending():
+def test_topics_that_a_judgement_does_not_name_stay_pending() -> None:
     """Of a generation that was judged in part the rest is measured, and nothing but the rest."""
     ledger = fold([*BOTH, judged(1, Verdict.PASS, topics=("orders",))])
     (pending,) = ledger.pending_generations
@@ -151,7 +151,7 @@ def test_topics_that_a_judgement_does_not_name_stay_pending():
     assert () == fold([*BOTH, judged(1, Verdict.PASS, topics=("orders", "audit"))]).pending_generations
 
 
-def test_judgement_of_fewer_topics_does_not_replace_the_earlier_one():
+def test_judgement_of_fewer_topics_does_not_replace_the_earlier_one() -> None:
     """A cleared run that says less than before takes nothing back of what it said of the other topics."""
     whole = judged(1, Verdict.PASS, run="dag/me#1", topics=("orders", "audit"))
     ledger = fold([*BOTH, whole, judged(1, Verdict.PASS, run="dag/me#2", topics=("orders",))])
@@ -160,7 +160,7 @@ def test_judgement_of_fewer_topics_does_not_replace_the_earlier_one():
     assert Verdict.PASS is topic_verdict(ledger, "audit")
 
 
-def test_cutover_is_never_taken_back():
+def test_cutover_is_never_taken_back() -> None:
     """A generation that is started after the cutover leaves the phase as it is."""
     cut_over = CutOver("dag/run#1", "t", ("billing",), ("orders",), partly=False).to_document()
 
@@ -168,21 +168,21 @@ def test_cutover_is_never_taken_back():
     assert Phase.SYNCING is fold(ONE).phase
 
 
-def test_window_runs_from_the_positions_at_the_start_to_those_at_the_stop():
+def test_window_runs_from_the_positions_at_the_start_to_those_at_the_stop() -> None:
     """Source [P, P') is compared with target [E, E')."""
     (window,) = delta_windows(fold([*ONE, judged(1, Verdict.PASS), *TWO]).pending_for(ME))
 
     assert (10, 30, 9, 27) == (window.source_start, window.source_end, window.target_start, window.target_end)
 
 
-def test_graceful_generations_in_a_row_are_one_window():
+def test_graceful_generations_in_a_row_are_one_window() -> None:
     """Touching windows of graceful generations are read as one."""
     (window,) = delta_windows(fold([*ONE, *TWO]).pending_for(ME))
 
     assert (0, 30, 0, 27) == (window.source_start, window.source_end, window.target_start, window.target_end)
 
 
-def test_ungraceful_generation_keeps_its_own_window():
+def test_ungraceful_generation_keeps_its_own_window() -> None:
     """The tail of a killed generation may be sent again, so its window is not merged."""
     killed = [ONE[0], stopped(1, {P0: 10}, {P0: 12}, graceful=False)]
     after = [started(2, {P0: 10}, {P0: 12}), stopped(2, {P0: 30}, {P0: 32})]
@@ -192,7 +192,7 @@ def test_ungraceful_generation_keeps_its_own_window():
     assert [(0, 10), (10, 30)] == [(w.source_start, w.source_end) for w in windows]
 
 
-def test_partition_added_while_mirroring_begins_at_zero():
+def test_partition_added_while_mirroring_begins_at_zero() -> None:
     """A partition that only the stop certificate knows is validated from its first record."""
     ledger = fold([ONE[0], stopped(1, {P0: 10, P1: 4}, {P0: 9, P1: 4})])
 
@@ -201,7 +201,7 @@ def test_partition_added_while_mirroring_begins_at_zero():
     assert {0: (0, 10), 1: (0, 4)} == windows
 
 
-def test_whole_window_reaches_the_present_end_of_the_target():
+def test_whole_window_reaches_the_present_end_of_the_target() -> None:
     """Re-reading the whole copy must also see records that should not be there, and miss what is gone."""
     ledger = fold([*ONE, *TWO])
 
@@ -212,7 +212,7 @@ def test_whole_window_reaches_the_present_end_of_the_target():
     assert [] == list(whole_windows(ledger, ["other"], {}))
 
 
-def test_topic_verdict_is_the_worst_since_the_last_whole_reading():
+def test_topic_verdict_is_the_worst_since_the_last_whole_reading() -> None:
     """Deltas add up to the worst of them; a whole reading replaces what was before."""
     deltas = [*ONE, judged(1, Verdict.FAIL), *TWO, judged(2, Verdict.PASS)]
 
@@ -221,7 +221,7 @@ def test_topic_verdict_is_the_worst_since_the_last_whole_reading():
     assert topic_verdict(Ledger(), "orders") is None
 
 
-def test_newest_judgement_decides_on_a_generation():
+def test_newest_judgement_decides_on_a_generation() -> None:
     """What was read again is what it is now; a reading that could not see everything takes nothing back."""
     again = [*ONE, judged(1, Verdict.FAIL, run="dag/a#1"), *TWO, judged(2, Verdict.FAIL, run="dag/b#1")]
     ledger = fold([*again, judged(1, Verdict.PASS, run="dag/c#1"), judged(1, Verdict.NOT_VERIFIABLE, run="dag/d#1")])
@@ -232,7 +232,7 @@ def test_newest_judgement_decides_on_a_generation():
     assert ledger.judgement_on("orders", 3) is None
 
 
-def test_last_stop_knows_every_partition():
+def test_last_stop_knows_every_partition() -> None:
     """A partition keeps its newest certificate when a later generation does not name it."""
     other = TopicPartition("audit", 0)
     ledger = fold([*ONE, started(2, {other: 0}, {other: 0}), stopped(2, {other: 7}, {other: 7})])
@@ -241,7 +241,7 @@ def test_last_stop_knows_every_partition():
     assert {P0: 10, other: 7} == ledger.last_stop.mirror_positions
 
 
-def test_continuity_accepts_what_the_certificate_says():
+def test_continuity_accepts_what_the_certificate_says() -> None:
     """A stored position below the proved end is normal: only markers lie between."""
     assert () == continuity_findings(fold(ONE).last_stop, stored={P0: 8}, target_end_offsets={P0: 9})
     assert () == continuity_findings(None, stored={P0: 8}, target_end_offsets={P0: 9})
@@ -251,7 +251,7 @@ def test_continuity_accepts_what_the_certificate_says():
     ("stored", "end", "code"),
     [(11, 9, Code.POSITION_CHANGED), (10, 10, Code.TARGET_WRITTEN_BY_OTHERS), (10, 3, Code.TARGET_WRITTEN_BY_OTHERS)],
 )
-def test_continuity_names_what_changed(stored: int, end: int, code: Code):
+def test_continuity_names_what_changed(stored: int, end: int, code: Code) -> None:
     """A position that moved, or a target that grew or shrank, while nothing of ours ran is refused."""
     (finding,) = continuity_findings(fold(ONE).last_stop, {P0: stored}, {P0: end})
 

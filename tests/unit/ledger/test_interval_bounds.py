@@ -31,7 +31,7 @@ def resolved(bounds: dict[datetime, Offsets], log_start: int = 0) -> BoundsResol
     return BoundsResolved("dag/run#1", "t", bounds, {p: log_start for offsets in bounds.values() for p in offsets})
 
 
-def test_bounds_are_asked_once():
+def test_bounds_are_asked_once() -> None:
     """What the ledger holds is not asked again; a partition that came later is."""
     known = resolved({NIGHTS[0]: {P0: 5}}).added_to({})
 
@@ -39,7 +39,7 @@ def test_bounds_are_asked_once():
     assert {} == lacking_bounds(known, NIGHTS[:1], (P0,))
 
 
-def test_known_bounds_stay_as_they_are():
+def test_known_bounds_stay_as_they_are() -> None:
     """A later entry adds partitions and times, and changes none."""
     entries = [resolved({NIGHTS[0]: {P0: 5}}), resolved({NIGHTS[0]: {P0: 9, P1: 2}, NIGHTS[1]: {P0: 7}}, log_start=1)]
 
@@ -51,7 +51,7 @@ def test_known_bounds_stay_as_they_are():
     } == ledger.bounds
 
 
-def test_new_bound_lies_between_those_of_earlier_and_later_times():
+def test_new_bound_lies_between_those_of_earlier_and_later_times() -> None:
     """Late records, or a log that was deleted since, never turn two intervals around."""
     known = resolved({NIGHTS[0]: {P0: 10}, NIGHTS[1]: {P1: 4}, NIGHTS[3]: {P0: 20, P1: 30}}).added_to({})
 
@@ -64,12 +64,12 @@ def test_new_bound_lies_between_those_of_earlier_and_later_times():
     ("bound", "is_first_held"),
     [(Bound(0, 0), False), (Bound(5, 0), False), (Bound(5, 4), False), (Bound(5, 5), True), (Bound(5, 6), True)],
 )
-def test_bound_at_the_log_start_may_hide_deleted_records(bound: Bound, is_first_held: bool):
+def test_bound_at_the_log_start_may_hide_deleted_records(bound: Bound, is_first_held: bool) -> None:
     """Only where the log was whole, or a record before the bound was still held, is nothing deleted before it."""
     assert bound.is_first_held is is_first_held
 
 
-def test_goal_is_what_the_interval_lacks():
+def test_goal_is_what_the_interval_lacks() -> None:
     """A run copies up to the interval's end, never back, and nothing where the interval has no records."""
     bounds = IntervalBounds.of(
         resolved({NIGHTS[0]: {P0: 5, P1: 7}, NIGHTS[1]: {P0: 9, P1: 7}}).added_to({}),
@@ -81,7 +81,7 @@ def test_goal_is_what_the_interval_lacks():
     assert {P0: 15, P1: 20} == bounds.goals({P0: 15, P1: 20}, {P0: 20, P1: 20})
 
 
-def test_interval_has_the_partitions_whose_bounds_are_both_known():
+def test_interval_has_the_partitions_whose_bounds_are_both_known() -> None:
     """A partition without one of the bounds, or of a topic that nobody asks for, has no range."""
     audit = TopicPartition("audit", 0)
     bounds = resolved({NIGHTS[0]: {P0: 5, P1: 7, audit: 1}, NIGHTS[1]: {P0: 9, audit: 2}}).added_to({})
@@ -108,7 +108,7 @@ UNKNOWN = PartitionAnswer(Verdict.NOT_VERIFIABLE, (5, 9), None, None)
 )
 def test_answer_is_the_worst_of_its_partitions(
     partitions: tuple[PartitionAnswer, ...], verdict: Verdict, records: int | None
-):
+) -> None:
     """One count that is not known makes the sum unknown; an interval without records is as it should be."""
     found = answer(*partitions)
 
@@ -116,7 +116,7 @@ def test_answer_is_the_worst_of_its_partitions(
     assert (found.topics["orders"].verdict is None) is (not partitions)
 
 
-def test_newest_answer_of_an_interval_counts():
+def test_newest_answer_of_an_interval_counts() -> None:
     """The ledger holds one answer per interval, as it was given."""
     ledger = fold([answer(UNKNOWN).to_document(), answer(GOOD, UNKNOWN).to_document()])
 

@@ -105,7 +105,7 @@ TAMPERING: dict[str, tuple[Callable[[Path], Any], str]] = {
 
 
 @pytest.mark.parametrize("name", TAMPERING)
-def test_ledger_that_was_tampered_with_is_named(tmp_path: Path, folder: Path, anchor: MemoryAnchor, name: str):
+def test_ledger_that_was_tampered_with_is_named(tmp_path: Path, folder: Path, anchor: MemoryAnchor, name: str) -> None:
     """An entry that was deleted, changed, doubled, cut or replaced is named, when the ledger is read or appended to."""
     tamper, found = TAMPERING[name]
     tamper(folder)
@@ -119,7 +119,7 @@ def test_ledger_that_was_tampered_with_is_named(tmp_path: Path, folder: Path, an
     assert before == (sorted(path.name for path in folder.iterdir()) if folder.exists() else [])
 
 
-def test_everything_that_a_listing_shows_is_named_at_once(tmp_path: Path, folder: Path):
+def test_everything_that_a_listing_shows_is_named_at_once(tmp_path: Path, folder: Path) -> None:
     """Entries that are missing and files that are no entries are findings of one refusal."""
     (folder / "000002.json").unlink()
     (folder / "000004.bak.json").write_text("{}")
@@ -131,7 +131,9 @@ def test_everything_that_a_listing_shows_is_named_at_once(tmp_path: Path, folder
     assert ["000004.bak.json, which is not an entry", "no entry 2"] == found
 
 
-def test_entries_that_are_read_are_not_read_again(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch):
+def test_entries_that_are_read_are_not_read_again(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A store reads each entry once, and sees what others append."""
     read: list[str] = []
     original = ledger_store.read_whole
@@ -148,7 +150,7 @@ def test_entries_that_are_read_are_not_read_again(tmp_path: Path, folder: Path, 
     assert ["000006.json"] == read
 
 
-def test_entry_that_vanishes_after_it_was_read_is_noticed(tmp_path: Path, folder: Path):
+def test_entry_that_vanishes_after_it_was_read_is_noticed(tmp_path: Path, folder: Path) -> None:
     """A store that has read an entry does not go on without it."""
     store = LedgerStore(tmp_path, "shop")
     store.read()
@@ -158,7 +160,7 @@ def test_entry_that_vanishes_after_it_was_read_is_noticed(tmp_path: Path, folder
         store.read()
 
 
-def test_ledger_may_have_grown_since_airflow_recorded_it(tmp_path: Path, folder: Path, anchor: MemoryAnchor):
+def test_ledger_may_have_grown_since_airflow_recorded_it(tmp_path: Path, folder: Path, anchor: MemoryAnchor) -> None:
     """A writer that died between the entry and the record leaves a ledger that is read, and appended to."""
     LedgerStore(tmp_path, "shop").append(topics_entry("t6"))
 
@@ -167,7 +169,7 @@ def test_ledger_may_have_grown_since_airflow_recorded_it(tmp_path: Path, folder:
 
 def test_entry_that_a_listing_lacks_is_found_by_its_name(
     tmp_path: Path, folder: Path, anchor: MemoryAnchor, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     """A network file system may show a folder as it was: what Airflow recorded is looked for by name."""
     original = ledger_store.listed
     monkeypatch.setattr(ledger_store, "listed", lambda folder: sorted(original(folder))[:-2])
@@ -175,7 +177,7 @@ def test_entry_that_a_listing_lacks_is_found_by_its_name(
     assert 5 == len(LedgerStore(tmp_path, "shop", anchor=anchor).read().topics)
 
 
-def test_run_that_was_taken_over_cannot_append(tmp_path: Path):
+def test_run_that_was_taken_over_cannot_append(tmp_path: Path) -> None:
     """From the entry of another run's reservation on, a writer of before is refused and writes nothing."""
     ada, bob = (LedgerStore(tmp_path, "shop", writer) for writer in (ADA, BOB))
     ada.append(reserved_entry(ADA))
@@ -189,7 +191,7 @@ def test_run_that_was_taken_over_cannot_append(tmp_path: Path):
     assert ["t1", "t3"] == list(bob.read().topics)
 
 
-def test_take_over_between_reading_and_writing_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_take_over_between_reading_and_writing_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A writer that is overtaken after it looked, and before it writes, is refused all the same."""
     ada, bob = (LedgerStore(tmp_path, "shop", writer) for writer in (ADA, BOB))
     ada.append(reserved_entry(ADA))
@@ -218,7 +220,7 @@ def _append_many(root: Any, writer: int, count: int) -> None:
             break
 
 
-def test_concurrent_writers_lose_no_entry(tmp_path: Path):
+def test_concurrent_writers_lose_no_entry(tmp_path: Path) -> None:
     """Of four processes that append at the same time every entry is there, and the chain is whole."""
     context = multiprocessing.get_context("spawn")
     processes = [context.Process(target=_append_many, args=(tmp_path, writer, 10)) for writer in range(4)]
@@ -274,7 +276,7 @@ class ObjectPath:
         return io.BytesIO(self.fs.objects[self.path])
 
 
-def test_writers_that_meet_in_an_object_store_lose_no_entry():
+def test_writers_that_meet_in_an_object_store_lose_no_entry() -> None:
     """Of writers that meet at one number one gets it, by a conditional put, and the others take the next."""
     root = ObjectPath()
 
@@ -284,7 +286,7 @@ def test_writers_that_meet_in_an_object_store_lose_no_entry():
     assert {f"w{w}-{n}" for w in range(4) for n in range(5)} == set(LedgerStore(root, "shop").read().topics)
 
 
-def test_put_whose_reply_was_lost_appends_one_entry(monkeypatch: pytest.MonkeyPatch):
+def test_put_whose_reply_was_lost_appends_one_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     """A client that sends a conditional put again is refused because of its own entry."""
     root = ObjectPath()
     put = root.fs.pipe_file
@@ -302,7 +304,7 @@ def test_put_whose_reply_was_lost_appends_one_entry(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("number", [errno.ESTALE, errno.EIO, errno.ETIMEDOUT])
 def test_folder_that_does_not_answer_is_not_a_broken_ledger(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, number: int
-):
+) -> None:
     """An error that says nothing about the entry is the store's, and passes on as it is: the task is tried again."""
 
     def gone(path: Any) -> bytes:
@@ -328,7 +330,7 @@ def test_folder_that_does_not_answer_is_not_a_broken_ledger(
         {"kind": ["cut-over"]},
     ],
 )
-def test_entry_with_a_value_of_another_type_is_refused(tmp_path: Path, changes: dict[str, Any]):
+def test_entry_with_a_value_of_another_type_is_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
     """A text where a list belongs is not taken for a list of letters."""
     entry = {"kind": "cut-over", "run": ADA, "at": "t", "groups": ["g"], "topics": ["orders"], "partly": False}
     entry |= {"remaining": [], "left": {}, "evidence": {}}

@@ -16,7 +16,7 @@ from kafka_migration.core.mirror.target_topics import recreated_findings
 pytestmark = pytest.mark.unit
 
 
-def test_id_of_zeros_is_none():
+def test_id_of_zeros_is_none() -> None:
     """The client shows an id that was not given as zeros; that is no id, and every other is kept as it is."""
     assert "" == topic_id_of(SimpleNamespace(topic_id=Uuid(0, 0)))
     assert "AAAAAAAAAAEAAAAAAAAAAg" == topic_id_of(SimpleNamespace(topic_id=Uuid(1, 2)))
@@ -25,7 +25,7 @@ def test_id_of_zeros_is_none():
 @pytest.mark.parametrize(
     ("present", "known", "is_another"), [("a", "a", False), ("a", "b", True), ("", "b", False), ("a", "", False)]
 )
-def test_only_two_known_ids_tell_topics_apart(present: str, known: str, is_another: bool):
+def test_only_two_known_ids_tell_topics_apart(present: str, known: str, is_another: bool) -> None:
     """An id that is not known is not another one: a cluster that is upgraded begins to give ids."""
     topic = TopicDescription("orders", present, 1, {})
     ledger = Ledger(topics={"orders": CreatedTopic("orders", known, {})})

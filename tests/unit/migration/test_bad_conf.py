@@ -60,7 +60,7 @@ def require_few_words(findings: tuple[Any, ...]) -> None:
 
 
 @pytest.mark.parametrize("params", BAD, ids=range(len(BAD)))
-def test_bad_conf_is_refused_in_a_few_words(params: dict[str, Any]):
+def test_bad_conf_is_refused_in_a_few_words(params: dict[str, Any]) -> None:
     """Every bad field is a coded finding with a remedy, of a length that a person reads."""
     with pytest.raises(Refused) as error:
         RunRequest.from_params(params)
@@ -68,19 +68,19 @@ def test_bad_conf_is_refused_in_a_few_words(params: dict[str, Any]):
 
 
 @pytest.mark.parametrize("names", NO_NAMES, ids=range(len(NO_NAMES)))
-def test_bad_conf_of_a_rollback_is_refused(names: Any):
+def test_bad_conf_of_a_rollback_is_refused(names: Any) -> None:
     """A rollback's list of topics is held to the same."""
     with pytest.raises(Refused) as error:
         RunRequest.from_params({"leave_records_of": names}, is_rollback=True)
     require_few_words(error.value.findings)
 
 
-def test_name_given_twice_counts_once():
+def test_name_given_twice_counts_once() -> None:
     """A name that is given twice is one name."""
     assert ("a", "b") == RunRequest.from_params({"topics": ["a", "b", "a"]}).topics
 
 
-def test_many_unknown_names_are_a_few_findings():
+def test_many_unknown_names_are_a_few_findings() -> None:
     """Names that nobody knows are named up to a number, then counted."""
     findings = tuple(unknown_findings("topics", [f"{n} {LONG}" for n in range(5_000)], "topics of the migration"))
 

@@ -41,7 +41,9 @@ def findings_of(migration_text: str, mirror: str, source: str = "") -> tuple[Fin
         ("  isolation_level: read_uncommitted\n  exactly_once: true\n", "mirror.exactly_once", "read_uncommitted"),
     ],
 )
-def test_settings_that_do_not_go_together_are_refused(migration_text: str, mirror: str, subject: str, part: str):
+def test_settings_that_do_not_go_together_are_refused(
+    migration_text: str, mirror: str, subject: str, part: str
+) -> None:
     """What the chosen MirrorMaker cannot do is found in the file, before anything runs."""
     (finding,) = findings_of(migration_text, mirror)
 
@@ -49,7 +51,7 @@ def test_settings_that_do_not_go_together_are_refused(migration_text: str, mirro
     assert part in finding.expected
 
 
-def test_source_alias_is_not_the_targets(migration_text: str):
+def test_source_alias_is_not_the_targets(migration_text: str) -> None:
     """One name for both clusters would make one cluster of them."""
     (finding,) = findings_of(migration_text, "", "  alias: shop-target\n")
 
@@ -57,7 +59,7 @@ def test_source_alias_is_not_the_targets(migration_text: str):
     assert () == findings_of(migration_text, "", "  alias: east\n")
 
 
-def test_source_alias_is_no_word_of_mirrormakers_settings(migration_text: str):
+def test_source_alias_is_no_word_of_mirrormakers_settings(migration_text: str) -> None:
     """`replication.factor` would become a setting of a cluster called replication."""
     rendered = {
         key.partition(".")[0] for key in MIRRORMAKER2_KEYS if "." in key and key[0].islower() and "->" not in key
@@ -80,7 +82,7 @@ def test_source_alias_is_no_word_of_mirrormakers_settings(migration_text: str):
         ("consumer.zzz", "docs/engines.md lists them"),
     ],
 )
-def test_other_properties_are_refused_with_their_owner(migration_text: str, key: str, part: str):
+def test_other_properties_are_refused_with_their_owner(migration_text: str, key: str, part: str) -> None:
     """Each wrong key is a finding that says who sets it, or which key may have been meant."""
     (finding,) = findings_of(migration_text, f"  properties: {{{key}: '1', producer.linger.ms: '5'}}\n")
 
@@ -88,7 +90,7 @@ def test_other_properties_are_refused_with_their_owner(migration_text: str, key:
     assert part in finding.expected
 
 
-def test_known_tuning_is_taken(migration_text: str):
+def test_known_tuning_is_taken(migration_text: str) -> None:
     """Every key of the list may stand in a file, with a value that Kafka takes."""
     values = {
         "check.crcs": "true",
@@ -102,7 +104,7 @@ def test_known_tuning_is_taken(migration_text: str):
     assert [] == [key for key in TUNING_KEYS if key in OWNERS or tuning_problem(key)]
 
 
-def test_what_the_profiles_set_cannot_be_tuned():
+def test_what_the_profiles_set_cannot_be_tuned() -> None:
     """Every client setting in a rendered file belongs to somebody; only the batch size is shared with the file."""
     kept = re.findall(r"^shop-\w+\.((?:consumer|producer)\.\S+) =", golden("mm2"), re.MULTILINE)
     for client in ("consumer", "producer"):
@@ -111,7 +113,7 @@ def test_what_the_profiles_set_cannot_be_tuned():
     assert ["producer.batch.size"] == sorted({key for key in kept if tuning_problem(key) is None})
 
 
-def test_every_tuning_key_is_documented():
+def test_every_tuning_key_is_documented() -> None:
     """The page lists what may be tuned."""
     names = {key.partition(".")[2] for key in TUNING_KEYS}
 
@@ -119,6 +121,6 @@ def test_every_tuning_key_is_documented():
 
 
 @pytest.mark.parametrize("example", re.findall(r"```yaml\n(.*?)```", ENGINES_PAGE, re.DOTALL))
-def test_documented_files_are_valid(example: str):
+def test_documented_files_are_valid(example: str) -> None:
     """Every migration file on the page can be used as it stands."""
     assert load_migration(example, where="docs/engines.md").topics

@@ -15,7 +15,7 @@ from kafka_migration.migration_file.loading import load_migrations
 pytestmark = pytest.mark.unit
 
 
-def test_shared_topics_are_named_with_the_other_file(migration: Migration):
+def test_shared_topics_are_named_with_the_other_file(migration: Migration) -> None:
     """A topic that two files copy between the same clusters is found in either."""
     other = replace(migration, name="other", topics=("audit", "bills"))
 
@@ -36,7 +36,7 @@ def reverse(migration: Migration, *topics: str) -> Migration:
     return replace(migration, name="back", topics=topics, **ends)  # type: ignore[arg-type]
 
 
-def test_other_topics_or_targets_do_not_overlap(migration: Migration):
+def test_other_topics_or_targets_do_not_overlap(migration: Migration) -> None:
     """The same topic for another target is another copy; so is one under another name of another source."""
     prefixed = with_names(replace(migration, source=Cluster("third_kafka", "x")), "prefixed")
     others = [
@@ -48,7 +48,7 @@ def test_other_topics_or_targets_do_not_overlap(migration: Migration):
     assert () == overlap_findings(migration, others)
 
 
-def test_two_sources_do_not_write_one_topic(migration: Migration):
+def test_two_sources_do_not_write_one_topic(migration: Migration) -> None:
     """What counts is the topic of the target: kept names of two sources meet, and so do equal prefixes."""
     third = replace(migration, name="third", source=Cluster("third_kafka", "x"), topics=("audit",))
     mine, theirs = with_names(migration, "prefixed", "eu"), with_names(third, "prefixed", "eu")
@@ -59,7 +59,7 @@ def test_two_sources_do_not_write_one_topic(migration: Migration):
     assert ["orders"] == [f.found.partition(",")[0] for f in overlap_findings(mine, [kept])]
 
 
-def test_kept_names_in_both_directions_are_a_loop(migration: Migration):
+def test_kept_names_in_both_directions_are_a_loop(migration: Migration) -> None:
     """What one direction writes, the other one would copy back; both files are refused."""
     back = reverse(migration, "audit", "bills")
     found = [*overlap_findings(migration, [back]), *overlap_findings(back, [migration])]
@@ -70,7 +70,7 @@ def test_kept_names_in_both_directions_are_a_loop(migration: Migration):
     assert all("audit, copied in a loop" in finding.found for finding in found)
 
 
-def test_prefixed_names_in_both_directions_are_no_loop(migration: Migration):
+def test_prefixed_names_in_both_directions_are_no_loop(migration: Migration) -> None:
     """Prefixed copies have names that no direction copies; so have topics that only one direction copies."""
     both = (migration, reverse(migration, *migration.topics))
     mine, back = (with_names(m, "prefixed", f"{m.name}-source") for m in both)
@@ -79,7 +79,7 @@ def test_prefixed_names_in_both_directions_are_no_loop(migration: Migration):
     assert () == overlap_findings(migration, [reverse(migration, "bills")])
 
 
-def test_copying_a_prefixed_copy_back_is_a_loop(migration: Migration):
+def test_copying_a_prefixed_copy_back_is_a_loop(migration: Migration) -> None:
     """A copy that the other direction names is on its way round."""
     mine = with_names(migration, "prefixed", "eu")
 
@@ -88,7 +88,7 @@ def test_copying_a_prefixed_copy_back_is_a_loop(migration: Migration):
     assert Code.REPLICATION_LOOP is finding.code
 
 
-def test_files_that_cannot_be_read_are_left_out(tmp_path: Path, migration_text: str):
+def test_files_that_cannot_be_read_are_left_out(tmp_path: Path, migration_text: str) -> None:
     """A broken file refuses its own runs only."""
     (tmp_path / "shop.yaml").write_text(migration_text)
     (tmp_path / "broken.yaml").write_text("nonsense: [")

@@ -42,7 +42,7 @@ def _request(mode: Mode, params: dict[str, Any]) -> RunRequest:
 
 @pytest.mark.parametrize("mode", list(Mode))
 @pytest.mark.parametrize("field", list(GIVEN))
-def test_every_field_in_every_mode(mode: Mode, field: str):
+def test_every_field_in_every_mode(mode: Mode, field: str) -> None:
     """A field that the mode uses is taken; one that it would ignore is refused, by its name."""
     if field in TAKEN[mode]:
         assert _request(mode, {field: GIVEN[field]}).mode is mode
@@ -55,7 +55,7 @@ def test_every_field_in_every_mode(mode: Mode, field: str):
 
 
 @pytest.mark.parametrize("mode", list(Mode))
-def test_empty_fields_are_not_given(mode: Mode):
+def test_empty_fields_are_not_given(mode: Mode) -> None:
     """The form sends every field; an empty one asks for nothing."""
     fields = RunRequest.ROLLBACK_FIELDS if mode.rolls_back else RunRequest.MANUAL_FIELDS
     empty = {
@@ -65,7 +65,7 @@ def test_empty_fields_are_not_given(mode: Mode):
     assert _request(mode, {} if mode is Mode.INTERVAL else empty).mode is mode
 
 
-def test_refusal_names_the_modes_that_use_it():
+def test_refusal_names_the_modes_that_use_it() -> None:
     """The finding shows the value and the modes in which the field means something."""
     with pytest.raises(Refused) as refused:
         _request(Mode.SYNC, {"groups": ["billing"]})
@@ -77,7 +77,7 @@ def test_refusal_names_the_modes_that_use_it():
     )
 
 
-def test_table_knows_every_field():
+def test_table_knows_every_field() -> None:
     """A new field of a form gets its modes, or every run that gives it would end in an error."""
     forms = {*RunRequest.MANUAL_FIELDS, *RunRequest.NIGHTLY_FIELDS, *RunRequest.ROLLBACK_FIELDS}
 

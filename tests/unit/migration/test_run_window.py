@@ -40,7 +40,7 @@ def utc(*parts: int) -> datetime:
         (utc(2030, 1, 2, 12), True),
     ],
 )
-def test_scheduled_run_acts_from_its_tick_to_the_end_of_the_window(now: datetime, is_idle: bool):
+def test_scheduled_run_acts_from_its_tick_to_the_end_of_the_window(now: datetime, is_idle: bool) -> None:
     """The tick belongs to the window, its end does not; outside of it the run is to do nothing, and says why."""
     occasion = scheduled_occasion(SETTINGS, NIGHT, now)
 
@@ -49,14 +49,14 @@ def test_scheduled_run_acts_from_its_tick_to_the_end_of_the_window(now: datetime
 
 
 @pytest.mark.parametrize(("hours", "is_idle"), [(0, False), (1.99, False), (2, True)])
-def test_without_a_window_a_run_may_begin_within_two_hours(hours: float, is_idle: bool):
+def test_without_a_window_a_run_may_begin_within_two_hours(hours: float, is_idle: bool) -> None:
     """Without `until` mirroring has no end, and a run that begins late is none of this night."""
     occasion = scheduled_occasion(replace(SETTINGS, until=None), NIGHT, TICK + timedelta(hours=hours))
 
     assert (is_idle, None) == (bool(occasion.idle_because), occasion.mirror_until)
 
 
-def test_window_may_last_until_after_midnight():
+def test_window_may_last_until_after_midnight() -> None:
     """An end that is earlier on the clock than the tick is on the next day, and so is that of the validation."""
     tick = utc(2030, 1, 1, 22)
     occasion = scheduled_occasion(SETTINGS, Interval(tick - timedelta(days=1), tick), tick)
@@ -64,7 +64,7 @@ def test_window_may_last_until_after_midnight():
     assert (utc(2030, 1, 2, 5, 30), utc(2030, 1, 2, 7)) == (occasion.mirror_until, occasion.validate_until)
 
 
-def test_validation_may_end_with_the_mirroring():
+def test_validation_may_end_with_the_mirroring() -> None:
     """The same time for both ends is the same moment, not one day later."""
     occasion = scheduled_occasion(replace(SETTINGS, validate_until=SETTINGS.until), NIGHT, TICK)
 
@@ -85,17 +85,17 @@ def test_validation_may_end_with_the_mirroring():
         (time(1, 0), utc(2030, 1, 1, 23, 30), utc(2030, 1, 2, 0)),
     ],
 )
-def test_local_times_follow_the_clocks_of_their_zone(local: time, after: datetime, moment: datetime):
+def test_local_times_follow_the_clocks_of_their_zone(local: time, after: datetime, moment: datetime) -> None:
     """A time left out counts as if it were there, one that comes twice is the first; never the moment itself."""
     assert moment == first_at(local, BERLIN, after)
 
 
-def test_no_local_time_is_no_moment():
+def test_no_local_time_is_no_moment() -> None:
     """What the file does not limit has no end."""
     assert first_at(None, BERLIN, TICK) is None
 
 
-def test_backfill_mirrors_in_todays_window_only():
+def test_backfill_mirrors_in_todays_window_only() -> None:
     """Whatever the interval, it mirrors until the present window ends, and not at all at noon."""
     old = Interval(utc(2029, 1, 1), utc(2029, 1, 2))
     night, noon = TICK + timedelta(hours=2), TICK + timedelta(hours=11)
@@ -110,7 +110,7 @@ def test_backfill_mirrors_in_todays_window_only():
     assert ("", "", "") == (in_window.idle_because, at_noon.idle_because, anyway.idle_because)
 
 
-def test_mirror_is_not_started_once_the_window_is_over():
+def test_mirror_is_not_started_once_the_window_is_over() -> None:
     """A run that had to wait until the window's end does not start MirrorMaker for a moment."""
     occasion = Occasion(RunType.SCHEDULED, NIGHT, mirror_until=utc(2030, 1, 2, 5, 30))
 
@@ -129,7 +129,7 @@ def test_mirror_is_not_started_once_the_window_is_over():
         scheduled_occasion(replace(SETTINGS, timezone=BERLIN), NIGHT, TICK + timedelta(hours=12)),
     ],
 )
-def test_occasion_survives_its_document(occasion: Occasion):
+def test_occasion_survives_its_document(occasion: Occasion) -> None:
     """What preflight wrote, the later tasks read."""
     assert occasion == Occasion.from_document(occasion.to_document())
 
@@ -146,7 +146,9 @@ def test_occasion_survives_its_document(occasion: Occasion):
         (RunType.MANUAL, None, None),
     ],
 )
-def test_who_waits_for_the_reservation(run_type: RunType, settings: NightlySettings | None, hours: float | None):
+def test_who_waits_for_the_reservation(
+    run_type: RunType, settings: NightlySettings | None, hours: float | None
+) -> None:
     """A person does not wait, a scheduled run as the file says and within its window, a backfill always."""
     occasion = Occasion(run_type, NIGHT, mirror_until=utc(2030, 1, 2, 5, 30))
     deadline = None if hours is None else TICK + timedelta(hours=hours)

@@ -24,18 +24,18 @@ MOVING = {"stop_producers", "approve", "sync_offsets", "confirm_cutover", *HOOKS
         (Mode.FAIL_BACK, set()),
     ],
 )
-def test_each_mode_skips_just_what_it_does_not_need(mode: Mode, skips: set[str]):
+def test_each_mode_skips_just_what_it_does_not_need(mode: Mode, skips: set[str]) -> None:
     """A mode skips the tasks that plan or move groups if it does not, and no other."""
     assert skips == expected_skips(mode)
 
 
 @pytest.mark.parametrize("hooks", [set(), HOOKS, {"stop_producers"}])
-def test_cutover_skips_just_the_hooks_that_the_file_does_not_name(hooks: set[str]):
+def test_cutover_skips_just_the_hooks_that_the_file_does_not_name(hooks: set[str]) -> None:
     """A hook that was to be called and was skipped is an accident; `stop_producers` asks people without one."""
     assert expected_skips(Mode.CUTOVER, hooks=hooks) == HOOKS - hooks
 
 
-def test_idle_run_skips_everything_between_its_first_and_last_task():
+def test_idle_run_skips_everything_between_its_first_and_last_task() -> None:
     """Only a run that was to do nothing may skip the tasks that act, and it may not skip its checks."""
     idle = expected_skips(Mode.SYNC, is_idle=True)
 
@@ -44,14 +44,14 @@ def test_idle_run_skips_everything_between_its_first_and_last_task():
     assert not {"reserve", "stop_mirror", "judge"} & expected_skips(Mode.SYNC)
 
 
-def test_pending_validation_skips_the_verdict_too():
+def test_pending_validation_skips_the_verdict_too() -> None:
     """Where the next run validates, this one neither measures nor judges; what it mirrored it did."""
     more = expected_skips(Mode.SYNC, is_pending=True) - expected_skips(Mode.SYNC)
 
     assert {"validate_topics", "judge"} == more
 
 
-def test_expected_skips_are_no_failure():
+def test_expected_skips_are_no_failure() -> None:
     """A task that its mode skips has ended as it should; any other skip has not."""
     tasks = {"judge": "success", "approve": "skipped", "plan_offsets": "skipped"}
 
@@ -59,6 +59,6 @@ def test_expected_skips_are_no_failure():
 
 
 @pytest.mark.parametrize("state", ["failed", "upstream_failed", None])
-def test_only_skipped_is_forgiven(state: str | None):
+def test_only_skipped_is_forgiven(state: str | None) -> None:
     """A task that its mode skips and that failed, or never came to an end, still counts."""
     assert {"approve": state or "not run"} == unsuccessful({"approve": state}, expected_skips(Mode.REHEARSE))

@@ -253,13 +253,13 @@ REPLACED += [
 ]
 
 
-def test_there_are_many():
+def test_there_are_many() -> None:
     """The table is a long one."""
     assert len(REPLACED) >= 150
 
 
 @pytest.mark.parametrize(("old", "new"), REPLACED, ids=[new[:40] for _, new in REPLACED])
-def test_bad_file_is_refused_in_a_few_words(migration_text: str, old: str, new: str):
+def test_bad_file_is_refused_in_a_few_words(migration_text: str, old: str, new: str) -> None:
     """Every bad value is a coded finding with a remedy, of a length that a person reads, and there are not too many."""
     with pytest.raises(Refused) as error:
         load_migration(migration_text.replace(old, new, 1), where="shop.yaml")
@@ -271,7 +271,7 @@ def test_bad_file_is_refused_in_a_few_words(migration_text: str, old: str, new: 
     assert len(findings) <= MAX_FINDINGS + 1
 
 
-def test_many_mistakes_are_counted(migration_text: str):
+def test_many_mistakes_are_counted(migration_text: str) -> None:
     """Beyond the first hundred mistakes their number is said."""
     many = "\n".join(f"k{n}: 1" for n in range(20_000))
 
@@ -286,7 +286,7 @@ def aliased(levels: int) -> str:
     return "\n".join(lines) + f"\nversion: *a{levels - 1}\n"
 
 
-def test_few_lines_become_no_gigabytes(migration_text: str, tmp_path: Path):
+def test_few_lines_become_no_gigabytes(migration_text: str, tmp_path: Path) -> None:
     """A file whose aliases would unfold to 9^12 values is refused for its first anchor, also a file of alerts."""
     with pytest.raises(Refused, match="alias or anchor; write the value itself") as error:
         load_migration(migration_text.replace("version: 1\n", aliased(12)), where="shop.yaml")
@@ -315,7 +315,7 @@ NO_FILES: list[tuple[Callable[[Path], object], str]] = [
 
 
 @pytest.mark.parametrize(("make", "reason"), NO_FILES)
-def test_what_is_no_file_is_refused(tmp_path: Path, make: Callable[[Path], object], reason: str):
+def test_what_is_no_file_is_refused(tmp_path: Path, make: Callable[[Path], object], reason: str) -> None:
     """A pipe, a device, a folder or an endless file is neither waited for nor read whole."""
     make(tmp_path / "shop.yaml")
 
@@ -324,7 +324,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path, make: Callable[[Path], objec
     assert {Code.MIGRATION_FILE_MISSING} == {finding.code for finding in error.value.findings}
 
 
-def test_link_to_a_file_is_a_file(tmp_path: Path, migration_text: str):
+def test_link_to_a_file_is_a_file(tmp_path: Path, migration_text: str) -> None:
     """Files that are links, as those of a Kubernetes config map, are read."""
     (tmp_path / "data").write_text(migration_text)
     (tmp_path / "shop.yaml").symlink_to("data")
@@ -348,19 +348,19 @@ def test_link_to_a_file_is_a_file(tmp_path: Path, migration_text: str):
         "x{3}",
     ],
 )
-def test_usual_pattern_is_taken(pattern: str):
+def test_usual_pattern_is_taken(pattern: str) -> None:
     """Patterns without a repetition or choice in a repetition, and with few free places, are fine."""
     assert "" == pattern_problem(pattern)
 
 
 @pytest.mark.parametrize(("pattern", "length"), [(".*.*.*x", 249), ("(.*)(.*)(.*)x", 249), (".*a.*b", 30_000)])
-def test_name_of_any_length_is_matched_within_bounds(pattern: str, length: int):
+def test_name_of_any_length_is_matched_within_bounds(pattern: str, length: int) -> None:
     """What a taken pattern costs is bounded by its ways, also on names that anybody may choose."""
     assert "" == pattern_problem(pattern)
     assert not matches("a" * length, [pattern])
     assert (249 + 1) ** 3 == MOST_WAYS
 
 
-def test_long_name_matches_what_is_simple():
+def test_long_name_matches_what_is_simple() -> None:
     """A name of any length matches a pattern with one free place."""
     assert matches("a" * 30_000, ["b", "a.+"])

@@ -16,14 +16,14 @@ pytestmark = pytest.mark.unit
 ROOT = Path(__file__).parents[3]
 
 
-def test_valid_file_is_frozen(migration: Migration):
+def test_valid_file_is_frozen(migration: Migration) -> None:
     """Defaults are filled in, durations are seconds, aliases come from the name."""
     assert ("shop-source", "shop-target") == (migration.source.alias, migration.target.alias)
     assert (600, 90, 60) == (migration.mirror.lease_s, migration.mirror.stop_grace_s, migration.watch.stall_after_s)
     assert len(migration.digest) == 64
 
 
-def test_cutover_has_defaults_and_is_frozen(migration_text: str, migration: Migration):
+def test_cutover_has_defaults_and_is_frozen(migration_text: str, migration: Migration) -> None:
     """Without the section every usual group moves and nothing is drained first; what is given is taken, in seconds."""
     given = "cutover: {near: 0, fence_quiet: 5s, fence_wait: 2m, drain_groups: 1h, approvers: [ada], four_eyes: true}\n"
     usual, set_ = migration.cutover, load_migration(migration_text + given, where="shop.yaml").cutover
@@ -47,7 +47,7 @@ def test_cutover_has_defaults_and_is_frozen(migration_text: str, migration: Migr
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "include" / "migrations").glob("*.yaml")), ids=lambda p: p.name)
-def test_shipped_migration_files_are_valid(path: Path):
+def test_shipped_migration_files_are_valid(path: Path) -> None:
     """Every migration file in the repository loads, and its name is its file's."""
     assert path.stem == load_migration(read_migration_text(path), where=path.name).name
 
@@ -93,7 +93,7 @@ def test_shipped_migration_files_are_valid(path: Path):
         ),
     ],
 )
-def test_mistake_is_named_with_its_place(migration_text: str, old: str, new: str, subject: str, part: str):
+def test_mistake_is_named_with_its_place(migration_text: str, old: str, new: str, subject: str, part: str) -> None:
     """A mistake is one finding that names file and field and says what was expected."""
     with pytest.raises(Refused) as raised:
         load_migration(migration_text.replace(old, new, 1), where="shop.yaml")
@@ -104,7 +104,7 @@ def test_mistake_is_named_with_its_place(migration_text: str, old: str, new: str
     assert part in str(finding)
 
 
-def test_all_mistakes_are_reported_together(migration_text: str):
+def test_all_mistakes_are_reported_together(migration_text: str) -> None:
     """Two mistakes are two findings of one refusal."""
     text = migration_text.replace("tasks: 2", "tasks: -1").replace("name: shop", "name: S")
 
@@ -115,13 +115,13 @@ def test_all_mistakes_are_reported_together(migration_text: str):
 
 
 @pytest.mark.parametrize("text", ["", "just text", "- a\n- b"])
-def test_file_without_a_mapping_is_refused(text: str):
+def test_file_without_a_mapping_is_refused(text: str) -> None:
     """An empty file, a text or a list is no migration."""
     with pytest.raises(Refused, match="no mapping at the top level"):
         load_migration(text, where="shop.yaml")
 
 
-def test_unreadable_file_is_refused(tmp_path: Path):
+def test_unreadable_file_is_refused(tmp_path: Path) -> None:
     """A missing file, a folder and bytes that are no UTF-8 get one clear error."""
     latin = tmp_path / "latin.yaml"
     latin.write_bytes(b"name: \xe9")
@@ -132,18 +132,18 @@ def test_unreadable_file_is_refused(tmp_path: Path):
         assert raised.value.findings[0].code is Code.MIGRATION_FILE_MISSING
 
 
-def test_digest_changes_with_the_text(migration_text: str, migration: Migration):
+def test_digest_changes_with_the_text(migration_text: str, migration: Migration) -> None:
     """Any change of the file, a comment included, is another digest."""
     assert migration.digest != load_migration(migration_text + "# note\n", where="shop.yaml").digest
 
 
-def test_limited_to_some_topics(migration: Migration):
+def test_limited_to_some_topics(migration: Migration) -> None:
     """A run may name some of the topics; none named means all."""
     assert ("audit",) == migration.limited_to(("audit", "unknown")).topics
     assert migration == migration.limited_to(())
 
 
-def test_files_that_are_wrong_in_any_way_are_left_out_beside_good_ones(tmp_path: Path, migration_text: str):
+def test_files_that_are_wrong_in_any_way_are_left_out_beside_good_ones(tmp_path: Path, migration_text: str) -> None:
     """Regression: a mistyped time zone in one file broke the preflight of every other migration."""
     (tmp_path / "shop.yaml").write_text(migration_text)
     nightly = "\nnightly: {cron: '0 1 * * *', timezone: Europe/berlin}\n"
@@ -154,13 +154,13 @@ def test_files_that_are_wrong_in_any_way_are_left_out_beside_good_ones(tmp_path:
 
 
 @pytest.mark.parametrize("hook", ["{}", "{dag: a, callable: b.c}", "{callable: nodots}", "{dag: 'a b'}"])
-def test_hook_is_a_dag_or_a_function(migration_text: str, hook: str):
+def test_hook_is_a_dag_or_a_function(migration_text: str, hook: str) -> None:
     """Exactly one of the two, by a path that can be one."""
     with pytest.raises(Refused, match="stop_producers"):
         load_migration(f"{migration_text}cutover:\n  hooks:\n    stop_producers: {hook}\n", where="shop.yaml")
 
 
-def test_insecure_is_frozen_and_a_closed_list(migration_text: str, migration: Migration):
+def test_insecure_is_frozen_and_a_closed_list(migration_text: str, migration: Migration) -> None:
     """Which protections a connection may give up is said per cluster; what is not known is refused."""
     given = migration_text.replace("old_kafka", "old_kafka\n  insecure: [sasl_plaintext, no_host_name_check]")
 

@@ -29,7 +29,7 @@ def finding(code: Code, found: str, subject: str = "topic orders") -> Finding:
     return Finding(code, subject, found, "ends that stand still", "Stop them.")
 
 
-def test_table_is_read():
+def test_table_is_read() -> None:
     """Each row is a producer, the last that wrote first; anything else is nobody."""
     last, first = parse_producers(OUTPUT)
 
@@ -54,7 +54,7 @@ HEADER = OUTPUT.splitlines()[0]
         f"{HEADER.replace('LastTimestamp', 'Time')}\n4001 0 -1 17 1893456000000 None\n",
     ],
 )
-def test_odd_output_replaces_no_finding(output: str):
+def test_odd_output_replaces_no_finding(output: str) -> None:
     """What a tool prints that is no row of its table is left out; the finding stays, and good rows count."""
     moving = finding(Code.FENCE_MOVING, "orders[0] grew by 7")
 
@@ -63,7 +63,7 @@ def test_odd_output_replaces_no_finding(output: str):
 
 
 @pytest.mark.parametrize("timestamp", [-1, 2**62, -(2**62)])
-def test_time_that_no_calendar_has_is_shown_as_it_is(timestamp: int):
+def test_time_that_no_calendar_has_is_shown_as_it_is(timestamp: int) -> None:
     """A producer gives its records any timestamp; the finding names it all the same."""
     moving = finding(Code.FENCE_MOVING, "orders[0] grew by 7")
     producers = parse_producers(f"{HEADER}\n4001 0 -1 17 {timestamp} None\n")
@@ -71,7 +71,7 @@ def test_time_that_no_calendar_has_is_shown_as_it_is(timestamp: int):
     assert "producer id 4001" in with_producers([moving], {P0: producers})[0].found
 
 
-def test_finding_names_who_wrote_last():
+def test_finding_names_who_wrote_last() -> None:
     """The producer of each named partition is in the text of its topic, with the time of its last record."""
     moving = finding(Code.FENCE_MOVING, "orders[0] grew by 7")
     other = finding(Code.FENCE_MOVING, "audit[0] grew by 7", "topic audit")
@@ -84,7 +84,7 @@ def test_finding_names_who_wrote_last():
     assert (moving,) == with_producers([moving], {P0: ()})
 
 
-def test_only_the_first_partitions_of_a_fence_are_asked_about():
+def test_only_the_first_partitions_of_a_fence_are_asked_about() -> None:
     """Each question starts a Java process on the host."""
     names = "; ".join(f"orders[{number}] grew" for number in range(9))
     found = partitions_named([finding(Code.MIRROR_DEAD, "audit[3]"), finding(Code.FENCE_MOVING, names)])
@@ -92,7 +92,7 @@ def test_only_the_first_partitions_of_a_fence_are_asked_about():
     assert tuple(TopicPartition("orders", number) for number in range(MAX_PROBES)) == found
 
 
-def test_login_is_in_a_file():
+def test_login_is_in_a_file() -> None:
     """The address is an argument; whatever else the client needs is in a file that goes along."""
     probe = producers_probe(P0, "bootstrap.servers = a:1\nsasl.jaas.config = secret\n", None, None)
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.unit
 TRACE = "ConnectException: Unrecoverable\n\tat x\nCaused by: A\nCaused by: RecordTooLargeException: 2 MB\n\tat y"
 
 
-def test_health_names_everything_that_is_wrong():
+def test_health_names_everything_that_is_wrong() -> None:
     """Failed tasks come with first line and last cause, then the configuration, then what the log must never hold."""
     health = MirrorHealth(failed=(FailedTask("task-0", TRACE),), differences=("topics is a, not b",))
     findings = health_findings(health, "WARN splitting and retrying")
@@ -34,12 +34,12 @@ def test_health_names_everything_that_is_wrong():
     assert "its log: WARN splitting and retrying" == findings[2].found
 
 
-def test_well_is_no_finding():
+def test_well_is_no_finding() -> None:
     """Running tasks and an empty alarm say nothing."""
     assert () == health_findings(MirrorHealth(assigned=frozenset()), "")
 
 
-def test_unassigned_partitions_are_counted_and_the_first_is_named():
+def test_unassigned_partitions_are_counted_and_the_first_is_named() -> None:
     """One finding for all, whatever their order."""
     finding = unassigned_finding([TopicPartition("b", 1), TopicPartition("a", 2)], 61.7)
 
@@ -61,7 +61,7 @@ def test_unassigned_partitions_are_counted_and_the_first_is_named():
         ("org.apache.kafka.common.errors.TimeoutException: Expiring 3 record(s)", "too late"),
     ],
 )
-def test_log_line_tells_the_cause(line: str, cause: str):
+def test_log_line_tells_the_cause(line: str, cause: str) -> None:
     """Each known complaint of the clients is put in words, with the line that says so."""
     told = likely_cause(f"INFO well\n  {line}\nINFO well again\n", open_transaction=False)
 
@@ -69,20 +69,20 @@ def test_log_line_tells_the_cause(line: str, cause: str):
     assert told.endswith(f"its log: {line}")
 
 
-def test_newest_complaint_counts():
+def test_newest_complaint_counts() -> None:
     """What was logged last is nearer to the stall than what was logged first."""
     log = "ERROR RecordTooLargeException\nWARN NOT_ENOUGH_REPLICAS\nINFO well"
 
     assert "replicas" in likely_cause(log, open_transaction=False)
 
 
-def test_open_transaction_explains_more_than_the_log():
+def test_open_transaction_explains_more_than_the_log() -> None:
     """Behind an open transaction nothing can be read, whatever else the log tells; without any sign that is said."""
     assert OPEN_TRANSACTION == likely_cause("ERROR RecordTooLargeException", open_transaction=True)
     assert NO_SIGN == likely_cause("INFO well\n", open_transaction=False)
 
 
-def test_only_stalled_partitions_are_explained():
+def test_only_stalled_partitions_are_explained() -> None:
     """A cause is added to what stalled and is known; every other finding stays as it is."""
     codes = ((Code.MIRROR_STALLED, "a[0]"), (Code.MIRROR_STALLED, "b[0]"), (Code.GAP_DURING_RUN, "a[0]"))
     findings = explained((Finding(code, subject, "x", "y", "Z.") for code, subject in codes), {"a[0]": "no disk"})

@@ -45,18 +45,18 @@ P1 = TopicPartition("orders", 1)
         (PartitionReading(goal=10, source_log_start=0, expected_next=None), Drain.UNKNOWN),
     ],
 )
-def test_drain_of_a_reading(reading: PartitionReading, expected: Drain):
+def test_drain_of_a_reading(reading: PartitionReading, expected: Drain) -> None:
     """Gap is tested first, then the position, then an empty log, at last the probe; unread is unknown."""
     assert expected == drain_of(reading)
 
 
-def test_lag_is_zero_only_where_drained_is_proved():
+def test_lag_is_zero_only_where_drained_is_proved() -> None:
     """A residue of markers counts as lag until a probe proves it empty."""
     assert Known(1) == lag_of(PartitionReading(21, 0, 20))
     assert Known(0) == lag_of(PartitionReading(21, 0, 20, Probe(21, True)))
 
 
-def test_unknown_lag_is_not_summable():
+def test_unknown_lag_is_not_summable() -> None:
     """One partition that cannot be read makes the whole lag unknown."""
     unread = lag_of(PartitionReading(goal=10, source_log_start=0, expected_next=None))
 
@@ -64,7 +64,7 @@ def test_unknown_lag_is_not_summable():
     assert Known(7) == total([Known(5), Known(2)])
 
 
-def test_gap_names_the_lost_range():
+def test_gap_names_the_lost_range() -> None:
     """A gap finding gives the first and the last offset that were lost."""
     (finding,) = gap_findings(gaps_of({P0: 5, P1: 9}, {P0: 8, P1: 9}))
 
@@ -73,12 +73,12 @@ def test_gap_names_the_lost_range():
     assert "5–7" in finding.remedy
 
 
-def test_expected_next_is_the_highest_that_is_known():
+def test_expected_next_is_the_highest_that_is_known() -> None:
     """The position at the start, the stored one and a proved end: the highest counts."""
     assert {P0: 7, P1: 9} == expected_next({P0: 5, P1: 9}, stored={P0: 7}, proved={P1: 8})
 
 
-def test_offsets_document_round_trip():
+def test_offsets_document_round_trip() -> None:
     """Offsets come back from JSON as they went in."""
     offsets = {P1: 3, P0: 0, TopicPartition("a.b", 12): 7}
 

@@ -30,7 +30,7 @@ def takes(fence: FenceWatch, *looks: SourceEnds) -> list[FenceStatus]:
     return [fence.take(ends) for ends in looks]
 
 
-def test_fenced_when_every_end_stood_still_long_enough():
+def test_fenced_when_every_end_stood_still_long_enough() -> None:
     """The ends are fenced once all of them stood still for the quiet time, not before."""
     ends = {P0: 10, P1: 0}
 
@@ -40,7 +40,7 @@ def test_fenced_when_every_end_stood_still_long_enough():
     assert "ends unchanged for 59 of 60 s" == str(almost)
 
 
-def test_one_moving_partition_keeps_all_from_being_fenced():
+def test_one_moving_partition_keeps_all_from_being_fenced() -> None:
     """A record anywhere starts the quiet time anew, and what moved is told with its offsets."""
     statuses = takes(a_fence(), look(0, {P0: 10, P1: 5}), look(50, {P0: 10, P1: 125}), look(60, {P0: 10, P1: 125}))
 
@@ -49,7 +49,7 @@ def test_one_moving_partition_keeps_all_from_being_fenced():
     assert "orders[1] still moves (+120)" == str(statuses[2])
 
 
-def test_stand_still_is_counted_from_the_last_movement():
+def test_stand_still_is_counted_from_the_last_movement() -> None:
     """After the last record the whole quiet time must pass, and then nothing counts as moving."""
     fence = a_fence()
     takes(fence, look(0, {P0: 10}), look(50, {P0: 11}))
@@ -58,7 +58,7 @@ def test_stand_still_is_counted_from_the_last_movement():
     assert fence.take(look(110, {P0: 11})).ends == {P0: 11}
 
 
-def test_falling_end_is_a_movement():
+def test_falling_end_is_a_movement() -> None:
     """An end that falls (an unclean election) is no stand-still either."""
     fence = a_fence()
     takes(fence, look(0, {P0: 10}), look(30, {P0: 8}))
@@ -66,7 +66,7 @@ def test_falling_end_is_a_movement():
     assert fence.take(look(60, {P0: 8})).ends is None
 
 
-def test_open_transaction_keeps_the_fence_open():
+def test_open_transaction_keeps_the_fence_open() -> None:
     """Ends that stand still are not fenced while a last stable offset lies before one."""
     fence = a_fence()
     statuses = takes(fence, look(0, {P0: 10}, {P0: 7}), look(60, {P0: 10}, {P0: 7}), look(70, {P0: 11}, {P0: 11}))
@@ -77,7 +77,7 @@ def test_open_transaction_keeps_the_fence_open():
     assert fence.take(look(130, {P0: 11})).ends == {P0: 11}
 
 
-def test_unreadable_partition_is_not_still():
+def test_unreadable_partition_is_not_still() -> None:
     """A partition that could not be read, even once, must stand still for the whole time anew."""
     fence, both = a_fence(), {P0, P1}
     takes(fence, look(0, {P0: 10, P1: 5}))
@@ -89,7 +89,7 @@ def test_unreadable_partition_is_not_still():
 
 
 @pytest.mark.parametrize("missing", ["high", "stable"])
-def test_both_ends_must_be_read(missing: str):
+def test_both_ends_must_be_read(missing: str) -> None:
     """A high watermark without a last stable offset is not known, and the other way round."""
     high, stable = ({}, {P0: 1}) if missing == "high" else ({P0: 1}, {})
     fence = a_fence()
@@ -97,12 +97,12 @@ def test_both_ends_must_be_read(missing: str):
     assert [None, None] == [s.ends for s in takes(fence, *(look(at, high, stable, {P0}) for at in (0, 100)))]
 
 
-def test_nothing_to_look_at_proves_nothing():
+def test_nothing_to_look_at_proves_nothing() -> None:
     """Without a partition there is no fence."""
     assert [None, None] == [s.ends for s in takes(a_fence(), look(0, {}), look(100, {}))]
 
 
-def test_record_between_the_two_looks_is_a_movement_and_no_transaction():
+def test_record_between_the_two_looks_is_a_movement_and_no_transaction() -> None:
     """A last stable offset above the high watermark means that records came in between the two calls."""
     fence = a_fence()
     takes(fence, look(0, {P0: 10}))
@@ -112,7 +112,7 @@ def test_record_between_the_two_looks_is_a_movement_and_no_transaction():
     assert (10, 12) == (status.moving[P0].before, status.moving[P0].after)
 
 
-def test_refused_after_the_wait_with_one_finding_per_topic():
+def test_refused_after_the_wait_with_one_finding_per_topic() -> None:
     """What still moves when the time is over is named per topic with its rate; what stands still is not."""
     fence = a_fence()
     for at_s in range(0, WAIT_S, 30):
@@ -124,7 +124,7 @@ def test_refused_after_the_wait_with_one_finding_per_topic():
     assert "60 s (cutover.fence_quiet) within 600 s" in finding.expected
 
 
-def test_refused_after_the_wait_for_an_open_transaction():
+def test_refused_after_the_wait_for_an_open_transaction() -> None:
     """A transaction that nobody ends is a reason of its own, also beside a topic that moves."""
     fence = a_fence()
     takes(fence, *(look(at, {P0: at, AUDIT: 9}, {P0: at, AUDIT: 4}) for at in range(0, WAIT_S, 30)))
@@ -136,14 +136,14 @@ def test_refused_after_the_wait_for_an_open_transaction():
     assert "audit[0] last stable offset 4, end 9" == findings[1].found
 
 
-def test_refused_after_the_wait_for_what_cannot_be_read():
+def test_refused_after_the_wait_for_what_cannot_be_read() -> None:
     """A partition that cannot be read when the time is over is named: unknown is not still."""
     (finding,) = a_fence().take(look(WAIT_S, {P0: 1}, partitions={P0, P1})).findings
 
     assert (Code.FENCE_MOVING, "orders[1] cannot be read") == (finding.code, finding.found)
 
 
-def test_many_partitions_are_counted_after_the_first_ten():
+def test_many_partitions_are_counted_after_the_first_ten() -> None:
     """A finding names ten partitions of a topic and counts the rest."""
     (finding,) = (
         a_fence().take(look(WAIT_S, {P0: 1}, partitions={TopicPartition("orders", n) for n in range(14)})).findings
@@ -152,7 +152,7 @@ def test_many_partitions_are_counted_after_the_first_ten():
     assert finding.found.endswith("orders[10] cannot be read and 3 more")
 
 
-def test_proof_after_the_wait_still_counts():
+def test_proof_after_the_wait_still_counts() -> None:
     """Ends found fenced at the look after the time are fenced: the time is there to find producers, not to punish."""
     fence = a_fence()
     takes(fence, look(0, {P0: 1}), look(WAIT_S - QUIET_S - 1, {P0: 2}))
@@ -160,7 +160,7 @@ def test_proof_after_the_wait_still_counts():
     assert fence.take(look(WAIT_S + 5, {P0: 2})).ends == {P0: 2}
 
 
-def test_watcher_restarted_at_the_end_may_finish_its_proof():
+def test_watcher_restarted_at_the_end_may_finish_its_proof() -> None:
     """A restarted watcher that saw nothing move is not refused before the quiet time could pass."""
     fence = FenceWatch(QUIET_S, WAIT_S, announced_s=-WAIT_S)
     first, last = takes(fence, look(0, {P0: 5}), look(QUIET_S, {P0: 5}))
@@ -168,7 +168,7 @@ def test_watcher_restarted_at_the_end_may_finish_its_proof():
     assert ((), {P0: 5}) == (first.findings, last.ends)
 
 
-def test_watcher_restarted_at_the_end_refuses_what_moves():
+def test_watcher_restarted_at_the_end_refuses_what_moves() -> None:
     """The time of the announcement holds over a restart: the first movement after it is refused."""
     fence = FenceWatch(QUIET_S, WAIT_S, announced_s=-WAIT_S)
     _, second = takes(fence, look(0, {P0: 5}), look(15, {P0: 6}))

@@ -54,20 +54,20 @@ def last_stop(*stops: StopCertificate) -> StopCertificate | None:
         ({P0: 50, P1: 7}, [(Code.POSITION_CHANGED, "orders[1]")]),
     ],
 )
-def test_positions_must_be_those_that_were_certified(stored: Offsets, found: list[Any]):
+def test_positions_must_be_those_that_were_certified(stored: Offsets, found: list[Any]) -> None:
     """A stored position that is gone, lower or higher is refused; so is one where none was."""
     findings = continuity_findings(certificate(), stored, ENDS)
 
     assert found == [(f.code, f.subject) for f in findings]
 
 
-def test_partitions_that_a_run_does_not_read_are_not_compared():
+def test_partitions_that_a_run_does_not_read_are_not_compared() -> None:
     """A run that is limited to other topics knows no position of these, and misses none."""
     assert () == continuity_findings(certificate(), {}, {AUDIT: 0})
 
 
 @pytest.mark.parametrize(("stored", "count"), [({P0: 50}, 0), ({P0: 20}, 0), ({P0: 30}, 1), ({}, 1)])
-def test_position_that_is_not_trusted_may_be_set_back_already(stored: Offsets, count: int):
+def test_position_that_is_not_trusted_may_be_set_back_already(stored: Offsets, count: int) -> None:
     """Regression: the plan, which comes before the start that sets a position back, refused the one it found."""
     findings = continuity_findings(certificate(rewind={P0: 20}), stored, ENDS)
 
@@ -75,19 +75,19 @@ def test_position_that_is_not_trusted_may_be_set_back_already(stored: Offsets, c
 
 
 @pytest.mark.parametrize(("stored", "count"), [({P0: 50}, 0), ({P0: 3}, 0), ({}, 0), ({P0: 51}, 1)])
-def test_older_certificate_bounds_the_position_from_above(stored: Offsets, count: int):
+def test_older_certificate_bounds_the_position_from_above(stored: Offsets, count: int) -> None:
     """Before version 0.2 a certificate held what was proved, below which the stored position may lie."""
     assert count == len(continuity_findings(old_certificate(), stored, ENDS))
 
 
-def test_two_older_certificates_remember_nothing():
+def test_two_older_certificates_remember_nothing() -> None:
     """Regression: two certificates of before version 0.2, added up, said that no position had been stored."""
     last = last_stop(old_certificate(1), old_certificate(2))
 
     assert () == continuity_findings(last, {P0: 50}, ENDS)
 
 
-def test_newer_certificate_of_other_topics_leaves_the_older_rule():
+def test_newer_certificate_of_other_topics_leaves_the_older_rule() -> None:
     """What a later certificate does not name is still compared as the earlier one allows."""
     last = last_stop(old_certificate(1), certificate(2, {AUDIT: 3}, stored_positions={AUDIT: 3}))
 
@@ -95,7 +95,7 @@ def test_newer_certificate_of_other_topics_leaves_the_older_rule():
     assert ["audit[0]"] == [f.subject for f in continuity_findings(last, {P0: 3}, {**ENDS, AUDIT: 0})]
 
 
-def test_stale_state_names_the_reset():
+def test_stale_state_names_the_reset() -> None:
     """A position in a topic that no run has copied is refused, with the command that resets MirrorMaker's state."""
     first = stale_state_findings({AUDIT: 4}, (), "reset --it")
     later = stale_state_findings({P0: 9, AUDIT: 4}, {"orders"}, "reset --it")
@@ -134,7 +134,7 @@ def truth(topic_id: str = "", found: RecordPrint | None = None, compacted: bool 
         (truth("", record(49, b"other"), compacted=True), ["orders[0]"]),
     ],
 )
-def test_recreated_topic_is_told_by_its_id_or_by_its_record(now: SourceTruth, subjects: list[str]):
+def test_recreated_topic_is_told_by_its_id_or_by_its_record(now: SourceTruth, subjects: list[str]) -> None:
     """Another id, or another record at the last copied offset, is another topic; a compacted record is no sign."""
     findings = recreated_source_findings(certificate(**REMEMBERED), now)
 
@@ -142,20 +142,20 @@ def test_recreated_topic_is_told_by_its_id_or_by_its_record(now: SourceTruth, su
     assert {Code.SOURCE_TOPIC_RECREATED} >= {f.code for f in findings}
 
 
-def test_nothing_to_compare_is_no_sign():
+def test_nothing_to_compare_is_no_sign() -> None:
     """Before the first stop, and with a certificate of before version 0.2, no topic counts as created anew."""
     assert () == recreated_source_findings(None, truth("id-2"))
     assert () == recreated_source_findings(old_certificate(), truth("id-2"))
 
 
 @pytest.mark.parametrize(("log_start", "wanted"), [({P0: 49}, {P0: 49}), ({P0: 50}, {}), ({}, {})])
-def test_deleted_record_is_not_read_again(log_start: Offsets, wanted: Mapping[TopicPartition, int]):
+def test_deleted_record_is_not_read_again(log_start: Offsets, wanted: Mapping[TopicPartition, int]) -> None:
     """A fingerprint that retention has deleted, or whose partition cannot be read, is not looked for."""
     assert wanted == fingerprints_to_read(certificate(**REMEMBERED), log_start)
     assert {} == fingerprints_to_read(None, log_start)
 
 
-def test_first_id_of_a_topic_stays():
+def test_first_id_of_a_topic_stays() -> None:
     """A source topic that was created anew while it was copied is found out at the next start."""
     stops = (certificate(number, source_topic_ids={"orders": f"id-{number}"}) for number in (1, 2))
     (finding,) = recreated_source_findings(last_stop(*stops), truth("id-2", record(49)))

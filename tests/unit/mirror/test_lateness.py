@@ -16,12 +16,12 @@ BEHIND = {"outcome": "behind", "reason": "the window ended", "lag": 90_000, "rat
 
 
 @pytest.mark.parametrize("watch", [None, {"outcome": "drained"}, {"outcome": "followed"}])
-def test_run_that_copied_everything_is_not_late(watch: dict[str, Any] | None):
+def test_run_that_copied_everything_is_not_late(watch: dict[str, Any] | None) -> None:
     """Nothing is said of a watch that reached its goals, was ended as planned, or did not take place."""
     assert () == late_findings("shop", watch, None)
 
 
-def test_behind_forecasts_how_long_the_rest_takes():
+def test_behind_forecasts_how_long_the_rest_takes() -> None:
     """What is left is told in offsets, and in time at the rate at which the run copied."""
     (finding,) = late_findings("shop", BEHIND, None)
 
@@ -31,14 +31,14 @@ def test_behind_forecasts_how_long_the_rest_takes():
 
 
 @pytest.mark.parametrize("unknown", [{"rate": None}, {"rate": 0.0}, {"lag": None}])
-def test_unknown_rate_forecasts_nothing(unknown: dict[str, Any]):
+def test_unknown_rate_forecasts_nothing(unknown: dict[str, Any]) -> None:
     """Without a rate, or without a lag, how long it takes is not known, and said so."""
     (finding,) = late_findings("shop", {**BEHIND, **unknown}, None)
 
     assert finding.found.endswith("the time left is unknown")
 
 
-def test_pending_counts_the_windows_that_hold_something():
+def test_pending_counts_the_windows_that_hold_something() -> None:
     """An empty window is not waited for."""
     windows = (Window(1, "orders", "orders", 0, 5, 15, 5, 15), Window(1, "orders", "orders", 1, 7, 7, 7, 7))
     document = pending_document("now", "too late", windows)
@@ -52,7 +52,7 @@ def test_pending_counts_the_windows_that_hold_something():
     )
 
 
-def test_both_are_told_mirroring_first():
+def test_both_are_told_mirroring_first() -> None:
     """A run can be late in both."""
     document = pending_document("now", "too late", ())
 

@@ -18,7 +18,7 @@ def _meter(total: int, *samples: tuple[float, int]) -> ProgressMeter:
     return meter
 
 
-def test_line_has_the_shape_of_gh_ost():
+def test_line_has_the_shape_of_gh_ost() -> None:
     """Copied/total, per cent, lag, rate, elapsed, state and time left stand in one line."""
     meter = _meter(1000, (0, 100), (5, 300), (10, 500))
 
@@ -27,7 +27,7 @@ def test_line_has_the_shape_of_gh_ost():
     assert line == "Copy: 500/1,000 50.0%; Lag: 500; Rate: 40/s; Elapsed: 12s; State: mirroring; ETA: 12s"
 
 
-def test_unknown_lag_hides_the_time_left():
+def test_unknown_lag_hides_the_time_left() -> None:
     """With a lag that cannot be read the reason comes first, once, and nobody is told when it will end."""
     meter = _meter(1000, (0, 100), (5, 300), (10, 500))
 
@@ -37,7 +37,7 @@ def test_unknown_lag_hides_the_time_left():
 
 
 @pytest.mark.parametrize("lag", [Known(10**12), Unknown("no answer")])
-def test_line_is_never_longer_than_160(lag: Known | Unknown):
+def test_line_is_never_longer_than_160(lag: Known | Unknown) -> None:
     """However long the reason is, or of how many lines: the numbers stay, and the reason is cut."""
     meter = _meter(10**13, (0, 0), (5, 10**11), (10, 9 * 10**12))
     line = progress_line(meter, lag, 360_000, "waiting, the broker\nsays " + "no " * 200)
@@ -46,7 +46,7 @@ def test_line_is_never_longer_than_160(lag: Known | Unknown):
     assert "\n" not in line
 
 
-def test_rate_is_that_of_the_last_minute():
+def test_rate_is_that_of_the_last_minute() -> None:
     """What was copied more than a minute ago says nothing about now; three samples are kept even if they are rare."""
     often = _meter(10**6, *[(at_s, 100 * at_s) for at_s in range(1, 61, 15)], (76, 10_000), (91, 20_000), (106, 30_000))
     rarely = _meter(10**6, (100, 1_000), (400, 2_000), (700, 32_000))
@@ -54,7 +54,7 @@ def test_rate_is_that_of_the_last_minute():
     assert [(30_000 - 4_600) / 60, 31_000 / 600] == [often.rate, rarely.rate]
 
 
-def test_start_of_mirrormaker_is_no_time_of_copying():
+def test_start_of_mirrormaker_is_no_time_of_copying() -> None:
     """Rate, time left and the average begin with the last moment at which nothing was copied yet."""
     meter = _meter(30_000, (0, 0), (15, 0), (30, 0), (31, 1_000), (32, 2_000))
 
@@ -62,23 +62,23 @@ def test_start_of_mirrormaker_is_no_time_of_copying():
 
 
 @pytest.mark.parametrize("samples", [[], [(0, 10)], [(0, 10), (5, 20)]])
-def test_no_rate_before_three_samples(samples: list[tuple[float, int]]):
+def test_no_rate_before_three_samples(samples: list[tuple[float, int]]) -> None:
     """A rate out of fewer than three samples would be a guess."""
     assert _meter(1000, *samples).rate is None
 
 
-def test_no_time_left_below_one_per_cent_or_without_movement():
+def test_no_time_left_below_one_per_cent_or_without_movement() -> None:
     """Before 1 % and while nothing moves there is no estimate."""
     assert _meter(100_000, (0, 0), (5, 1), (10, 2)).eta_s is None
     assert _meter(100, (0, 50), (5, 50), (10, 50)).eta_s is None
 
 
-def test_nothing_to_copy_is_complete():
+def test_nothing_to_copy_is_complete() -> None:
     """A run without anything to copy stands at 100 %."""
     assert "0/0 100.0%" in progress_line(ProgressMeter(0), Known(0), 0, "done")
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(0, "0s"), (59, "59s"), (61, "1m01s"), (3660, "1h01m")])
-def test_duration(seconds: float, text: str):
+def test_duration(seconds: float, text: str) -> None:
     """Durations are written for people."""
     assert text == duration(seconds)

@@ -22,12 +22,12 @@ def reply(state: ProcessState = ProcessState.DEAD, reason: str = "ended") -> Hos
 
 
 @pytest.mark.parametrize(("earlier", "pause_s"), [(0, 5), (1, 15), (2, 45), (3, 135), (4, 300), (19, 300)])
-def test_pauses_grow_and_have_an_end(earlier: int, pause_s: int):
+def test_pauses_grow_and_have_an_end(earlier: int, pause_s: int) -> None:
     """Each death in a run makes the pause before the next start three times as long, at most five minutes."""
     assert NOW + timedelta(seconds=pause_s) == Death.of(reply(), NOW, earlier).start_after
 
 
-def test_death_tells_how_it_came():
+def test_death_tells_how_it_came() -> None:
     """What its log shows comes first, then exit code and reason; log lines only where asked for."""
     death = Death.of(reply(), NOW, 0)
     short = "MirrorMaker is out of memory; generation 4 ended: exit code 3, ended"
@@ -37,20 +37,20 @@ def test_death_tells_how_it_came():
     assert "the end was not observed" in Death.of(reply(reason=""), NOW, 0).reason
 
 
-def test_death_survives_its_document():
+def test_death_survives_its_document() -> None:
     """A trigger that is restarted reads the same death, and waits no longer than the first would have."""
     death = Death.of(reply(), NOW, 2)
 
     assert death == Death.from_document(json.loads(json.dumps(death.to_document())))
 
 
-def test_only_a_stop_is_a_stop():
+def test_only_a_stop_is_a_stop() -> None:
     """A process that ended by itself, or whose lease ran out, was not told to."""
     assert was_told_to_stop(reply(ProcessState.STOPPED))
     assert not was_told_to_stop(reply(reason="lease-expired"))
 
 
-def test_findings_name_every_death():
+def test_findings_name_every_death() -> None:
     """A run that gives up tells of all of them, and how often it started anew; a stop by others is told as one."""
     finding = dead_for_good([Death.of(reply(), NOW, 0), Death.of(reply(), NOW, 1)], 1)
 

@@ -42,12 +42,12 @@ def progress(**more: Any) -> CopyProgress:
         (("delete", "9223372036854775807", "-1"), TopicRetention(None, has_size_limit=False)),
     ],
 )
-def test_retention_is_read_from_the_topics_settings(settings: tuple[str, str, str], expected: TopicRetention):
+def test_retention_is_read_from_the_topics_settings(settings: tuple[str, str, str], expected: TopicRetention) -> None:
     """-1 is no limit, nor is the largest number; a topic that is only compacted deletes no record for its age."""
     assert expected == TopicRetention.of(*settings)
 
 
-def test_by_time_the_first_uncopied_record_counts():
+def test_by_time_the_first_uncopied_record_counts() -> None:
     """It goes when it is as old as the topic's retention; a partition that is copied to its end counts from now."""
     waiting = next_start_before(progress(uncopied_since={P1: NOW - 4 * HOUR}), {"orders": BY_TIME})
     copied = next_start_before(progress(), {"orders": BY_TIME})
@@ -58,7 +58,7 @@ def test_by_time_the_first_uncopied_record_counts():
     assert NOW + 6 * HOUR == copied.at
 
 
-def test_what_is_overdue_is_due_now():
+def test_what_is_overdue_is_due_now() -> None:
     """Records that outlived their time go at any moment: the forecast never lies in the past."""
     forecast = next_start_before(progress(uncopied_since={P0: NOW - 9 * HOUR}), {"orders": BY_TIME})
 
@@ -67,7 +67,7 @@ def test_what_is_overdue_is_due_now():
     assert "the next run must start before 2030-01-01T00:00+00:00: orders[0], retention.ms 21,600,000" == str(forecast)
 
 
-def test_by_size_the_log_start_moves_as_fast_as_records_come():
+def test_by_size_the_log_start_moves_as_fast_as_records_come() -> None:
     """7,200 offsets lie before the position and one comes per second: two hours."""
     forecast = next_start_before(progress(), {"orders": BY_SIZE})
 
@@ -85,18 +85,18 @@ def test_by_size_the_log_start_moves_as_fast_as_records_come():
         {"positions_before": {P0: 10_000, P1: 500}},
     ],
 )
-def test_size_tells_nothing_without_a_rate_or_before_the_first_deletion(more: dict[str, Any]):
+def test_size_tells_nothing_without_a_rate_or_before_the_first_deletion(more: dict[str, Any]) -> None:
     """After no run, or one a moment ago, or none that copied, the rate is not known, and not zero."""
     assert next_start_before(progress(**more), {"orders": BY_SIZE}) is None
 
 
-def test_unknown_retention_is_no_forecast():
+def test_unknown_retention_is_no_forecast() -> None:
     """A topic whose settings are not known, or that keeps everything, says nothing."""
     assert next_start_before(progress(), {}) is None
     assert next_start_before(progress(), {"orders": TopicRetention(None, has_size_limit=False)}) is None
 
 
-def test_slow_source_is_no_overflow():
+def test_slow_source_is_no_overflow() -> None:
     """Regression: more years than Python can count failed the task that stops MirrorMaker."""
     slow = progress(positions={P0: 10**15}, positions_before={P0: 10**15 - 1})
     forecast = next_start_before(slow, {"orders": BY_SIZE})

@@ -25,7 +25,7 @@ def a_watch() -> SilenceWatch:
     return SilenceWatch(told_after_s=60, limit_s=180)
 
 
-def test_silence_is_told_once_after_its_time():
+def test_silence_is_told_once_after_its_time() -> None:
     """Not before `told_after_s`, and not again while it lasts; the text has who, since when and why."""
     watch, told = a_watch(), []
     for seconds in range(0, 180, 15):
@@ -35,7 +35,7 @@ def test_silence_is_told_once_after_its_time():
     assert [(60, f"no answer from the target cluster since 2030-01-01T00:00:00+00:00: {GONE}")] == told
 
 
-def test_second_silence_is_told_again():
+def test_second_silence_is_told_again() -> None:
     """An answer ends a silence, also for the limit; the next one is another."""
     watch = a_watch()
     watch.take((), {Party.TARGET: GONE}, NOW)
@@ -48,7 +48,7 @@ def test_second_silence_is_told_again():
     assert [after(120)] == [silence.since for silence in watch.take_untold(after(180))]
 
 
-def test_who_was_not_asked_stays_silent():
+def test_who_was_not_asked_stays_silent() -> None:
     """A poll that ended at the host says nothing of the clusters."""
     watch = a_watch()
     watch.take((), {Party.TARGET: GONE}, NOW)
@@ -57,7 +57,7 @@ def test_who_was_not_asked_stays_silent():
     assert watch.take_untold(after(60))
 
 
-def test_answer_to_one_question_only_is_no_answer():
+def test_answer_to_one_question_only_is_no_answer() -> None:
     """Asked twice in one poll, a cluster that answered once is silent."""
     watch = a_watch()
     watch.take({Party.SOURCE}, {Party.SOURCE: "gone"}, NOW)
@@ -65,7 +65,7 @@ def test_answer_to_one_question_only_is_no_answer():
     assert [Party.SOURCE] == list(watch.silences)
 
 
-def test_limit_fails_with_all_that_are_silent():
+def test_limit_fails_with_all_that_are_silent() -> None:
     """The finding has cluster, address, since when and the limit; one that fell silent later is named as well."""
     watch = a_watch()
     watch.take((), {Party.TARGET: GONE}, NOW)
@@ -78,7 +78,7 @@ def test_limit_fails_with_all_that_are_silent():
     assert first.expected == "an answer within 3m00s (watch.unreachable_after)"
 
 
-def test_silences_survive_their_documents():
+def test_silences_survive_their_documents() -> None:
     """A restarted triggerer goes on with the same silences."""
     watch = a_watch()
     watch.take((), {Party.TARGET: GONE, Party.EVIDENCE: "disk"}, NOW)
@@ -100,6 +100,6 @@ def test_silences_survive_their_documents():
         (TransientError("the target's ends still rise"), None),
     ],
 )
-def test_error_names_who_is_silent(error: Exception, party: Party | None):
+def test_error_names_who_is_silent(error: Exception, party: Party | None) -> None:
     """By its first words or its type; whoever was asked stands for an error that names nobody."""
     assert (party, party or Party.SOURCE) == (party_of(error), party_of(error, Party.SOURCE))

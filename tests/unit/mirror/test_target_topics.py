@@ -34,7 +34,7 @@ def topic(name: str, partitions: int, topic_id: str = "id-1", **configs: str) ->
     return {name: TopicDescription(name, topic_id, partitions, described)}
 
 
-def test_missing_topic_is_created_like_its_source_with_retention_off(migration: Migration):
+def test_missing_topic_is_created_like_its_source_with_retention_off(migration: Migration) -> None:
     """Partition count and settings are the source's; retention is frozen and remembered."""
     source = topic("orders", 4, retention_ms="1000", compression_type="lz4")
 
@@ -46,7 +46,7 @@ def test_missing_topic_is_created_like_its_source_with_retention_off(migration: 
     assert {"orders": {"retention.ms": "1000", "retention.bytes": None}} == plan.frozen_configs(source)
 
 
-def test_throttles_are_not_copied(migration: Migration):
+def test_throttles_are_not_copied(migration: Migration) -> None:
     """The state of a reassignment on the source is no setting of the topic."""
     name = "leader.replication.throttled.replicas"
     source = {"orders": TopicDescription("orders", "id", 1, {name: "*"})}
@@ -54,21 +54,21 @@ def test_throttles_are_not_copied(migration: Migration):
     assert name not in plan_topics(migration, source, {}, NOTHING).create[0].configs
 
 
-def test_own_topic_grows_with_its_source(migration: Migration):
+def test_own_topic_grows_with_its_source(migration: Migration) -> None:
     """Partitions added on the source are added to a target topic that we created."""
     assert {"orders": 6} == plan_topics(migration, topic("orders", 6), topic("orders", 4), OURS).grow
     assert {} == plan_topics(migration, topic("orders", 6), topic("orders", 4), NOTHING).grow
 
 
 @pytest.mark.parametrize(("target_partitions", "ledger"), [(3, NOTHING), (5, NOTHING), (5, OURS)])
-def test_other_partition_counts_are_refused(migration: Migration, target_partitions: int, ledger: object):
+def test_other_partition_counts_are_refused(migration: Migration, target_partitions: int, ledger: object) -> None:
     """A foreign target topic must have the source's partitions; ours may only lack some."""
     (finding,) = target_topic_findings(migration, topic("orders", 4), topic("orders", target_partitions), {}, ledger)
 
     assert finding.code is Code.TOPIC_PARTITIONS_DIFFER
 
 
-def test_foreign_records_are_refused(migration: Migration):
+def test_foreign_records_are_refused(migration: Migration) -> None:
     """Records that no run of this migration wrote make the copy unprovable."""
     ends = {TopicPartition("orders", 1): 5}
 
@@ -78,12 +78,12 @@ def test_foreign_records_are_refused(migration: Migration):
     assert [] == list(target_topic_findings(migration, topic("orders", 4), topic("orders", 4), ends, OURS))
 
 
-def test_topics_that_the_source_lacks_are_all_named(migration: Migration):
+def test_topics_that_the_source_lacks_are_all_named(migration: Migration) -> None:
     """Every missing topic is reported, not just the first."""
     assert ["topic orders", "topic audit"] == [f.subject for f in missing_topic_findings(migration, {})]
 
 
-def test_recreated_target_topic_is_told_by_its_id():
+def test_recreated_target_topic_is_told_by_its_id() -> None:
     """A topic deleted and created anew has another id, whatever its offsets say."""
     (finding,) = recreated_findings(topic("orders", 4, topic_id="id-2"), OURS)
 

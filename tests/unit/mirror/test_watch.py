@@ -32,7 +32,7 @@ def a_poll(first: int | None, second: int | None, log_start: int = 0, **more: ob
     return Poll(readings, **{"health": WELL, **more})  # type: ignore[arg-type]
 
 
-def test_drained_needs_two_passes_in_a_row():
+def test_drained_needs_two_passes_in_a_row() -> None:
     """One reading at the goal is not enough; a reading behind it starts the count anew."""
     watch = a_watch()
 
@@ -44,7 +44,7 @@ def test_drained_needs_two_passes_in_a_row():
     assert outcomes[3].outcome is Outcome.DRAINED
 
 
-def test_unknown_position_is_never_drained():
+def test_unknown_position_is_never_drained() -> None:
     """A partition that cannot be read keeps the watch waiting, and the line says unknown."""
     watch = a_watch()
 
@@ -52,7 +52,7 @@ def test_unknown_position_is_never_drained():
     assert "Lag: unknown" in watch.progress
 
 
-def test_missing_partition_is_never_drained():
+def test_missing_partition_is_never_drained() -> None:
     """A poll that does not name every partition of the goals proves nothing."""
     watch = a_watch()
     poll = Poll({P0: PartitionReading(100, 0, 100)}, WELL)
@@ -60,7 +60,7 @@ def test_missing_partition_is_never_drained():
     assert [None] * 3 == [watch.take(poll, now) for now in range(3)]
 
 
-def test_unreachable_is_waiting_not_failing():
+def test_unreachable_is_waiting_not_failing() -> None:
     """While host or cluster do not answer the watch waits and gives the reason."""
     watch = a_watch()
 
@@ -78,7 +78,7 @@ def test_unreachable_is_waiting_not_failing():
         (a_poll(5, 5, log_start=7), Code.GAP_DURING_RUN),
     ],
 )
-def test_failure_ends_the_watch_at_once(poll: Poll, code: Code):
+def test_failure_ends_the_watch_at_once(poll: Poll, code: Code) -> None:
     """A failed task, another configuration, a refused batch and a gap need no second look."""
     result = a_watch().take(poll, 1)
 
@@ -87,7 +87,7 @@ def test_failure_ends_the_watch_at_once(poll: Poll, code: Code):
     assert code in {finding.code for finding in result.findings}
 
 
-def test_stall_is_judged_per_partition():
+def test_stall_is_judged_per_partition() -> None:
     """A partition that stands still is named although the others move."""
     watch = a_watch(stall_after_s=60)
 
@@ -98,14 +98,14 @@ def test_stall_is_judged_per_partition():
     assert ["orders[0]"] == [finding.subject for finding in results[3].findings]
 
 
-def test_drained_partition_does_not_stall():
+def test_drained_partition_does_not_stall() -> None:
     """A partition at its goal may stand still for as long as the others need."""
     watch = a_watch(stall_after_s=60)
 
     assert [None] * 4 == [watch.take(a_poll(100, 10 + now), now) for now in (0, 30, 60, 80)]
 
 
-def test_probe_only_where_the_position_stood_still():
+def test_probe_only_where_the_position_stood_still() -> None:
     """A probe is asked for after a poll without movement, never on a moving partition."""
     watch = a_watch()
 
@@ -116,7 +116,7 @@ def test_probe_only_where_the_position_stood_still():
     assert not watch.needs_probe(P0, 11)
 
 
-def test_partition_proved_by_a_probe_is_probed_again_at_the_next_poll():
+def test_partition_proved_by_a_probe_is_probed_again_at_the_next_poll() -> None:
     """Regression: a proof by probe was forgotten at once, so that two passes in a row never came about."""
     watch, results = Watch({P0: 0}, {P0: 21}, 60, 0), []
     for now in range(3):
@@ -128,7 +128,7 @@ def test_partition_proved_by_a_probe_is_probed_again_at_the_next_poll():
     assert results[2].outcome is Outcome.DRAINED
 
 
-def test_progress_counts_from_the_start_position():
+def test_progress_counts_from_the_start_position() -> None:
     """Copied and total are offsets between the start and the goal."""
     watch = Watch({P0: 50}, {P0: 100}, 60, 0)
     watch.take(Poll({P0: PartitionReading(100, 0, 60)}, WELL), 1)
@@ -141,7 +141,7 @@ def aimed(first: int, second: int, aim: Aim) -> Poll:
     return Poll(readings, WELL, aim=aim)
 
 
-def test_reaching_goals_that_are_not_final_goes_on():
+def test_reaching_goals_that_are_not_final_goes_on() -> None:
     """Before the last stage of a watch nothing is over, however often its goals are reached."""
     watch, aim = a_watch(), Aim({P0: 10, P1: 10}, is_final=False, stage="near", doing="fencing: still for 3 of 60 s")
 
@@ -149,7 +149,7 @@ def test_reaching_goals_that_are_not_final_goes_on():
     assert "State: near, fencing: still for 3 of 60 s" in watch.progress
 
 
-def test_new_goals_must_be_reached_anew():
+def test_new_goals_must_be_reached_anew() -> None:
     """Passes at older goals count for nothing, and the result holds the goals that were proved."""
     watch, later = a_watch(), Aim({P0: 100, P1: 120}, stage="fenced")
     watch.take(a_poll(100, 100), 0)
@@ -161,7 +161,7 @@ def test_new_goals_must_be_reached_anew():
     assert {"orders": {"0": 100, "1": 120}} == results[1].to_document()["goals"]
 
 
-def test_aim_stays_until_another_is_given():
+def test_aim_stays_until_another_is_given() -> None:
     """Also while nothing can be reached the line tells the stage, and the goals stay."""
     watch, aim = a_watch(), Aim({P0: 150, P1: 150}, stage="fenced")
     watch.take(aimed(50, 50, aim), 1)
@@ -171,7 +171,7 @@ def test_aim_stays_until_another_is_given():
     assert aim.goals == watch.goals
 
 
-def test_total_follows_the_goals():
+def test_total_follows_the_goals() -> None:
     """When the goals move on, what was copied stays and the total grows."""
     watch = a_watch()
     watch.take(a_poll(50, 50), 1)
@@ -180,7 +180,7 @@ def test_total_follows_the_goals():
     assert "Copy: 120/300 40.0%; Lag: 180" in watch.progress
 
 
-def test_partition_added_since_the_start_is_copied_from_its_beginning():
+def test_partition_added_since_the_start_is_copied_from_its_beginning() -> None:
     """A partition that the start did not know counts wholly."""
     watch = a_watch()
     watch.take(aimed(0, 0, Aim({P0: 100, P1: 100, TopicPartition("orders", 2): 30})), 1)
@@ -188,7 +188,7 @@ def test_partition_added_since_the_start_is_copied_from_its_beginning():
     assert watch.meter.total == 230
 
 
-def test_findings_of_the_aim_end_the_watch():
+def test_findings_of_the_aim_end_the_watch() -> None:
     """What the guide of the watch found fails it like any other finding."""
     finding = Finding(Code.FENCE_MOVING, "topic orders", "x", "y", "z")
     result = a_watch().take(aimed(1, 1, Aim({P0: 5, P1: 5}, is_final=False, findings=(finding,))), 1)
@@ -197,7 +197,7 @@ def test_findings_of_the_aim_end_the_watch():
     assert (Outcome.FAILED, (finding,), {}) == (result.outcome, result.findings, result.goals)
 
 
-def test_rest_at_the_goal_is_no_stall_when_the_goal_moves_on():
+def test_rest_at_the_goal_is_no_stall_when_the_goal_moves_on() -> None:
     """Regression: a partition idle at its live goal stalled in the very poll that brought a new record."""
     watch = a_watch(stall_after_s=60)
     still = Aim({P0: 10, P1: 10}, is_final=False)
@@ -210,7 +210,7 @@ def test_rest_at_the_goal_is_no_stall_when_the_goal_moves_on():
     assert ["orders[0]"] == [finding.subject for finding in stalled.findings]
 
 
-def test_ending_carries_reason_lag_and_findings():
+def test_ending_carries_reason_lag_and_findings() -> None:
     """A watch that is ended before its goals says why and what is left; findings are its guide's."""
     watch, finding = a_watch(), Finding(Code.STOP_REQUESTED, "generation 1", "x", "y", "z")
     watch.take(a_poll(60, 70), 1)
@@ -224,7 +224,7 @@ def test_ending_carries_reason_lag_and_findings():
     )
 
 
-def test_lag_that_is_not_known_at_the_end_stays_unknown():
+def test_lag_that_is_not_known_at_the_end_stays_unknown() -> None:
     """Ending while nothing can be read leaves the lag open, not zero."""
     watch = a_watch()
     watch.take(Poll({}, unreachable="host did not answer"), 1)
@@ -235,7 +235,7 @@ def test_lag_that_is_not_known_at_the_end_stays_unknown():
 @pytest.mark.parametrize(
     ("is_final", "words"), [(True, "at the goal, confirming"), (False, "at the end of the source")]
 )
-def test_goal_that_is_not_final_is_not_confirmed(is_final: bool, words: str):
+def test_goal_that_is_not_final_is_not_confirmed(is_final: bool, words: str) -> None:
     """At a goal that ends nothing the line does not promise an end; a remark stands beside the state."""
     watch, poll = a_watch(), aimed(10, 10, Aim({P0: 10, P1: 10}, is_final=is_final))
     watch.take(Poll(poll.readings, WELL, aim=poll.aim, remark="x cannot be read"), 1)
@@ -260,7 +260,7 @@ HOUR = timedelta(hours=1)
 )
 def test_watch_is_not_late_before_its_end(
     time_limit: timedelta | None, ends_at: datetime | None, deadline: datetime | None, timeout_minutes: int | None
-):
+) -> None:
     """The deadline never lies before the end of the window, and Airflow's limit lies after both."""
     limits = watch_limits(NOW, time_limit, ends_at)
     timeout = None if timeout_minutes is None else timedelta(minutes=timeout_minutes)
@@ -268,7 +268,7 @@ def test_watch_is_not_late_before_its_end(
     assert (deadline, timeout) == (limits.deadline, limits.trigger_timeout)
 
 
-def test_drained_needs_every_partition_of_the_goals_assigned():
+def test_drained_needs_every_partition_of_the_goals_assigned() -> None:
     """Copied to the goal while nobody copies a partition, or nobody said who does, is not proved."""
     for assigned in (frozenset({P0}), frozenset(), None):
         watch = a_watch()
@@ -278,7 +278,7 @@ def test_drained_needs_every_partition_of_the_goals_assigned():
         assert "partition(s) not assigned to a task yet" in watch.progress
 
 
-def test_partition_that_nobody_copies_ends_the_watch():
+def test_partition_that_nobody_copies_ends_the_watch() -> None:
     """After the time of a stall without a task for it; a poll that could not ask starts the time anew."""
     watch, alone = a_watch(stall_after_s=60), MirrorHealth(assigned=frozenset({P0}))
 
@@ -290,7 +290,7 @@ def test_partition_that_nobody_copies_ends_the_watch():
     assert [Code.PARTITION_NOT_ASSIGNED] == take(119)
 
 
-def test_overtaken_partition_ends_with_the_exact_range():
+def test_overtaken_partition_ends_with_the_exact_range() -> None:
     """The finding and the result name the first offset that was not copied and the first that is left."""
     result = a_watch().take(a_poll(5, 9, log_start=7), 1)
 
@@ -300,7 +300,7 @@ def test_overtaken_partition_ends_with_the_exact_range():
     assert {"from": {"orders": {"0": 5}}, "to": {"orders": {"0": 7}}} == result.to_document()["gaps"]
 
 
-def test_what_a_probe_proved_stays_proved():
+def test_what_a_probe_proved_stays_proved() -> None:
     """Before what the probe met nothing is to be copied, and how the watch ends does not change that."""
     watch = Watch({P0: 0}, {P0: 21}, 60, 0)
     watch.take(Poll({P0: PartitionReading(21, 0, 18, Probe(20, is_end=False))}, WELL), 1)
@@ -313,7 +313,7 @@ def test_what_a_probe_proved_stays_proved():
     assert {"orders": {"0": 21}} == drained.to_document()["proved"]
 
 
-def test_time_in_which_nobody_could_look_is_no_stall():
+def test_time_in_which_nobody_could_look_is_no_stall() -> None:
     """Regression: a MirrorMaker that had been dead for long was called stalled at the first look after its restart."""
     watch = a_watch(stall_after_s=60)
     polls = [a_poll(10, 10), Poll({}, unreachable="generation 1 died"), a_poll(10, 10), a_poll(10, 10)]

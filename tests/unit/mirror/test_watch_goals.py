@@ -39,7 +39,7 @@ def fenced(course: CutoverCourse, ends: Ends) -> CutoverCourse:
 
 
 @pytest.mark.parametrize(("isolation", "goals"), [("read_committed", 15), ("read_uncommitted", 20)])
-def test_goals_follow_the_live_end_at_first(isolation: IsolationLevel, goals: int):
+def test_goals_follow_the_live_end_at_first(isolation: IsolationLevel, goals: int) -> None:
     """Until the fence is proved the goals are the ends that MirrorMaker's consumer can see now."""
     aim = a_course(isolation).aim(look(0, {P0: 20, P1: 12}, {P0: 15, P1: 12}))
 
@@ -48,7 +48,7 @@ def test_goals_follow_the_live_end_at_first(isolation: IsolationLevel, goals: in
 
 
 @pytest.mark.parametrize(("isolation", "goal"), [("read_committed", 15), ("read_uncommitted", 20)])
-def test_following_has_the_live_ends_as_goals_and_none_is_final(isolation: IsolationLevel, goal: int):
+def test_following_has_the_live_ends_as_goals_and_none_is_final(isolation: IsolationLevel, goal: int) -> None:
     """The goals are the ends that MirrorMaker's consumer can see, also of new partitions; unread ones stay."""
     course, added = FollowCourse({P0: 10, P1: 10}, isolation), TopicPartition("orders", 2)
     aim = course.aim(look(0, {P0: 20, added: 3}, {P0: 15, added: 3}))
@@ -57,7 +57,7 @@ def test_following_has_the_live_ends_as_goals_and_none_is_final(isolation: Isola
     assert (False, "following") == (aim.is_final, aim.stage)
 
 
-def test_end_that_cannot_be_read_keeps_its_goal_and_proves_nothing():
+def test_end_that_cannot_be_read_keeps_its_goal_and_proves_nothing() -> None:
     """A partition without a known end stays among the goals, marked as not read."""
     aim = a_course().aim(look(0, {P0: 20}))
 
@@ -67,17 +67,17 @@ def test_end_that_cannot_be_read_keeps_its_goal_and_proves_nothing():
 @pytest.mark.parametrize(
     ("lag", "is_near"), [(Known(100), True), (Known(0), True), (Known(101), False), (Unknown("x"), False)]
 )
-def test_near_is_a_known_lag_within_the_limit(lag: Known | Unknown, is_near: bool):
+def test_near_is_a_known_lag_within_the_limit(lag: Known | Unknown, is_near: bool) -> None:
     """One poll within the limit is enough; a lag that is not known never is near."""
     assert is_near is a_course().is_near(lag)
 
 
-def test_near_is_announced_once():
+def test_near_is_announced_once() -> None:
     """After the announcement nobody is told again, however large the lag becomes and falls."""
     assert not announced(a_course()).is_near(Known(0))
 
 
-def test_fenced_ends_become_the_goals():
+def test_fenced_ends_become_the_goals() -> None:
     """With the fence proved the goals are its ends, and reaching them ends the watch."""
     course = announced(a_course())
     first, second = (course.aim(look(at_s, {P0: 20, P1: 12})) for at_s in (0, 60))
@@ -94,7 +94,7 @@ def test_fenced_ends_become_the_goals():
         ({P0: 20, P1: 12, TopicPartition("orders", 2): 1}, None),
     ],
 )
-def test_fence_breaks_when_anything_arrives(high: Ends, stable: Ends | None):
+def test_fence_breaks_when_anything_arrives(high: Ends, stable: Ends | None) -> None:
     """A record, an open transaction or a new partition after the proof opens the fence again."""
     course = fenced(a_course(), {P0: 20, P1: 12})
     aim = course.aim(look(70, high, stable))
@@ -103,7 +103,7 @@ def test_fence_breaks_when_anything_arrives(high: Ends, stable: Ends | None):
     assert 12 == aim.goals[P1]
 
 
-def test_fence_that_broke_can_be_proved_again():
+def test_fence_that_broke_can_be_proved_again() -> None:
     """A straggler's last records become part of the fenced ends, within the time to wait."""
     course = fenced(a_course(), {P0: 20, P1: 12})
     aims = [course.aim(look(at_s, {P0: 21, P1: 12})) for at_s in (70, 130)]
@@ -112,7 +112,7 @@ def test_fence_that_broke_can_be_proved_again():
     assert {P0: 21, P1: 12} == aims[1].goals
 
 
-def test_fence_that_broke_after_the_wait_is_refused():
+def test_fence_that_broke_after_the_wait_is_refused() -> None:
     """Also while draining the time to wait is counted from the announcement."""
     course = fenced(a_course(), {P0: 20, P1: 12})
     aim = course.aim(look(600, {P0: 21, P1: 12}))
@@ -120,14 +120,14 @@ def test_fence_that_broke_after_the_wait_is_refused():
     assert ["topic orders"] == [finding.subject for finding in aim.findings]
 
 
-def test_fence_holds_while_a_partition_cannot_be_read():
+def test_fence_holds_while_a_partition_cannot_be_read() -> None:
     """What cannot be read does not break a proved fence, and is not drained either."""
     aim = fenced(a_course(), {P0: 20, P1: 12}).aim(look(700, {P0: 20}))
 
     assert (True, (P1,), ()) == (aim.is_final, aim.unread, aim.findings)
 
 
-def test_recorded_fence_is_taken_up_by_a_restarted_watcher():
+def test_recorded_fence_is_taken_up_by_a_restarted_watcher() -> None:
     """A watcher that knows the fenced ends goes on draining at once, if they are still the ends."""
     course = announced(a_course(), at_s=-3600)
     course.fenced_ends = {P0: 20, P1: 12}

@@ -48,12 +48,12 @@ LATE = (behind_finding("shop", {"progress": ""}),)
         (Ended("failed", [{"findings": [finding().to_document()]}]), AlertKind.REFUSED),
     ],
 )
-def test_the_worst_of_an_end_is_what_is_told(ended: Ended, kind: AlertKind | None):
+def test_the_worst_of_an_end_is_what_is_told(ended: Ended, kind: AlertKind | None) -> None:
     """A MirrorMaker that may run comes first, then the copy, the mirroring, a refusal; late is what only is late."""
     assert kind == ended.kind
 
 
-def test_many_findings_do_not_hide_the_first():
+def test_many_findings_do_not_hide_the_first() -> None:
     """A message names ten findings and says how many more there are; every code is told."""
     many = [refusal("Refused", *[Code.GAP] * 12, Code.SAME_CLUSTER)]
 
@@ -65,7 +65,7 @@ def test_many_findings_do_not_hide_the_first():
     assert ("GAP", "SAME_CLUSTER") == alert.codes
 
 
-def test_names_are_no_markup():
+def test_names_are_no_markup() -> None:
     """A topic may not put a link into a mail."""
     subject = '<a href="http://evil">orders</a>'
     ended = Ended("failed", [{"error": "Refused", "findings": [finding(subject=subject).to_document()]}])
@@ -77,14 +77,14 @@ def test_names_are_no_markup():
     assert subject in alert.text
 
 
-def test_subject_is_one_line():
+def test_subject_is_one_line() -> None:
     """A subject with a line break would be a header of a mail."""
     alert = Alert(AlertKind.ERROR, "shop", "a\nrun", "http://x", "look", (), ("two\nlines",))
 
     assert "\n" not in alert.subject
 
 
-def test_link_of_a_run_survives_any_run_id():
+def test_link_of_a_run_survives_any_run_id() -> None:
     """A run id may hold what means something in an address."""
     link = run_link("http://airflow/", "kafka_migration__shop", "manual__2030-01-01T00:00:00+00:00/#x", "approve")
 

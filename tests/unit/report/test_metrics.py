@@ -20,7 +20,7 @@ def values(metrics: object) -> dict[str, float]:
     return {metric.full_name: metric.value for metric in metrics}  # type: ignore[attr-defined]
 
 
-def test_known_lag_has_rate_and_time_left():
+def test_known_lag_has_rate_and_time_left() -> None:
     """With enough samples all of it is sent."""
     meter = ProgressMeter(1000)
     for second in range(3):
@@ -34,12 +34,12 @@ def test_known_lag_has_rate_and_time_left():
     } == values(MetricsOf("shop").lag(Known(800), meter))
 
 
-def test_unknown_lag_is_not_sent_as_a_number():
+def test_unknown_lag_is_not_sent_as_a_number() -> None:
     """What cannot be read is told as unknown, and neither as zero nor as what it was."""
     assert {"kafka_migration.lag_unknown": 1} == values(MetricsOf("shop").lag(Unknown("no answer"), ProgressMeter(1)))
 
 
-def test_headroom_is_never_negative():
+def test_headroom_is_never_negative() -> None:
     """StatsD takes a minus for a decrease; the moment itself tells how long ago it was."""
     before = NOW - timedelta(hours=1)
 
@@ -49,13 +49,13 @@ def test_headroom_is_never_negative():
     } == values(MetricsOf("shop").headroom(before, NOW))
 
 
-def test_names_carry_the_tags_where_there_are_none():
+def test_names_carry_the_tags_where_there_are_none() -> None:
     """Plain StatsD sees what is counted, and of which migration."""
     assert "kafka_migration.verdict.pass.shop" == MetricsOf("shop").verdict("PASS").name_with_tags
     assert "kafka_migration.run.nothing_to_do.shop" == MetricsOf("shop").run("nothing to do").name_with_tags
 
 
-def test_metrics_that_cannot_be_sent_change_nothing(monkeypatch: pytest.MonkeyPatch):
+def test_metrics_that_cannot_be_sent_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing depends on a metric."""
     monkeypatch.setattr(adapter, "_send", lambda metric, with_names: 1 / 0)
 

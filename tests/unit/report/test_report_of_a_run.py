@@ -86,7 +86,7 @@ APPROVE = {
 }
 
 
-def test_people_are_named():
+def test_people_are_named() -> None:
     """Who triggered, who answered about the producers, who approved and when, of which plan."""
     asked = {"announced_at": "22:05", "until": "23:05", "chosen": None, "answered_at": None, "by": None}
     report = render_report(with_step(run_of("cutover"), approve=APPROVE, producers=asked))
@@ -96,7 +96,7 @@ def test_people_are_named():
     assert "asked at 22:05 to stop them; there was no answer, and the fence decided" in report
 
 
-def test_phases_have_durations_and_rates():
+def test_phases_have_durations_and_rates() -> None:
     """Each phase has its length; copying and comparing have how much they did, and how fast."""
     found = {phase.name: (phase.seconds, phase.did) for phase in phases(with_step(run_of(), approve=APPROVE))}
 
@@ -106,14 +106,14 @@ def test_phases_have_durations_and_rates():
     assert "Total: 40m00s" in render_report(run_of())
 
 
-def test_phase_of_an_earlier_attempt_is_left_out():
+def test_phase_of_an_earlier_attempt_is_left_out() -> None:
     """A cleared run keeps documents of the attempt before: what would have ended before it began has no length."""
     run = with_step(run_of(), stop={"at": "2030-01-01T21:00:00+00:00", "certificate": None})
 
     assert "Stop MirrorMaker" not in {phase.name for phase in phases(run)}
 
 
-def test_offsets_before_and_after():
+def test_offsets_before_and_after() -> None:
     """Per group and partition: the source, the target before, where it goes on, and what is unread."""
     report = render_report(run_of())
 
@@ -123,7 +123,7 @@ def test_offsets_before_and_after():
     assert "Target now" in render_report(moved)
 
 
-def test_good_rehearsal_is_ready():
+def test_good_rehearsal_is_ready() -> None:
     """Everything proved, every group movable: the report says yes, and which mode comes next."""
     report = render_report(run_of())
 
@@ -147,7 +147,7 @@ LEFT_OUT = {**READY, "verdict": "left out", "reasons": ["GROUP_ACTIVE: a member"
         ({"groups": []}, "no consumer group reads these topics"),
     ],
 )
-def test_what_stands_against_a_cutover(changes: dict[str, Any], reason: str):
+def test_what_stands_against_a_cutover(changes: dict[str, Any], reason: str) -> None:
     """Each reason is named, and any one of them is a no."""
     found = readiness(run_of(**changes))
 
@@ -155,7 +155,7 @@ def test_what_stands_against_a_cutover(changes: dict[str, Any], reason: str):
     assert (False, (reason,)) == (found.is_ready, found.against)
 
 
-def test_groups_that_stay_behind_are_told_with_a_yes():
+def test_groups_that_stay_behind_are_told_with_a_yes() -> None:
     """Some groups can be moved: ready, but the report names who would stay, and who still reads."""
     groups = [
         {**READY, "reasons": []},
@@ -175,7 +175,7 @@ def test_groups_that_stay_behind_are_told_with_a_yes():
 
 
 @pytest.mark.parametrize("mode", ["sync", "follow", "validate", "cutover", "interval", "restore", "fail_back"])
-def test_only_a_rehearsal_says_ready(mode: str):
+def test_only_a_rehearsal_says_ready(mode: str) -> None:
     """Other modes did not look at what a cutover needs."""
     assert readiness(run_of(mode)) is None
 
@@ -186,12 +186,12 @@ def test_only_a_rehearsal_says_ready(mode: str):
 @pytest.mark.parametrize(
     "mode", ["rehearse", "sync", "follow", "validate", "cutover", "interval", "restore", "fail_back"]
 )
-def test_every_run_says_what_to_do_next(mode: str, outcome: str):
+def test_every_run_says_what_to_do_next(mode: str, outcome: str) -> None:
     """Whatever a run was and came to, a person reads a next step."""
     assert "## What to do next\n\n1. " in render_report(run_of(mode, outcome=outcome))
 
 
-def test_failed_run_says_what_its_codes_ask_for():
+def test_failed_run_says_what_its_codes_ask_for() -> None:
     """Each code has its act, once; a cutover that wrote nothing says that no group was moved."""
     finding = Finding(Code.COPY_DIFFERS, "topic orders", "1 altered", "none", "Look.").to_document()
     report = render_report(run_of("cutover", outcome="failed", verdict="FAIL", findings=[finding, finding]))
@@ -200,14 +200,14 @@ def test_failed_run_says_what_its_codes_ask_for():
     assert "No group was moved: start the producers on the source again" in report
 
 
-def test_task_that_failed_without_a_finding_is_named():
+def test_task_that_failed_without_a_finding_is_named() -> None:
     """An accident leaves no finding; the report says which log to read."""
     report = render_report(run_of("sync", outcome="failed", tasks={"preflight": "success", "judge": "failed"}))
 
     assert "1. Read the log of the task judge" in report
 
 
-def test_rollback_has_no_verdict_in_its_title():
+def test_rollback_has_no_verdict_in_its_title() -> None:
     """A rollback compares no copy; a group was put back, or was there already."""
     groups = [
         {**READY, "verdict": "to put back", "outcome": "already_moved", "reasons": []},
@@ -232,6 +232,6 @@ def test_rollback_has_no_verdict_in_its_title():
         ("a __b__ c", "a &#95;&#95;b&#95;&#95; c"),
     ],
 )
-def test_underscores_within_words_stay_readable(text: str, shown: str):
+def test_underscores_within_words_stay_readable(text: str, shown: str) -> None:
     """People read the report as it is: an underscore is replaced only where it would begin or end markup."""
     assert shown == escaped(text, is_file=True)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.unit
 LEFT = (TargetOnly("orders", {TopicPartition("orders", 1): 40}, 7, is_exact=True),)
 
 
-def test_it_loads_and_goes_back(migration: Migration):
+def test_it_loads_and_goes_back(migration: Migration) -> None:
     """Source and target have changed places, the topics have names of their own, and the first offsets are told."""
     mirror = replace(migration.mirror, engine="mirrormaker1", kafka_home="/opt/kafka")
     source = replace(migration.source, insecure=(Insecurity.SASL_PLAINTEXT,))
@@ -32,7 +32,7 @@ def test_it_loads_and_goes_back(migration: Migration):
     assert "7 records, partition 1: 40" in text
 
 
-def test_name_is_no_longer_than_a_name_may_be(migration: Migration):
+def test_name_is_no_longer_than_a_name_may_be(migration: Migration) -> None:
     """A long name is cut, and is still another one than the migration's."""
     long = "m" * 63
     name, text = reverse_migration(replace(migration, name=long), LEFT)

@@ -24,7 +24,7 @@ MOVED = MovedGroup(
 )
 
 
-def test_group_that_had_nothing_is_taken_away():
+def test_group_that_had_nothing_is_taken_away() -> None:
     """Also with what it has committed since on another partition of these topics, and when it is gone already."""
     more = replace(MOVED, present={**MOVED.present, C: CommittedOffset(1)})
 
@@ -33,14 +33,14 @@ def test_group_that_had_nothing_is_taken_away():
         assert (True, {}, ()) == (plan.is_removed, plan.proposed, tuple(f for f in plan.warnings if "STAYS" in f.code))
 
 
-def test_group_with_offsets_of_other_topics_is_never_deleted():
+def test_group_with_offsets_of_other_topics_is_never_deleted() -> None:
     """Its offsets elsewhere would go with it: those that the cutover wrote stay, and that is told."""
     plan = restored(replace(MOVED, has_others=True), {})
 
     assert (False, {}, ["OFFSET_STAYS"] * 2) == (plan.is_removed, plan.proposed, [f.code for f in plan.warnings])
 
 
-def test_saved_offsets_are_written_and_nothing_is_deleted():
+def test_saved_offsets_are_written_and_nothing_is_deleted() -> None:
     """Where one partition had an offset before, that is put back, and the other stays."""
     plan = restored(replace(MOVED, before={A: CommittedOffset(2, "text")}), {})
 

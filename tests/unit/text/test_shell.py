@@ -45,7 +45,7 @@ def read_back(word: str) -> str:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_name_is_one_word(name: str):
+def test_hostile_name_is_one_word(name: str) -> None:
     """Nothing of a name is executed, and nothing of it can end the line."""
     assert name == read_back(shell_word(name))
     assert shell_word(name).isprintable()
@@ -53,20 +53,20 @@ def test_hostile_name_is_one_word(name: str):
 
 @settings(max_examples=30)
 @given(NAMES)
-def test_any_name_is_one_word(name: str):
+def test_any_name_is_one_word(name: str) -> None:
     """A shell reads back what was written."""
     assert name == read_back(shell_word(name))
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_remedies_quote_names(name: str):
+def test_remedies_quote_names(name: str) -> None:
     """The commands that findings propose hold names as words."""
     (finding,) = unknown_write(name, "lost").findings
     assert f"--group {shell_word(name)}`" in finding.remedy
     assert f"-t {shell_word(name)} " in kcat_command("$SOURCE", name, 0, 1)
 
 
-def test_connection_is_quoted():
+def test_connection_is_quoted() -> None:
     """So is the id of a connection that does not exist."""
     with pytest.raises(Refused, match=r"airflow connections add 'a b;id' --conn-type"):
         connection_config("a b;id")

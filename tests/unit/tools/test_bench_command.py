@@ -24,7 +24,7 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_command_starts():
+def test_command_starts() -> None:
     """Regression: it ended with `ModuleNotFoundError` before it read its arguments."""
     done = run("-m", "bench", "--help")
 
@@ -32,7 +32,7 @@ def test_command_starts():
     assert all(part in done.stdout for part in PARTS)
 
 
-def test_every_part_can_be_loaded():
+def test_every_part_can_be_loaded() -> None:
     """Each part finds what it imports: the product, the Spark jobs, the sandbox."""
     lines = "\n".join(f"import bench.{part}" for part in PARTS)
     done = run("-W", "ignore", "-c", lines)

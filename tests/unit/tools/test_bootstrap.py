@@ -50,19 +50,19 @@ def jars_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("The operation couldn't be completed. Unable to locate a Java Runtime.", None),
     ],
 )
-def test_java_version_is_the_feature_release(text: str, expected: int | None):
+def test_java_version_is_the_feature_release(text: str, expected: int | None) -> None:
     """`java -version` says 1.8 for Java 8 and the release itself since 9; anything else is no Java."""
     assert expected == prerequisites.java_version(text)
 
 
 @pytest.mark.parametrize("version", [(3, 11), (3, 12), (3, 13)])
-def test_supported_pythons_are_accepted(version: tuple[int, int]):
+def test_supported_pythons_are_accepted(version: tuple[int, int]) -> None:
     """The Pythons of pyproject's requires-python are accepted."""
     assert prerequisites.python_refusal(version) == ""
 
 
 @pytest.mark.parametrize("version", [(3, 9), (3, 10), (3, 14)])
-def test_other_pythons_are_refused_by_name(version: tuple[int, int]):
+def test_other_pythons_are_refused_by_name(version: tuple[int, int]) -> None:
     """The refusal names the version found, the supported ones and how to choose another."""
     text = prerequisites.python_refusal(version)
 
@@ -71,7 +71,7 @@ def test_other_pythons_are_refused_by_name(version: tuple[int, int]):
     assert "make PYTHON=" in text
 
 
-def test_all_refusals_come_together_with_one_command(monkeypatch: pytest.MonkeyPatch):
+def test_all_refusals_come_together_with_one_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """On Debian, not as root: everything missing, then the one command that brings it, with sudo."""
     _pretend(monkeypatch, apt=True, user=1000)
 
@@ -83,7 +83,7 @@ def test_all_refusals_come_together_with_one_command(monkeypatch: pytest.MonkeyP
     assert f"  sudo apt-get update && sudo apt-get install -y {packages}\n" in text
 
 
-def test_without_apt_the_packages_are_named_but_no_command(monkeypatch: pytest.MonkeyPatch):
+def test_without_apt_the_packages_are_named_but_no_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """Elsewhere no command is made up."""
     _pretend(monkeypatch, apt=False, user=1000)
 
@@ -104,14 +104,14 @@ def test_without_apt_the_packages_are_named_but_no_command(monkeypatch: pytest.M
 )
 def test_only_root_with_apt_installs_and_only_when_that_is_enough(
     monkeypatch: pytest.MonkeyPatch, missing: list[Missing], apt: bool, user: int, expected: bool
-):
+) -> None:
     """Nothing is installed on a machine that would be refused anyway."""
     _pretend(monkeypatch, apt=apt, user=user)
 
     assert expected == prerequisites.can_install(missing)
 
 
-def test_install_0_forbids_the_installation(monkeypatch: pytest.MonkeyPatch):
+def test_install_0_forbids_the_installation(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also as root on Debian, `INSTALL=0` leaves the machine as it is; the command is printed, as to anybody else."""
     _pretend(monkeypatch, apt=True, user=0)
     monkeypatch.setenv("INSTALL", "0")
@@ -138,7 +138,7 @@ def policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "policy-rc.d"
 
 
-def test_only_what_is_missing_is_installed_after_it_was_announced(policy: Path):
+def test_only_what_is_missing_is_installed_after_it_was_announced(policy: Path) -> None:
     """What is missing and what is installed is said first; no service starts meanwhile; the rule is gone afterwards."""
     said: list[str] = []
 
@@ -155,7 +155,7 @@ def test_only_what_is_missing_is_installed_after_it_was_announced(policy: Path):
 @pytest.mark.parametrize(("package", "is_switched_off"), [("openssh-server", True), ("openjdk-17-jre-headless", False)])
 def test_a_killed_installation_is_cleaned_up_by_the_next_start(
     policy: Path, monkeypatch: pytest.MonkeyPatch, package: str, is_switched_off: bool
-):
+) -> None:
     """Packages are set up under the rule of a process that is gone, then it is removed, and that is said.
 
     The SSH service is switched off only where it was about to come; one that the machine had goes on.
@@ -175,7 +175,7 @@ def test_a_killed_installation_is_cleaned_up_by_the_next_start(
 
 
 @pytest.mark.parametrize("rule", ["#!/bin/sh\nexit 101\n", "#!/bin/sh\n# of somebody else\nexit 101\n"])
-def test_the_rule_of_somebody_else_stays(policy: Path, rule: str):
+def test_the_rule_of_somebody_else_stays(policy: Path, rule: str) -> None:
     """A machine that has a rule of its own keeps it, in silence."""
     policy.write_text(rule)
 
@@ -187,7 +187,7 @@ def test_the_rule_of_somebody_else_stays(policy: Path, rule: str):
     assert not (policy.parent / "commands").read_text()
 
 
-def test_the_rule_is_known_again_after_a_kill(policy: Path):
+def test_the_rule_is_known_again_after_a_kill(policy: Path) -> None:
     """What an installation writes is what the next start recognises, once its process is gone."""
     with prerequisites._no_service_starts(["openssh-server"]):
         written = policy.read_text()
@@ -198,7 +198,7 @@ def test_the_rule_is_known_again_after_a_kill(policy: Path):
     assert not policy.exists()
 
 
-def test_the_rule_of_an_installation_under_way_stays(policy: Path):
+def test_the_rule_of_an_installation_under_way_stays(policy: Path) -> None:
     """Two `make` at once do not take each other's rule away."""
     under_way = subprocess.Popen(
         (sys.executable, "-c", "import sys; sys.stdin.read()", "sandbox.bootstrap"), stdin=subprocess.PIPE
@@ -217,7 +217,7 @@ def _gone_process() -> int:
     return process.pid
 
 
-def test_a_java_of_another_release_is_missing_with_its_release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_a_java_of_another_release_is_missing_with_its_release(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """JAVA_HOME wins over the PATH, and a wrong release is named."""
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin" / "java"
@@ -231,14 +231,14 @@ def test_a_java_of_another_release_is_missing_with_its_release(monkeypatch: pyte
 
 
 @pytest.mark.parametrize(("user", "is_missing"), [(0, True), (1000, False)])
-def test_only_root_needs_setpriv(monkeypatch: pytest.MonkeyPatch, user: int, is_missing: bool):
+def test_only_root_needs_setpriv(monkeypatch: pytest.MonkeyPatch, user: int, is_missing: bool) -> None:
     """PostgreSQL refuses root, who runs it as another user; anybody else runs it as themselves."""
     _pretend(monkeypatch, apt=True, user=user)
 
     assert is_missing == any("setpriv" in item.text for item in prerequisites.find_missing())
 
 
-def test_an_unsupported_python_can_still_read_the_refusal():
+def test_an_unsupported_python_can_still_read_the_refusal() -> None:
     """The files that refuse a Python hold no syntax newer than the annotations' import (3.7)."""
     import ast
 
@@ -256,12 +256,12 @@ def test_an_unsupported_python_can_still_read_the_refusal():
         ("", "rebuild"),
     ],
 )
-def test_only_a_whole_environment_is_kept(found: str | None, expected: str):
+def test_only_a_whole_environment_is_kept(found: str | None, expected: str) -> None:
     """Without a stamp, or with another Python's, the environment is built anew; with another lock it is updated."""
     assert expected == bootstrap.plan(found, "3.12.1 abc")
 
 
-def test_stamp_follows_every_lock_file_and_the_python(tmp_path: Path):
+def test_stamp_follows_every_lock_file_and_the_python(tmp_path: Path) -> None:
     """A change of any lock file or of the Python makes another stamp."""
     for name in bootstrap.LOCKS:
         (tmp_path / name).write_text("a")
@@ -273,7 +273,7 @@ def test_stamp_follows_every_lock_file_and_the_python(tmp_path: Path):
     assert len(stamps) == 2 + len(bootstrap.LOCKS)
 
 
-def test_an_interrupted_installation_has_no_stamp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_interrupted_installation_has_no_stamp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The stamp is removed before the first change: an update that fails half-way is rebuilt the next time."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "python").symlink_to(sys.executable)
@@ -290,7 +290,7 @@ def test_an_interrupted_installation_has_no_stamp(tmp_path: Path, monkeypatch: p
     assert bootstrap.plan(bootstrap._read_stamp(), "whatever") == "rebuild"
 
 
-def test_an_interrupted_download_is_not_taken_for_whole(jars_folder: Path, monkeypatch: pytest.MonkeyPatch):
+def test_an_interrupted_download_is_not_taken_for_whole(jars_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a download left behind when it was cut lies in no set's place, and is removed where that was possible."""
 
     def write_one_and_stop(command: list[str], _: JarSet) -> None:
@@ -315,7 +315,7 @@ def test_an_interrupted_download_is_not_taken_for_whole(jars_folder: Path, monke
 )
 def test_a_set_that_is_not_the_locked_one_is_fetched_again(
     jars_folder: Path, monkeypatch: pytest.MonkeyPatch, there: dict[str, bytes], said_first: str
-):
+) -> None:
     """A folder that lacks a jar, or holds another one, or a changed one, is named and replaced as a whole."""
     SMALL.libs.mkdir(parents=True)
     for name, content in there.items():
@@ -330,7 +330,7 @@ def test_a_set_that_is_not_the_locked_one_is_fetched_again(
     assert "jars small: 3 files" in said[-1]
 
 
-def test_a_whole_set_is_left_alone_in_silence(jars_folder: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_whole_set_is_left_alone_in_silence(jars_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second run fetches nothing and says nothing."""
     SMALL.libs.mkdir(parents=True)
     for name in ALL_OF_SMALL:
@@ -343,7 +343,7 @@ def test_a_whole_set_is_left_alone_in_silence(jars_folder: Path, monkeypatch: py
     assert said == []
 
 
-def test_a_fetch_that_brings_too_little_is_an_error(jars_folder: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_fetch_that_brings_too_little_is_an_error(jars_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tool that ends well without all locked jars is not believed, and what it brought is not kept."""
     monkeypatch.setattr(jars, "_run", lambda command, _: _write_jars(command, "one-1.0.jar"))
 
@@ -353,7 +353,7 @@ def test_a_fetch_that_brings_too_little_is_an_error(jars_folder: Path, monkeypat
     assert list(jars_folder.iterdir()) == []
 
 
-def test_a_fetched_jar_with_another_sum_is_an_error(jars_folder: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_fetched_jar_with_another_sum_is_an_error(jars_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A jar whose SHA-512 is not the locked one is named and never comes into its place."""
 
     def fetch_a_changed_one(command: list[str], _: JarSet) -> None:
@@ -368,7 +368,7 @@ def test_a_fetched_jar_with_another_sum_is_an_error(jars_folder: Path, monkeypat
     assert list(jars_folder.iterdir()) == []
 
 
-def test_every_locked_jar_is_asked_for_by_itself(jars_folder: Path, monkeypatch: pytest.MonkeyPatch):
+def test_every_locked_jar_is_asked_for_by_itself(jars_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is resolved by a fetch: each locked jar is named, and none brings others along."""
     asked: list[str] = []
 
@@ -384,7 +384,7 @@ def test_every_locked_jar_is_asked_for_by_itself(jars_folder: Path, monkeypatch:
     assert all(f"<artifactId>{name}</artifactId>" in asked[0] for name in ("one", "two", "three"))
 
 
-def test_the_lock_file_holds_every_declared_jar():
+def test_the_lock_file_holds_every_declared_jar() -> None:
     """Each declared set is locked; a digest has the length of a SHA-512, and no address of a registry is named."""
     for declared in jars.declared():
         assert set(declared.artifacts) < set(declared.locked()) or not declared.transitive
@@ -392,7 +392,7 @@ def test_the_lock_file_holds_every_declared_jar():
     assert "/" not in jars.LOCK.read_text()
 
 
-def test_a_declared_jar_without_a_sum_is_an_error(jars_folder: Path):
+def test_a_declared_jar_without_a_sum_is_an_error(jars_folder: Path) -> None:
     """A version changed in the list without `make lock-jars` fetches nothing."""
     newer = JarSet("small", ("org.example:one:1.1",), transitive=True)
 
@@ -400,7 +400,7 @@ def test_a_declared_jar_without_a_sum_is_an_error(jars_folder: Path):
         newer.is_whole()
 
 
-def test_declared_sets_are_those_that_the_code_names():
+def test_declared_sets_are_those_that_the_code_names() -> None:
     """jars.json declares the two sets, every artifact with group, name and version."""
     document = json.loads((jars.PROJECT / "sandbox" / "jars.json").read_text())
 
@@ -408,7 +408,7 @@ def test_declared_sets_are_those_that_the_code_names():
     assert all(len(artifact.split(":")) == 3 for entry in document.values() for artifact in entry["artifacts"])
 
 
-def test_maven_and_ivy_are_asked_for_the_same_artifacts():
+def test_maven_and_ivy_are_asked_for_the_same_artifacts() -> None:
     """Both renderings hold each coordinate; a set without dependencies says so to Ivy."""
     for declared in jars.declared():
         pom, module = jars.maven_pom(declared), jars.ivy_module(declared)
@@ -418,7 +418,7 @@ def test_maven_and_ivy_are_asked_for_the_same_artifacts():
         assert f'transitive="{str(declared.transitive).lower()}"' in module
 
 
-def test_lock_files_hold_hashes_and_no_address():
+def test_lock_files_hold_hashes_and_no_address() -> None:
     """Every locked package has a hash, and neither a registry nor a path of a machine is named."""
     for name in bootstrap.LOCKS:
         text = (jars.PROJECT / name).read_text()
@@ -429,7 +429,7 @@ def test_lock_files_hold_hashes_and_no_address():
         assert text.count("==") <= text.count("--hash=sha256:")
 
 
-def test_what_builds_pyspark_is_pinned(monkeypatch: pytest.MonkeyPatch):
+def test_what_builds_pyspark_is_pinned(monkeypatch: pytest.MonkeyPatch) -> None:
     """pyspark comes as source: setuptools and wheel, which build it, are installed with hashes only, as is all else."""
     commands: list[tuple[str, ...]] = []
     monkeypatch.setattr(bootstrap, "_run", lambda *command: commands.append(command))
@@ -444,7 +444,7 @@ def test_what_builds_pyspark_is_pinned(monkeypatch: pytest.MonkeyPatch):
     assert '--require-hashes --build-constraints /opt/build/requirements-build.txt "$lock"' in in_images
 
 
-def test_help_lists_every_target():
+def test_help_lists_every_target() -> None:
     """`make` alone lists the targets with a sentence each."""
     done = subprocess.run(("make", "-s"), cwd=jars.PROJECT, capture_output=True, text=True, check=True)
     listed = [line.split()[0] for line in done.stdout.splitlines()]
@@ -453,7 +453,7 @@ def test_help_lists_every_target():
     assert all(len(line.split()) > 2 for line in done.stdout.splitlines())
 
 
-def test_summary_of_a_java_log_shows_the_cause_without_its_stack():
+def test_summary_of_a_java_log_shows_the_cause_without_its_stack() -> None:
     """The exceptions' classes and texts come first; stack lines are left out, and so is what a log line mentions."""
     log = (
         "[x] ERROR Exiting Kafka (kafka.Kafka$)\n"
@@ -475,7 +475,7 @@ def test_summary_of_a_java_log_shows_the_cause_without_its_stack():
     assert text.endswith("shut down because of RejectedExecutionException (Controller)")
 
 
-def test_summary_of_a_python_log_shows_class_and_text():
+def test_summary_of_a_python_log_shows_class_and_text() -> None:
     """A Python traceback ends with its exception."""
     log = (
         'Traceback (most recent call last):\n  File "x.py", line 1\nairflow.exceptions.AirflowConfigException: no key\n'
@@ -485,7 +485,7 @@ def test_summary_of_a_python_log_shows_class_and_text():
 
 
 @pytest.mark.parametrize(("code", "expected"), [(3, "exit code 3"), (-9, "signal SIGKILL")])
-def test_exit_words(code: int, expected: str):
+def test_exit_words(code: int, expected: str) -> None:
     """A negative code is a signal, as subprocess counts."""
     assert expected == exit_words(code)
 
@@ -510,7 +510,7 @@ def _write_jars(command: list[str], *names: str) -> None:
         (Path(libs) / name).touch()
 
 
-def test_nothing_is_cleaned_up_with_install_0(policy: Path, monkeypatch: pytest.MonkeyPatch):
+def test_nothing_is_cleaned_up_with_install_0(policy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`INSTALL=0` only prints the command, also after an installation that was killed."""
     policy.write_text(f"#!/bin/sh\n{prerequisites.POLICY_MARK}{_gone_process()}: openssh-server\nexit 101\n")
     monkeypatch.setenv("INSTALL", "0")

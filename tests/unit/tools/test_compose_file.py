@@ -52,7 +52,7 @@ def interpolated() -> set[str]:
 
 
 @pytest.mark.parametrize("name", sorted(SERVICES))
-def test_every_service_has_a_health_check_or_ends(name: str):
+def test_every_service_has_a_health_check_or_ends(name: str) -> None:
     """A service tells whether it is healthy and is started again; a one-shot does neither."""
     service = SERVICES[name]
 
@@ -60,7 +60,7 @@ def test_every_service_has_a_health_check_or_ends(name: str):
     assert ("no" if name in ONE_SHOTS else "unless-stopped") == service["restart"]
 
 
-def test_dependencies_state_a_condition():
+def test_dependencies_state_a_condition() -> None:
     """What a service needs is healthy, or a one-shot that ended well, not merely started."""
     for service in SERVICES.values():
         for needed, how in service.get("depends_on", {}).items():
@@ -68,7 +68,7 @@ def test_dependencies_state_a_condition():
             assert expected == how["condition"]
 
 
-def test_secrets_have_no_default():
+def test_secrets_have_no_default() -> None:
     """Each secret comes from `.env`, and without it nothing starts."""
     secrets = {name for name in interpolated() if SECRET.search(name)}
     required = set(re.findall(r"\$\{(\w+):\?run docker/make-env first\}", TEXT))
@@ -77,7 +77,7 @@ def test_secrets_have_no_default():
     assert len(re.findall(r"\$\{\w+:\?", TEXT)) == len(re.findall(r"\$\{\w*(?:PASSWORD|SECRET|KEY)\w*\b", TEXT))
 
 
-def test_settings_with_secrets_name_a_variable():
+def test_settings_with_secrets_name_a_variable() -> None:
     """No value of the file that should be secret is written out in it."""
     for service in SERVICES.values():
         for name, value in service.get("environment", {}).items():
@@ -85,7 +85,7 @@ def test_settings_with_secrets_name_a_variable():
                 assert value.startswith("${")
 
 
-def test_settings_with_secrets_inside_name_a_variable():
+def test_settings_with_secrets_inside_name_a_variable() -> None:
     """The database's address and the connections have no secret of their own in them either."""
     settings = {name: value for service in SERVICES.values() for name, value in service.get("environment", {}).items()}
     address = settings["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"]
@@ -105,13 +105,13 @@ def embedded_secrets(connection: dict[str, Any]) -> list[str]:
     ]
 
 
-def test_a_written_out_secret_is_found():
+def test_a_written_out_secret_is_found() -> None:
     """The rule above sees what it is for."""
     assert ["hidden"] == embedded_secrets({"conn_type": "ssh", "password": "hidden", "extra": {"key_file": "/key"}})
     assert ["abc"] == embedded_secrets({"extra": {"private_key": "abc", "host_key": "ssh-ed25519 ${MIRROR}"}})
 
 
-def test_ports_are_published_on_loopback_only():
+def test_ports_are_published_on_loopback_only() -> None:
     """Nothing is reachable from another machine."""
     ports = [port for service in SERVICES.values() for port in service.get("ports", ())]
 
@@ -119,7 +119,7 @@ def test_ports_are_published_on_loopback_only():
 
 
 @pytest.mark.parametrize("name", sorted(SERVICES))
-def test_services_run_without_privileges(name: str):
+def test_services_run_without_privileges(name: str) -> None:
     """The user of each image has a number that is not root's, and nothing gives it more rights."""
     service = SERVICES[name]
     users = re.findall(r"^USER (\S+)", STAGES[role(service)], re.MULTILINE)
@@ -136,7 +136,7 @@ def role(service: dict[str, Any]) -> str:
     return named[1]
 
 
-def test_each_image_is_built_by_one_service():
+def test_each_image_is_built_by_one_service() -> None:
     """Each image is a target of the Dockerfile, named after it; no two services build the same tag at once."""
     built = [service for service in SERVICES.values() if "build" in service]
 
@@ -146,13 +146,13 @@ def test_each_image_is_built_by_one_service():
     assert set() == {role(service) for service in built} - set(STAGES)
 
 
-def test_dockerfile_needs_no_buildkit():
+def test_dockerfile_needs_no_buildkit() -> None:
     """The classic builder understands every instruction, and the base image is an argument."""
     assert DOCKERFILE.index("ARG BASE_IMAGE=debian:bookworm-slim") < DOCKERFILE.index("FROM ${BASE_IMAGE} AS base")
     assert not re.search(r"--mount|--chmod|--chown|<<|^# syntax", DOCKERFILE, re.MULTILINE)
 
 
-def test_the_declared_connector_jars_are_named():
+def test_the_declared_connector_jars_are_named() -> None:
     """Airflow's image names the jars of `sandbox/jars.json`, at the place that they are copied to."""
     artifacts = json.loads((ROOT / "sandbox" / "jars.json").read_text())["spark-kafka-4.0.0-3.9.1"]["artifacts"]
     expected = {f"/opt/spark-jars/{'-'.join(artifact.split(':')[1:])}.jar" for artifact in artifacts}
@@ -161,7 +161,7 @@ def test_the_declared_connector_jars_are_named():
     assert expected == set(named.split(","))
 
 
-def test_spark_is_protected():
+def test_spark_is_protected() -> None:
     """Master, worker and the connection authenticate with one secret of `.env` and encrypt what they send."""
     script = (ROOT / "docker" / "spark.sh").read_text()
     defaults = script.partition("<<END\n")[2].partition("END\n")[0].replace("$SPARK_SECRET", SPARK_SECRET)
@@ -177,7 +177,7 @@ def test_spark_is_protected():
 
 
 @pytest.mark.parametrize("lock", ["airflow", "spark"])
-def test_images_have_the_tested_versions(lock: str):
+def test_images_have_the_tested_versions(lock: str) -> None:
     """What an image installs has the versions of `requirements.lock`, and nothing comes on top."""
     tested = versions(ROOT / "requirements.lock")
     installed = versions(ROOT / "docker" / f"requirements-{lock}.lock")
@@ -193,7 +193,7 @@ def versions(lock: Path) -> dict[str, set[str]]:
     return found
 
 
-def test_more_packages_are_installed_within_the_lock():
+def test_more_packages_are_installed_within_the_lock() -> None:
     """`extra-requirements.txt` asks for nothing by itself, and what is written into it changes no locked version."""
     lines = (ROOT / "docker" / "extra-requirements.txt").read_text().splitlines()
 
@@ -202,14 +202,14 @@ def test_more_packages_are_installed_within_the_lock():
     assert "statsd" in versions(ROOT / "docker" / "requirements-airflow.lock")
 
 
-def test_images_trust_certificates_of_ones_own():
+def test_images_trust_certificates_of_ones_own() -> None:
     """A base that has the package learns them too, and Python's libraries ask the system."""
     assert "apt-install ca-certificates && update-ca-certificates" in STAGES["base"]
     for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "AWS_CA_BUNDLE"):
         assert f"{name}=/etc/ssl/certs/ca-certificates.crt" in STAGES["python"]
 
 
-def test_mirrorctl_finds_its_folder_in_every_way():
+def test_mirrorctl_finds_its_folder_in_every_way() -> None:
     """Asked with `exec` it works in the same folders as over SSH."""
     over_ssh = set(re.findall(r"\b(KAFKA\w+=\S+)", (ROOT / "docker" / "sshd_config").read_text()))
     (settings,) = re.findall(r"^ENV (.*)", STAGES["mirror-host"], re.MULTILINE)
@@ -217,7 +217,7 @@ def test_mirrorctl_finds_its_folder_in_every_way():
     assert over_ssh == set(settings.split())
 
 
-def test_key_of_the_mirror_host_may_call_mirrorctl_only():
+def test_key_of_the_mirror_host_may_call_mirrorctl_only() -> None:
     """Whoever gets hold of Airflow's key has no shell on the MirrorMaker host; the script is where the line says."""
     script = (ROOT / "docker" / "mirror-host.sh").read_text()
 
@@ -225,7 +225,7 @@ def test_key_of_the_mirror_host_may_call_mirrorctl_only():
     assert "plugins/kafka_migration/host/mirrorctl /opt/docker/" in STAGES["mirror-host"]
 
 
-def test_what_the_images_copy_is_let_in():
+def test_what_the_images_copy_is_let_in() -> None:
     """Every folder that a stage copies is in the build's context, and in the copy that the test builds."""
     let_in = set(re.findall(r"^!(\S+)", (ROOT / ".dockerignore").read_text(), re.MULTILINE))
     copied = {path for line in re.findall(r"^COPY (?!--from)(.*)", DOCKERFILE, re.M) for path in line.split()[:-1]}
@@ -235,7 +235,7 @@ def test_what_the_images_copy_is_let_in():
     assert [] == [path for path in copied if not (ROOT / path).exists()]
 
 
-def test_make_env_gives_every_secret(env_file: Path):
+def test_make_env_gives_every_secret(env_file: Path) -> None:
     """The file has exactly the required variables, all different, in characters that every reader takes alike."""
     values = read_env(env_file)
 
@@ -245,7 +245,7 @@ def test_make_env_gives_every_secret(env_file: Path):
     assert 32 == len(base64.urlsafe_b64decode(values["AIRFLOW_FERNET_KEY"]))
 
 
-def test_make_env_makes_the_keys_that_belong_together(env_file: Path, tmp_path: Path):
+def test_make_env_makes_the_keys_that_belong_together(env_file: Path, tmp_path: Path) -> None:
     """The public keys are those of the private ones."""
     values = read_env(env_file)
 
@@ -257,14 +257,14 @@ def test_make_env_makes_the_keys_that_belong_together(env_file: Path, tmp_path: 
         assert values[f"MIRROR_{role}_PUBLIC_KEY"] == public.split()[1]
 
 
-def test_make_env_keeps_secrets_to_their_owner(env_file: Path):
+def test_make_env_keeps_secrets_to_their_owner(env_file: Path) -> None:
     """Nobody else may read the file, and it is neither committed nor copied into an image."""
     assert 0o600 == stat.S_IMODE(env_file.stat().st_mode)
     assert "/.env" in (ROOT / ".gitignore").read_text().split()
     assert "!.env" not in (ROOT / ".dockerignore").read_text().split()
 
 
-def test_make_env_overwrites_nothing(env_file: Path):
+def test_make_env_overwrites_nothing(env_file: Path) -> None:
     """A file that is there is refused, because its secrets belong to volumes."""
     before = env_file.read_text()
     refused = make_env(env_file)
@@ -273,14 +273,14 @@ def test_make_env_overwrites_nothing(env_file: Path):
     assert "exists already" in refused.stderr
 
 
-def test_make_env_never_makes_the_same_twice(env_file: Path, tmp_path: Path):
+def test_make_env_never_makes_the_same_twice(env_file: Path, tmp_path: Path) -> None:
     """Each file has secrets of its own."""
     make_env(tmp_path / "other")
 
     assert set() == set(read_env(env_file).values()) & set(read_env(tmp_path / "other").values())
 
 
-def test_scripts_can_be_run():
+def test_scripts_can_be_run() -> None:
     """What the images start, and `make-env`, are executable."""
     scripts = [path for path in (ROOT / "docker").iterdir() if path.is_file() and path.read_bytes()[:2] == b"#!"]
 
@@ -288,7 +288,7 @@ def test_scripts_can_be_run():
 
 
 @pytest.mark.skipif(not shutil.which("shellcheck"), reason="shellcheck is not installed")
-def test_scripts_pass_shellcheck():
+def test_scripts_pass_shellcheck() -> None:
     """The shell scripts have none of the usual mistakes."""
     scripts = [path for path in (ROOT / "docker").iterdir() if path.is_file() and path.read_bytes()[:2] == b"#!"]
     done = subprocess.run(["shellcheck", *scripts], capture_output=True, text=True)

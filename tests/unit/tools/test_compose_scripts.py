@@ -47,7 +47,7 @@ def start_airflow(folder: Path, **variables: str) -> subprocess.CompletedProcess
 
 
 @pytest.mark.parametrize("password", ["plain", 'quo"te', "back\\slash", "line\nbreak", "ümlaut"])
-def test_every_password_becomes_json(airflow: Path, password: str):
+def test_every_password_becomes_json(airflow: Path, password: str) -> None:
     """The file has the password as it is, for its owner only; Airflow does not get the variable."""
     done = start_airflow(airflow, ADMIN_PASSWORD=password)
     file = airflow / "passwords.json"
@@ -57,7 +57,7 @@ def test_every_password_becomes_json(airflow: Path, password: str):
     assert 0o600 == stat.S_IMODE(file.stat().st_mode)
 
 
-def test_a_migration_file_that_cannot_be_read_is_refused(airflow: Path):
+def test_a_migration_file_that_cannot_be_read_is_refused(airflow: Path) -> None:
     """Airflow does not start; one line says what to do. A link to nowhere is what root cannot read either."""
     (airflow / "include" / "migrations" / "closed.yaml").symlink_to("nowhere")
     done = start_airflow(airflow)
@@ -66,7 +66,7 @@ def test_a_migration_file_that_cannot_be_read_is_refused(airflow: Path):
     assert "closed.yaml. On the host: chmod -R a+rX include/migrations" in done.stderr
 
 
-def test_what_is_no_migration_file_need_not_be_readable(airflow: Path):
+def test_what_is_no_migration_file_need_not_be_readable(airflow: Path) -> None:
     """An editor's own files do not keep Airflow from starting."""
     (airflow / "include" / "migrations" / ".#shop.yaml").symlink_to("nowhere")
     (airflow / "include" / "migrations" / "notes").symlink_to("nowhere")
@@ -90,7 +90,7 @@ def start_postgres(folder: Path, single_user: str) -> subprocess.CompletedProces
     return start(folder / "postgres.sh", folder, {"AIRFLOW_DB_PASSWORD": "secret"})
 
 
-def test_a_database_is_made_once(postgres: Path):
+def test_a_database_is_made_once(postgres: Path) -> None:
     """It is served after it was found; the second start makes none."""
     found = """sed -n "s/SELECT.*/1: datname = \\"airflow\\"/p" """
 
@@ -98,7 +98,7 @@ def test_a_database_is_made_once(postgres: Path):
     assert f"serving {postgres}/main\n" == start_postgres(postgres, "exit 1").stdout
 
 
-def test_a_database_that_was_not_made_is_not_taken_for_one(postgres: Path):
+def test_a_database_that_was_not_made_is_not_taken_for_one(postgres: Path) -> None:
     """Statements that failed leave nothing that the next start would serve."""
     failed = start_postgres(postgres, "cat >/dev/null")
 
@@ -107,7 +107,7 @@ def test_a_database_that_was_not_made_is_not_taken_for_one(postgres: Path):
     assert not (postgres / "main").exists()
 
 
-def test_spark_reads_its_secret_from_a_file(tmp_path: Path):
+def test_spark_reads_its_secret_from_a_file(tmp_path: Path) -> None:
     """The secret is in a file for its owner only; the daemon, whose environment executors inherit, does not get it."""
     stand_in(tmp_path, "spark-class", 'echo "spark-class $* ${SPARK_SECRET:-}"')
     variables = {"SPARK_CONF_DIR": str(tmp_path / "conf"), "SPARK_SECRET": "canary"}

@@ -22,11 +22,12 @@ from sandbox.interrupts import Interrupts
 from sandbox.jars import PROJECT
 from sandbox.processes import identify
 from tests.waiting import wait_until
+from typing import Never
 
 pytestmark = pytest.mark.unit
 
 
-def test_a_machine_without_docker_is_refused(monkeypatch: pytest.MonkeyPatch):
+def test_a_machine_without_docker_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The text says what to install."""
     monkeypatch.setattr(engine, "found", lambda _: None)
 
@@ -34,7 +35,7 @@ def test_a_machine_without_docker_is_refused(monkeypatch: pytest.MonkeyPatch):
         pass
 
 
-def test_without_an_engine_one_is_started_as_root_only(monkeypatch: pytest.MonkeyPatch):
+def test_without_an_engine_one_is_started_as_root_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Another user is told to start one."""
     monkeypatch.setattr(engine, "found", lambda program: f"/nowhere/{program}")
     monkeypatch.setattr(engine, "_answers", lambda *_: False)
@@ -44,7 +45,7 @@ def test_without_an_engine_one_is_started_as_root_only(monkeypatch: pytest.Monke
         pass
 
 
-def test_a_machine_without_compose_is_refused(monkeypatch: pytest.MonkeyPatch):
+def test_a_machine_without_compose_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither `docker-compose` nor `docker compose` is there."""
     monkeypatch.setattr(project, "found", lambda _: None)
 
@@ -52,13 +53,13 @@ def test_a_machine_without_compose_is_refused(monkeypatch: pytest.MonkeyPatch):
         project.compose_command("false")
 
 
-def test_a_failed_command_tells_the_end_of_its_output():
+def test_a_failed_command_tells_the_end_of_its_output() -> None:
     """What a command said last is in the text, errors included."""
     with pytest.raises(ComposeTestFailed, match="ended with 7:\nout\nwhy"):
         run(("sh", "-c", "echo out; echo why >&2; exit 7"), 10)
 
 
-def test_the_made_base_image_is_slim(tmp_path: Path):
+def test_the_made_base_image_is_slim(tmp_path: Path) -> None:
     """Manuals and package lists go, and packages to come leave theirs out."""
     for folder in ("etc/dpkg/dpkg.cfg.d", "usr/share/man/man1", "var/lib/apt/lists", "usr/share/zoneinfo"):
         (tmp_path / folder).mkdir(parents=True)
@@ -74,7 +75,7 @@ def certificate(text: str) -> str:
     return f"-----BEGIN CERTIFICATE-----\n{text}\n-----END CERTIFICATE-----"
 
 
-def test_only_the_machines_own_certificates_are_taken(tmp_path: Path):
+def test_only_the_machines_own_certificates_are_taken(tmp_path: Path) -> None:
     """Certificates of the package are in the images already; the others are given to the build."""
     packaged = tmp_path / "packaged"
     packaged.mkdir()
@@ -86,7 +87,7 @@ def test_only_the_machines_own_certificates_are_taken(tmp_path: Path):
     assert [] == extra_certificates(bundle, tmp_path / "missing")
 
 
-def test_a_verdict_without_records_is_a_flaw():
+def test_a_verdict_without_records_is_a_flaw() -> None:
     """The test passes only if each of the demo's topics is proved with records in it."""
     topics = {topic.name: {"standing": "PASS", "target_records": 5} for topic in TOPICS}
 
@@ -109,7 +110,7 @@ def test_a_verdict_without_records_is_a_flaw():
         (ServiceState("missing", "", -1), True, False),
     ],
 )
-def test_when_a_service_is_as_it_should_be(state: ServiceState, one_shot: bool, expected: bool):
+def test_when_a_service_is_as_it_should_be(state: ServiceState, one_shot: bool, expected: bool) -> None:
     """A service must be healthy; a one-shot must have ended with 0."""
     assert expected == state.is_done(one_shot=one_shot)
 
@@ -131,7 +132,7 @@ class BrokenProject:
     how_to_remove = Project.how_to_remove
 
 
-def test_the_first_error_is_reported(capsys: pytest.CaptureFixture[str]):
+def test_the_first_error_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     """What fails while cleaning up is printed, with what is left to do by hand, and replaces nothing."""
     broken = BrokenProject()
     with (
@@ -146,13 +147,13 @@ def test_the_first_error_is_reported(capsys: pytest.CaptureFixture[str]):
     assert "docker volume ls --quiet --filter label=com.docker.compose.project=kmc0 | xargs -r docker volume rm" in said
 
 
-def test_failing_to_clean_up_is_an_error_of_its_own():
+def test_failing_to_clean_up_is_an_error_of_its_own() -> Never:
     """Where nothing failed before, it fails the test."""
     with pytest.raises(ComposeTestFailed, match="not down"), cleaning_up():
         raise ComposeTestFailed("not down")
 
 
-def test_the_callers_settings_do_not_reach_the_file(tmp_path: Path):
+def test_the_callers_settings_do_not_reach_the_file(tmp_path: Path) -> None:
     """What the file asks for comes from the copy's `.env` or from the test; the rest of the environment stays."""
     (tmp_path / "docker-compose.yaml").write_text("${ADMIN_PASSWORD:?no} ${AIRFLOW_PORT:-8080}")
     caller = {"ADMIN_PASSWORD": "mine", "AIRFLOW_PORT": "1", "PATH": "/bin"}
@@ -170,7 +171,7 @@ while :; do sleep 1; done
 """
 
 
-def test_an_engine_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_an_engine_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """It goes with all that its session began, its folder is removed, and the test says so."""
     (tmp_path / "dockerd").write_text(STUBBORN)
     (tmp_path / "dockerd").chmod(0o755)
@@ -193,7 +194,7 @@ def is_gone(pid: int) -> bool:
     return identify(pid) is None
 
 
-def test_what_an_engine_leaves_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_what_an_engine_leaves_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A folder with something mounted in it is not looked into; the text names both."""
     table = tmp_path / "mountinfo"
     table.write_text(f"1 0 0:1 / / rw - ext4 x rw\n2 1 0:2 / {tmp_path}/kmc/a rw - tmpfs x rw\n")
@@ -206,7 +207,7 @@ def test_what_an_engine_leaves_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert (tmp_path / "kmc" / "a").is_dir()
 
 
-def test_the_deepest_mount_is_unmounted_first():
+def test_the_deepest_mount_is_unmounted_first() -> None:
     """Others than those below the folder are left alone."""
     table = "1 0 0:1 / / rw\n2 1 0:2 / /x/a rw\n3 2 0:3 / /x/a/b rw\n4 1 0:4 / /xy rw\n"
 
@@ -223,7 +224,7 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_brokers_of_the_copy_ask_for_a_login(checkout: Path):
+def test_brokers_of_the_copy_ask_for_a_login(checkout: Path) -> None:
     """Brokers and connections have the same login, and the migration file accepts that it is not encrypted."""
     give_logins(checkout, "pw")
 
@@ -239,7 +240,7 @@ def test_brokers_of_the_copy_ask_for_a_login(checkout: Path):
     assert brokers["listener.name.login.plain.sasl.jaas.config"].endswith('user_migration="pw";')
 
 
-def test_files_that_take_no_login_fail_the_test(checkout: Path):
+def test_files_that_take_no_login_fail_the_test(checkout: Path) -> None:
     """A file that has changed so that the edit does nothing is named."""
     (checkout / "docker-compose.yaml").write_text("services: {}\n")
 
@@ -247,7 +248,7 @@ def test_files_that_take_no_login_fail_the_test(checkout: Path):
         give_logins(checkout, "pw")
 
 
-def test_ports_that_other_hosts_can_reach_are_asked():
+def test_ports_that_other_hosts_can_reach_are_asked() -> None:
     """Of the kernel's table the sockets that listen count, for both versions of IP."""
     table = """\
   sl  local_address rem_address   st tx_queue

@@ -24,7 +24,7 @@ def _run(**source_records: int) -> RunEvidence:
 GOOD = (_run(orders=120, audit=10), _run(orders=10, audit=0), _run())
 
 
-def test_runs_that_add_up_have_no_problem():
+def test_runs_that_add_up_have_no_problem() -> None:
     """History first, the rest second, nothing third, together all that was sent."""
     assert sync_problems(SEEDED, SENT, GOOD) == []
 
@@ -40,12 +40,12 @@ def test_runs_that_add_up_have_no_problem():
     ],
     ids=["history left out", "whole topic again", "record left out", "no delta", "again"],
 )
-def test_runs_that_do_not_add_up_are_named(runs, problem):
+def test_runs_that_do_not_add_up_are_named(runs, problem) -> None:
     """Too little, too much, and the whole instead of the delta are all seen."""
     assert any(problem in found for found in sync_problems(SEEDED, SENT, runs))
 
 
-def test_sides_are_counted_apart():
+def test_sides_are_counted_apart() -> None:
     """A target with fewer records than the source is a problem even where the source adds up."""
     short = RunEvidence(Path("attempt-1"), "PASS", "success", {"orders": Count(10, 9)}, ())
 
@@ -56,7 +56,7 @@ def _topic(*contents: tuple[int, str]) -> dict[str, dict[int, Content]]:
     return {"orders": {partition: Content(*content) for partition, content in enumerate(contents)}}
 
 
-def test_equal_contents_have_no_problem():
+def test_equal_contents_have_no_problem() -> None:
     """The same digests and as many records as were sent."""
     contents = _topic((60, "a"), (70, "b"))
 
@@ -73,6 +73,6 @@ def test_equal_contents_have_no_problem():
     ],
     ids=["count", "content", "partitions", "lost before"],
 )
-def test_different_contents_are_named(source, target, problem):
+def test_different_contents_are_named(source, target, problem) -> None:
     """Counts, content, partitions and the producers' own count are each compared."""
     assert problem in content_problems({"orders": 130}, _topic(*source), _topic(*target))[0]

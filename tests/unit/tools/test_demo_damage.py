@@ -22,7 +22,7 @@ def history() -> list[Record]:
 
 
 @pytest.mark.parametrize("damage", Damage)
-def test_rank_is_the_first_difference(damage, history):
+def test_rank_is_the_first_difference(damage, history) -> None:
     """Everything before the rank is unchanged, and at the rank something else stands; the input is untouched."""
     before = list(history)
     result = damaged(damage, history)
@@ -33,14 +33,14 @@ def test_rank_is_the_first_difference(damage, history):
     assert history == before
 
 
-def test_drop_leaves_one_record_out(history):
+def test_drop_leaves_one_record_out(history) -> None:
     """All records but one stay, in order."""
     result = damaged(Damage.DROP, history)
 
     assert result.records == [*history[: result.rank], *history[result.rank + 1 :]]
 
 
-def test_alter_changes_one_bit_of_one_value(history):
+def test_alter_changes_one_bit_of_one_value(history) -> None:
     """Key, headers, time and all other values stay; one byte of the value differs."""
     result = damaged(Damage.ALTER, history)
     was, now = history[result.rank], result.records[result.rank]
@@ -50,7 +50,7 @@ def test_alter_changes_one_bit_of_one_value(history):
     assert sum(a != b for a, b in zip(was.value or b"", now.value or b"", strict=True)) == 1
 
 
-def test_duplicate_sends_one_record_twice(history):
+def test_duplicate_sends_one_record_twice(history) -> None:
     """The second of the two is at the rank; all others stay, in order."""
     result = damaged(Damage.DUPLICATE, history)
 
@@ -58,7 +58,7 @@ def test_duplicate_sends_one_record_twice(history):
     assert [*result.records[: result.rank], *result.records[result.rank + 1 :]] == history
 
 
-def test_reorder_swaps_neighbours_of_one_key(history):
+def test_reorder_swaps_neighbours_of_one_key(history) -> None:
     """The same records are there; two of one key have changed places."""
     result = damaged(Damage.REORDER, history)
     one, other = history[result.rank], history[result.rank + 1]
@@ -67,7 +67,7 @@ def test_reorder_swaps_neighbours_of_one_key(history):
     assert result.records == [*history[: result.rank], other, one, *history[result.rank + 2 :]]
 
 
-def test_identical_neighbours_are_passed_over():
+def test_identical_neighbours_are_passed_over() -> None:
     """A record like the next one is not chosen: nobody could say which of the two is missing or twice there."""
     same, other = Record(b"k", b"v", (), 1), Record(b"k", b"w", (), 2)
 
@@ -75,7 +75,7 @@ def test_identical_neighbours_are_passed_over():
     assert damaged(Damage.DUPLICATE, [same, same, same, other]).rank == 3
 
 
-def test_nothing_to_damage_is_an_error():
+def test_nothing_to_damage_is_an_error() -> None:
     """Where no record lends itself to the damage, nothing is made up."""
     with pytest.raises(ValueError, match="can be damaged"):
         damaged(Damage.ALTER, [Record(b"k", None, (), 1)])

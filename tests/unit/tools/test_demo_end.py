@@ -37,7 +37,7 @@ def test_the_last_line_and_the_exit_code_say_the_same(
     outcome: str | BaseException,
     last_line: str,
     exit_code: int,
-):
+) -> None:
     """PASS goes with 0 and FAIL with anything else; a damage that was found is a PASS that says where."""
 
     def tell(*_: object) -> str:
@@ -51,7 +51,7 @@ def test_the_last_line_and_the_exit_code_say_the_same(
     assert last_line == capsys.readouterr().out.splitlines()[-1]
 
 
-def test_a_damage_is_found_where_it_is():
+def test_a_damage_is_found_where_it_is() -> None:
     """The run that failed at the damaged place has found it."""
     assert f"COPY_DIFFERS {PLACE}" == found("failed", "FAIL", finding(PLACE))
 
@@ -59,13 +59,13 @@ def test_a_damage_is_found_where_it_is():
 @pytest.mark.parametrize(
     ("state", "verdict", "is_named"), [("success", "PASS", False), ("failed", "PASS", True), ("failed", "FAIL", False)]
 )
-def test_a_damage_that_no_run_names_fails_the_demo(state: str, verdict: str, is_named: bool):
+def test_a_damage_that_no_run_names_fails_the_demo(state: str, verdict: str, is_named: bool) -> None:
     """Without a failed run, its verdict FAIL and a finding, nothing was found."""
     with pytest.raises(DemoFailed, match="the damage was not found"):
         found(state, verdict, *([finding(PLACE)] if is_named else []))
 
 
-def test_a_damage_at_another_place_fails_the_demo():
+def test_a_damage_at_another_place_fails_the_demo() -> None:
     """A finding that names another offset has not found the damage."""
     with pytest.raises(DemoFailed, match=r"the damage is at .*30824.* the run names .*30825"):
         found("failed", "FAIL", finding(PLACE._replace(source_offset=30825)))

@@ -30,18 +30,18 @@ def fill(monkeypatch: pytest.MonkeyPatch, topics: set[str], *, committed: bool =
     return filling.main(["--bootstrap", "source:9092"])
 
 
-def test_an_empty_source_is_filled(monkeypatch: pytest.MonkeyPatch, done: list[str]):
+def test_an_empty_source_is_filled(monkeypatch: pytest.MonkeyPatch, done: list[str]) -> None:
     """Topics of others do not matter."""
     assert (0, ["seed", "clicks"]) == (fill(monkeypatch, set()), done)
 
 
 @pytest.mark.parametrize("committed", [True, False])
-def test_a_whole_source_is_left_alone(monkeypatch: pytest.MonkeyPatch, done: list[str], committed: bool):
+def test_a_whole_source_is_left_alone(monkeypatch: pytest.MonkeyPatch, done: list[str], committed: bool) -> None:
     """Also when the brokers have forgotten the groups."""
     assert (0, []) == (fill(monkeypatch, WHOLE, committed=committed, clicks=True), done)
 
 
-def test_what_is_lacking_as_a_whole_is_added(monkeypatch: pytest.MonkeyPatch, done: list[str]):
+def test_what_is_lacking_as_a_whole_is_added(monkeypatch: pytest.MonkeyPatch, done: list[str]) -> None:
     """The clicks come after all else: without any of them filling goes on there."""
     assert (0, ["clicks"]) == (fill(monkeypatch, SEEDED, committed=True), done)
 
@@ -49,7 +49,7 @@ def test_what_is_lacking_as_a_whole_is_added(monkeypatch: pytest.MonkeyPatch, do
 @pytest.mark.parametrize("topics", [SEEDED, {"orders"}, {"clicks"}, WHOLE])
 def test_a_half_filled_source_is_refused(
     monkeypatch: pytest.MonkeyPatch, done: list[str], capsys: pytest.CaptureFixture[str], topics: set[str]
-):
+) -> None:
     """It is called so, and the text says how to begin anew."""
     assert (1, []) == (fill(monkeypatch, topics), done)
     assert "docker volume rm <project>_kafka-source" in capsys.readouterr().out

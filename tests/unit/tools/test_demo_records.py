@@ -21,13 +21,13 @@ def _times() -> list[int]:
 
 
 @pytest.mark.parametrize("generate", GENERATORS)
-def test_same_times_give_the_same_records(generate):
+def test_same_times_give_the_same_records(generate) -> None:
     """Content depends on nothing but the times and the stream's name."""
     assert list(generate(_times())) == list(generate(_times()))
 
 
 @pytest.mark.parametrize("generate", GENERATORS)
-def test_streams_share_no_value(generate):
+def test_streams_share_no_value(generate) -> None:
     """Two streams of one topic never hold the same record, so none can pass for another one's copy."""
     history = {record.value for record in generate(_times())}
     other = {record.value for record in generate(_times(), "other")}
@@ -36,14 +36,14 @@ def test_streams_share_no_value(generate):
 
 
 @pytest.mark.parametrize("generate", GENERATORS)
-def test_start_moves_the_times_only(generate):
+def test_start_moves_the_times_only(generate) -> None:
     """Another start gives the same keys, values, headers and partitions, that much later."""
     later = generate(records.spread(START_MS + 7, COUNT))
 
     assert list(generate(_times())) == [record._replace(timestamp_ms=record.timestamp_ms - 7) for record in later]
 
 
-def test_times_fill_the_span_and_are_not_sorted():
+def test_times_fill_the_span_and_are_not_sorted() -> None:
     """Record times begin at the start, end shortly before the span's end, and go back now and then."""
     times = _times()
 
@@ -53,7 +53,7 @@ def test_times_fill_the_span_and_are_not_sorted():
     assert max(earlier - later for earlier, later in pairwise(times)) < JITTER_MS
 
 
-def test_orders_are_unique_keyed_json_of_ordinary_size():
+def test_orders_are_unique_keyed_json_of_ordinary_size() -> None:
     """Each order event exists once, has a customer as its key and 100 to 200 bytes."""
     found = list(records.orders(_times()))
 
@@ -62,14 +62,14 @@ def test_orders_are_unique_keyed_json_of_ordinary_size():
     assert all(100 <= len(record.value or b"") <= 200 for record in found)
 
 
-def test_orders_of_one_key_follow_each_other_at_times():
+def test_orders_of_one_key_follow_each_other_at_times() -> None:
     """The order of neighbours matters to consumers where both have one key."""
     neighbours = sum(one.key == other.key for one, other in pairwise(records.orders(_times())))
 
     assert neighbours > COUNT / 5
 
 
-def test_payments_have_every_kind_of_header_and_value():
+def test_payments_have_every_kind_of_header_and_value() -> None:
     """No header, a null one, an empty one, a binary one, a repeated key; tombstones and empty values."""
     found = list(records.payments(_times()))
     values = {value for record in found for _, value in record.headers}
@@ -82,7 +82,7 @@ def test_payments_have_every_kind_of_header_and_value():
     assert any(record.value == b"" for record in found)
 
 
-def test_audit_has_no_keys_and_uses_both_partitions():
+def test_audit_has_no_keys_and_uses_both_partitions() -> None:
     """Null-key records name their partition, else two sandboxes would hold different logs."""
     found = list(records.audit(_times()))
 
@@ -90,7 +90,7 @@ def test_audit_has_no_keys_and_uses_both_partitions():
     assert {record.partition for record in found} == {0, 1}
 
 
-def test_transfers_end_with_an_aborted_transaction():
+def test_transfers_end_with_an_aborted_transaction() -> None:
     """Committed records add up to the number asked for; aborted transactions lie between them and at the end."""
     history = list(records.transactions(START_MS, 1_050))
 
@@ -99,6 +99,6 @@ def test_transfers_end_with_an_aborted_transaction():
     assert any(not t.is_committed for t in history[:-1])
 
 
-def test_generators_never_end_by_themselves():
+def test_generators_never_end_by_themselves() -> None:
     """With endless times there are endless records."""
     assert len(list(islice(records.orders(iter(lambda: START_MS, None)), 10))) == 10

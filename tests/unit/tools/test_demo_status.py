@@ -19,7 +19,7 @@ def _status(elapsed_s: float, watch: str | None, progress: str = "", sent_record
     return RunStatus(DagRun("dag", "run", "running", tasks), elapsed_s, progress, sent_records)
 
 
-def test_newest_progress_is_the_last_line_that_is_one():
+def test_newest_progress_is_the_last_line_that_is_one() -> None:
     """Time stamps before it and other lines after it are left out; a log without one gives nothing."""
     log = "t info Copy: 1/9\nt info Copy: 5/9 55.6%\nt info something else"
 
@@ -28,12 +28,12 @@ def test_newest_progress_is_the_last_line_that_is_one():
     assert newest_progress("t info something else") == ""
 
 
-def test_first_status_tells_what_has_begun():
+def test_first_status_tells_what_has_begun() -> None:
     """Tasks that only wait get no line."""
     assert new_lines(None, _status(3, None)) == ["   3 s  plan             success after 2 s"]
 
 
-def test_only_changes_are_told():
+def test_only_changes_are_told() -> None:
     """A task gets a line when its state changes, progress when its text does."""
     before, now = _status(3, None), _status(5, "deferred", "Copy: 1/9", 300)
 
@@ -53,12 +53,12 @@ def test_only_changes_are_told():
         (TaskState("a", "failed", 1, 3.2), "failed after 3 s"),
     ],
 )
-def test_states_have_words(task, words):
+def test_states_have_words(task, words) -> None:
     """A running task says how long it runs, an ended one how long it took."""
     assert task_words(task) == words
 
 
-def test_plain_lines_hold_back_frequent_progress(capsys):
+def test_plain_lines_hold_back_frequent_progress(capsys) -> None:
     """Outside a terminal progress comes every few seconds only, task changes at once."""
     with PlainDisplay().run_view() as view:
         for elapsed_s, watch, progress in ((0, "deferred", "Copy: 1"), (2, "deferred", "Copy: 2"), (6, "success", "")):
@@ -72,7 +72,7 @@ def test_plain_lines_hold_back_frequent_progress(capsys):
     assert "watch_lag        success" in printed
 
 
-def test_terminal_shows_tasks_progress_and_traffic():
+def test_terminal_shows_tasks_progress_and_traffic() -> None:
     """The drawn status has every task, the progress line, and the records that were sent meanwhile."""
     console = Console(file=io.StringIO(), width=100)
     console.print(draw(_status(61, "deferred", "Copy: 1/9", 1_234)))
@@ -82,7 +82,7 @@ def test_terminal_shows_tasks_progress_and_traffic():
     assert all(text in drawn for text in ("plan", "deferred for 4 s", "Copy: 1/9", "1,234 records sent", "61 s"))
 
 
-def test_tasks_come_in_the_order_of_the_graph():
+def test_tasks_come_in_the_order_of_the_graph() -> None:
     """Each task stands behind those it waits for, whatever the order of the answer."""
     tasks = [
         {"task_id": "finish", "downstream_task_ids": []},
@@ -93,7 +93,7 @@ def test_tasks_come_in_the_order_of_the_graph():
     assert _sorted(tasks) == ("start", "stop", "finish")
 
 
-def test_log_events_become_lines():
+def test_log_events_become_lines() -> None:
     """A structured event becomes `time level text`, text stays text, what is missing is left out."""
     assert _log_line({"timestamp": "12:00", "level": "info", "event": "Copy: 1"}) == "12:00 info Copy: 1"
     assert _log_line({"event": "::group::x", "sources": []}) == "::group::x"

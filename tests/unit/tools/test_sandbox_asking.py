@@ -43,12 +43,12 @@ class Answers:
 
 
 @pytest.mark.parametrize("refusal", [NOT_YET, NO_LEADERS, TimeoutError()])
-def test_a_refusal_that_passes_is_not_the_answer(refusal: Exception):
+def test_a_refusal_that_passes_is_not_the_answer(refusal: Exception) -> None:
     """A leader that is just being chosen, or a broker that is slow, is asked again."""
     assert 7 == asked(Answers(refusal, refusal, 7), "the end")
 
 
-def test_a_refusal_that_stays_is_an_error_at_once():
+def test_a_refusal_that_stays_is_an_error_at_once() -> None:
     """What asking again cannot change is not asked again; the error says what was asked."""
     answers = Answers(NEVER, 7)
 
@@ -58,7 +58,7 @@ def test_a_refusal_that_stays_is_an_error_at_once():
     assert [7] == answers.left
 
 
-def test_a_refusal_that_does_not_pass_in_time_is_an_error():
+def test_a_refusal_that_does_not_pass_in_time_is_an_error() -> None:
     """Nobody waits for ever."""
     with pytest.raises(SandboxError, match="the end: "):
         asked(Answers(NOT_YET, NOT_YET), "the end", timeout_s=-1)
@@ -93,7 +93,7 @@ def done(answer: object) -> Future[Any]:
     return made
 
 
-def test_a_created_topic_has_leaders(monkeypatch: pytest.MonkeyPatch):
+def test_a_created_topic_has_leaders(monkeypatch: pytest.MonkeyPatch) -> None:
     """A broker confirms a topic before it leads it: whoever comes next after the creation is answered."""
     young = YoungCluster()
     monkeypatch.setattr(topics, "admin", lambda _: young)
@@ -103,14 +103,14 @@ def test_a_created_topic_has_leaders(monkeypatch: pytest.MonkeyPatch):
     assert -1 == young.refusals
 
 
-def test_the_ends_of_a_topic_just_created_are_told(monkeypatch: pytest.MonkeyPatch):
+def test_the_ends_of_a_topic_just_created_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """`NOT_LEADER_FOR_PARTITION` is no answer to the question for the ends of a topic."""
     monkeypatch.setattr(topics, "admin", lambda _: YoungCluster())
 
     assert {0: 0, 1: 0} == topics.topic_ends("somewhere", Topic("clicks", 2))
 
 
-def test_the_partitions_of_a_topic_just_created_are_told():
+def test_the_partitions_of_a_topic_just_created_are_told() -> None:
     """A topic whose metadata say that there is no leader yet is asked for again."""
     unknown = SimpleNamespace(error=KafkaError(KafkaError.LEADER_NOT_AVAILABLE), partitions={})
     known = SimpleNamespace(error=None, partitions={1: None, 0: None})

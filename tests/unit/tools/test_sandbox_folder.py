@@ -38,7 +38,7 @@ def layout(tmp_path: Path) -> Layout:
     )
 
 
-def test_evidence_of_the_sandbox_before_is_kept_aside(tmp_path: Path):
+def test_evidence_of_the_sandbox_before_is_kept_aside(tmp_path: Path) -> None:
     """A start moves the evidence of the last sandbox to a folder of its own and says which; the rest is removed."""
     report = tmp_path / "evidence" / "demo" / "report.md"
     report.parent.mkdir(parents=True)
@@ -54,7 +54,7 @@ def test_evidence_of_the_sandbox_before_is_kept_aside(tmp_path: Path):
     assert {"earlier-evidence", "owner.json"} == {path.name for path in tmp_path.iterdir()}
 
 
-def test_a_sandbox_without_evidence_leaves_nothing_to_keep(tmp_path: Path):
+def test_a_sandbox_without_evidence_leaves_nothing_to_keep(tmp_path: Path) -> None:
     """An empty evidence folder is removed in silence."""
     (tmp_path / "evidence").mkdir()
 
@@ -62,7 +62,7 @@ def test_a_sandbox_without_evidence_leaves_nothing_to_keep(tmp_path: Path):
     assert {"owner.json"} == {path.name for path in tmp_path.iterdir()}
 
 
-def test_the_folder_is_its_owners_own(tmp_path: Path):
+def test_the_folder_is_its_owners_own(tmp_path: Path) -> None:
     """Other users of the machine see nothing of a sandbox."""
     folder = Folder(tmp_path / "root")
 
@@ -72,7 +72,7 @@ def test_the_folder_is_its_owners_own(tmp_path: Path):
     assert 0o700 == (tmp_path / "root").stat().st_mode & 0o777
 
 
-def test_each_sandbox_has_a_password_of_its_own(tmp_path: Path, layout: Layout):
+def test_each_sandbox_has_a_password_of_its_own(tmp_path: Path, layout: Layout) -> None:
     """Nobody can guess the password of Airflow's admin; its file is for its owner only."""
     other = Airflow(tmp_path / "other", 4, Postgres(tmp_path / "postgres", 5))
 
@@ -87,7 +87,7 @@ def test_each_sandbox_has_a_password_of_its_own(tmp_path: Path, layout: Layout):
     assert layout.airflow.password not in repr(layout)
 
 
-def test_a_shell_finds_airflow_the_connections_and_the_command_line(tmp_path: Path, layout: Layout):
+def test_a_shell_finds_airflow_the_connections_and_the_command_line(tmp_path: Path, layout: Layout) -> None:
     """After `. env` a shell has the settings and the connections, quoted, and both programs on its PATH."""
     wanted = layout.own_environment({"ODD": 'it\'s "quoted" $HOME'})
     shell.write_shell(tmp_path, wanted, layout.airflow.folders.plugins)
@@ -101,7 +101,7 @@ def test_a_shell_finds_airflow_the_connections_and_the_command_line(tmp_path: Pa
     assert "decommission" in _in_shell(tmp_path, "kafka-migration --help")
 
 
-def test_airflows_own_deprecation_is_no_news(layout: Layout):
+def test_airflows_own_deprecation_is_no_news(layout: Layout) -> None:
     """Airflow reads `.airflowignore` in a way that is about to go; not each task and command has to say so."""
     ignoring = "from airflow._shared.module_loading.file_discovery import _GlobIgnoreRule as rule; "
     command = f"{ignoring}from pathlib import Path; rule.compile('x/', Path('/a'), Path('/a/.airflowignore'))"
@@ -117,7 +117,7 @@ def test_airflows_own_deprecation_is_no_news(layout: Layout):
     assert (0, False) == (done.returncode, "gitwildmatch" in done.stderr + done.stdout), done.stderr
 
 
-def test_a_shell_does_not_end_with_the_sandbox(tmp_path: Path, layout: Layout):
+def test_a_shell_does_not_end_with_the_sandbox(tmp_path: Path, layout: Layout) -> None:
     """What ends with the sandbox carries its marker; a person's shell, and what it starts, must not."""
     shell.write_shell(tmp_path, layout.own_environment({}), layout.airflow.folders.plugins)
 
@@ -125,7 +125,7 @@ def test_a_shell_does_not_end_with_the_sandbox(tmp_path: Path, layout: Layout):
     assert environment.MARKER not in _in_shell(tmp_path, "env")
 
 
-def test_a_dead_part_is_named_with_its_log(layout: Layout, monkeypatch: pytest.MonkeyPatch):
+def test_a_dead_part_is_named_with_its_log(layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
     """A part whose process is gone is NOT RUNNING, one that runs in silence is another matter, and the rest is well."""
     monkeypatch.setattr(health, "answers_metadata", lambda address: address.endswith(":1"))
     gone = subprocess.Popen(("true",))

@@ -22,7 +22,7 @@ def few_ports(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(parts.tempfile, "gettempdir", lambda: str(tmp_path))
 
 
-def test_ports_of_one_process_are_different():
+def test_ports_of_one_process_are_different() -> None:
     """A port is given once, also over several calls."""
     given = [port for _ in range(5) for port in parts.free_ports(2)]
 
@@ -30,7 +30,7 @@ def test_ports_of_one_process_are_different():
     assert parts.free_ports(1) == []
 
 
-def test_a_port_that_another_process_was_given_is_not_given_again(tmp_path: Path):
+def test_a_port_that_another_process_was_given_is_not_given_again(tmp_path: Path) -> None:
     """Nobody listens on it yet, but it is claimed until that process ends."""
     code = (
         "from sandbox import parts; parts.PORTS = range(31900, 31909); parts.is_free = lambda _: True; "

@@ -13,7 +13,7 @@ from sandbox.postgres import Postgres
 pytestmark = pytest.mark.unit
 
 
-def test_template_of_another_owner_serves_as_well(tmp_path: Path):
+def test_template_of_another_owner_serves_as_well(tmp_path: Path) -> None:
     """A cache that was restored or copied, and so belongs to another user with other rights, makes a data folder."""
     environment = base_environment("test")
     template = Postgres(tmp_path / "template", 1)

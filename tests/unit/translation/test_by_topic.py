@@ -58,7 +58,7 @@ def plan(commits: Mapping[TopicPartition, int], seen: Vectors, *, is_final: bool
     return found
 
 
-def test_group_goes_on_where_spark_found_its_records():
+def test_group_goes_on_where_spark_found_its_records() -> None:
     """All partitions of the target get an offset, with the count of what is read again, and what stood there before."""
     found = plan({P0: 8, P1: 5}, vectors(p8_5=FOUND), target={TopicPartition("orders", 2): 1})
 
@@ -80,7 +80,9 @@ def test_group_goes_on_where_spark_found_its_records():
         ({P0: 12, P1: 5}, vectors(p10_5=FOUND), "OFFSET_AHEAD_OF_COPY", "committed offset 12"),
     ],
 )
-def test_what_is_not_proved_is_not_moved(commits: Mapping[TopicPartition, int], seen: Vectors, code: str, found: str):
+def test_what_is_not_proved_is_not_moved(
+    commits: Mapping[TopicPartition, int], seen: Vectors, code: str, found: str
+) -> None:
     """A partition without a commit, offsets that Spark did not see, records without a copy: the group is left out."""
     refused = plan(commits, seen)
 
@@ -89,7 +91,7 @@ def test_what_is_not_proved_is_not_moved(commits: Mapping[TopicPartition, int], 
     assert {} == refused.proposed
 
 
-def test_rehearsal_shows_a_group_that_is_ahead_of_the_copy():
+def test_rehearsal_shows_a_group_that_is_ahead_of_the_copy() -> None:
     """What it read behind the copy is counted as read again, and nothing is called proved."""
     found = plan({P0: 12, P1: 5}, vectors(p10_5=FOUND), is_final=False)
 
@@ -97,7 +99,7 @@ def test_rehearsal_shows_a_group_that_is_ahead_of_the_copy():
 
 
 @pytest.mark.parametrize(("uncommitted", "vector"), [("earliest", (8, 0)), ("latest", (8, 6))])
-def test_partition_without_commit_is_as_the_file_says(uncommitted: Uncommitted, vector: tuple[int, int]):
+def test_partition_without_commit_is_as_the_file_says(uncommitted: Uncommitted, vector: tuple[int, int]) -> None:
     """Where the file says so, the group begins there as its `auto.offset.reset` would."""
     topic = replace(TOPIC, uncommitted=uncommitted)
 
@@ -105,7 +107,7 @@ def test_partition_without_commit_is_as_the_file_says(uncommitted: Uncommitted, 
     assert tuple(enumerate(vector)) == topic.vector({0: 8})
 
 
-def test_empty_partition_needs_no_commit():
+def test_empty_partition_needs_no_commit() -> None:
     """Where the source never held a record, or holds none any more, there is nothing that could be skipped."""
     topic = replace(TOPIC, source_log_start={0: 2, 1: 6})
 
@@ -113,7 +115,7 @@ def test_empty_partition_needs_no_commit():
     assert ((0, 8), (1, 6)) == topic.vector({0: 8})
 
 
-def test_where_records_were_deleted_the_ledger_says_where_nothing_unread_lies_before():
+def test_where_records_were_deleted_the_ledger_says_where_nothing_unread_lies_before() -> None:
     """The group goes on at the ends before the generation that copied its first unread record, and is told so."""
     found = plan({P0: 1, P1: 5}, vectors())
     (topic,) = found.topics
@@ -126,12 +128,12 @@ def test_where_records_were_deleted_the_ledger_says_where_nothing_unread_lies_be
     ("first", "expected"),
     [((0, 0), (0, 0, 0)), ((6, 1), (0, 0, 0)), ((5, 6), (0, 0, 0)), ((6, 2), (2, 6, 0)), ((10, 6), (2, 6, 0))],
 )
-def test_nothing_unread_lies_before(first: tuple[int, int], expected: tuple[int, int, int]):
+def test_nothing_unread_lies_before(first: tuple[int, int], expected: tuple[int, int, int]) -> None:
     """Only a generation that began, in every partition, at or before the offsets has copied all that is unread."""
     assert dict(enumerate(expected)) == TOPIC.nothing_before(tuple(enumerate(first)))
 
 
-def test_spark_is_asked_once_for_all_groups():
+def test_spark_is_asked_once_for_all_groups() -> None:
     """Each vector is asked once, from the first unread record of any; groups that cannot be moved ask nothing."""
     groups = [
         committed({P0: 8, P1: 5}, name="billing"),
@@ -168,7 +170,7 @@ def request_and_result() -> tuple[dict[str, Any], dict[str, Any]]:
     return request.to_document(), result
 
 
-def test_answer_is_taken_from_the_documents():
+def test_answer_is_taken_from_the_documents() -> None:
     """What was written is read back, through JSON."""
     request, result = json.loads(json.dumps(request_and_result()))
     seen = vectors().answered(request, result)
@@ -177,21 +179,21 @@ def test_answer_is_taken_from_the_documents():
 
 
 @pytest.mark.parametrize("ends", [{"mirror_positions": {0: 11, 1: 6}}, {"target_ends": {0: 5, 1: 9, 2: 3}}])
-def test_answer_about_an_earlier_copy_is_none(ends: Mapping[str, Any]):
+def test_answer_about_an_earlier_copy_is_none(ends: Mapping[str, Any]) -> None:
     """After the topic was copied on, counts and ends of an earlier answer are not those of the copy."""
     request, result = request_and_result()
 
     assert {} == vectors(topic=replace(TOPIC, **ends)).answered(request, result).translations
 
 
-def test_answer_to_another_request_is_none():
+def test_answer_to_another_request_is_none() -> None:
     """A result that an earlier try left, before a request that Spark did not answer, answers nothing."""
     request, result = request_and_result()
 
     assert {"orders": {}} == vectors().answered({**request, "id": "80"}, result).translations
 
 
-def test_answer_stays_when_the_source_deletes_on():
+def test_answer_stays_when_the_source_deletes_on() -> None:
     """What Spark found holds, also when the source has deleted some of it since; the ledger says less."""
     topic = replace(TOPIC, source_log_start={0: 9, 1: 0})
 
@@ -200,7 +202,7 @@ def test_answer_stays_when_the_source_deletes_on():
 
 
 @pytest.mark.parametrize("commits", [{P0: 8, P1: 5}, {P0: 1, P1: 5}], ids=["copies", "by the ledger"])
-def test_what_the_target_deleted_is_not_passed_over(commits: Mapping[TopicPartition, int]):
+def test_what_the_target_deleted_is_not_passed_over(commits: Mapping[TopicPartition, int]) -> None:
     """Where the first unread copy is gone from the target, the group is left out; where nothing is unread it is not."""
     seen = vectors(p8_5=FOUND)
     gone = plan(commits, replace(seen, target_log_start={TopicPartition("orders", 1): 8}))
@@ -210,7 +212,7 @@ def test_what_the_target_deleted_is_not_passed_over(commits: Mapping[TopicPartit
     assert () == end.refusals
 
 
-def test_copy_that_keeps_partitions_leaves_the_uncommitted_unset():
+def test_copy_that_keeps_partitions_leaves_the_uncommitted_unset() -> None:
     """There a partition that the group never committed on concerns no other, as where offsets are kept."""
     topic = replace(TOPIC, how=replace(TOPIC.how, keeps_partitions=True))
     found = plan({P0: 8}, vectors(topic=topic, p8_6=FOUND))
@@ -218,13 +220,13 @@ def test_copy_that_keeps_partitions_leaves_the_uncommitted_unset():
     assert ([P0], (P1,)) == (list(found.proposed), found.unset)
 
 
-def test_result_of_another_version_is_not_read():
+def test_result_of_another_version_is_not_read() -> None:
     """What an older or newer job wrote may mean something else."""
     with pytest.raises(ValueError, match="schema 2"):
         translations_from_document({"kind": RESULT_KIND, "schema": 1, "topics": []})
 
 
-def test_plan_is_read_back_and_approved_as_a_whole():
+def test_plan_is_read_back_and_approved_as_a_whole() -> None:
     """The plan survives JSON; another target offset, or another commit, is another plan."""
     group = plan({P0: 8, P1: 5}, vectors(p8_5=FOUND))
     whole = OffsetsPlan("t", True, {P0: 10}, {P0: 10}, {P0: 5}, (group,))
@@ -234,7 +236,7 @@ def test_plan_is_read_back_and_approved_as_a_whole():
     assert whole.digest != replace(whole, groups=(other,)).digest
 
 
-def test_text_shows_where_a_group_goes_on():
+def test_text_shows_where_a_group_goes_on() -> None:
     """All offsets of the topic, what is read again, and how sure that is."""
     exact = plan({P0: 8, P1: 5}, vectors(p8_5=FOUND))
     by_ledger = plan({P0: 1, P1: 5}, vectors(), name="late")

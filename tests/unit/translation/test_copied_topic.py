@@ -85,7 +85,7 @@ def moved_to(copying: Copying, committed: int) -> int:
 
 @settings(max_examples=300)
 @given(rng=st.randoms(use_true_random=False), may_be_killed=st.booleans())
-def test_counted_place_loses_nothing(rng: random.Random, may_be_killed: bool):
+def test_counted_place_loses_nothing(rng: random.Random, may_be_killed: bool) -> None:
     """A group that reads on in the copy from where it was moved, and goes back by counting, has read every record; in
     clean copies none twice. Where a killed MirrorMaker left records twice, counting tells nothing from there on."""
     copying = copied(rng, may_be_killed=may_be_killed)
@@ -115,7 +115,7 @@ def group(on_target: dict[int, int], on_source: dict[int, int]) -> CommittedGrou
     return CommittedGroup(description, description, *commits)
 
 
-def test_nothing_goes_back_before_what_was_read_on_the_source():
+def test_nothing_goes_back_before_what_was_read_on_the_source() -> None:
     """What a group had committed on the source it has read, wherever it stands on the target."""
     copying = Copying(random.Random(1), may_be_killed=False, source_end=10)
     copying.generation(1)
@@ -126,7 +126,7 @@ def test_nothing_goes_back_before_what_was_read_on_the_source():
     assert ({P0: 6}, end - 6) == (returned.source_offsets, returned.unread)
 
 
-def test_holes_and_deleted_records_are_not_counted():
+def test_holes_and_deleted_records_are_not_counted() -> None:
     """With transaction markers between them, or with its place deleted on the target, no offset tells a record."""
     markers = [
         GenerationStart(1, RUN, AT, {P0: 0}, {P0: 0}).to_document(),
@@ -149,7 +149,7 @@ def repartitioned(ledger: Ledger) -> RepartitionedTopic:
     return repartitioned_topics(ledger, {"orders": HOW}, {P0: 0}, "refuse")["orders"]
 
 
-def test_generations_that_were_read_whole_are_not_asked_about():
+def test_generations_that_were_read_whole_are_not_asked_about() -> None:
     """Before the last generation that began behind a group in every partition everything is read."""
     copying = Copying(random.Random(1), may_be_killed=False)
     for number in (1, 2, 3):

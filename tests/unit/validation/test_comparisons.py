@@ -40,7 +40,7 @@ def judgement(**changes: Any) -> Judgement:
     return replace(made, **changes)
 
 
-def test_judgement_round_trip():
+def test_judgement_round_trip() -> None:
     """An entry is read back as it was written, its windows by partition."""
     document = json.loads(json.dumps(judgement().to_document()))
     first = document["comparisons"]["orders"][0]
@@ -50,7 +50,7 @@ def test_judgement_round_trip():
     assert {"0": [1, 0, 10, 5, 15]} == first["windows"]
 
 
-def test_entry_of_an_earlier_version_is_read():
+def test_entry_of_an_earlier_version_is_read() -> None:
     """A ledger lives for weeks: what was judged before comparisons were kept has none, and stays a judgement."""
     document = judgement().to_document()
     del document["comparisons"], document["digest"]
@@ -58,7 +58,7 @@ def test_entry_of_an_earlier_version_is_read():
     assert judgement(comparisons=None, digest=None) == Judgement.from_document(document)
 
 
-def test_each_window_has_its_own_verdict():
+def test_each_window_has_its_own_verdict() -> None:
     """By position one bad window makes no other bad, in whatever order the job answered."""
     later, earlier, other = window(start=10, end=20), window(), window(1)
     found = compared(measured(other), measured(later, equal=False), measured(earlier))["orders"]
@@ -70,7 +70,7 @@ def test_each_window_has_its_own_verdict():
     assert {"orders"} == {w.target_topic for c in found for w in c.windows}
 
 
-def test_comparison_by_key_has_all_windows_of_its_generation():
+def test_comparison_by_key_has_all_windows_of_its_generation() -> None:
     """By key a topic is compared as a whole: one verdict, one digest, one window per partition."""
     results = [measured(window(p, g), source_digest=None, target_digest=None) for g in (2, 1) for p in (0, 1)]
     topics = tuple(TopicResult(g, "orders", "new.orders", True, 0, 20, 20, f"0{g}", f"0{g}") for g in (2, 1))
@@ -81,7 +81,7 @@ def test_comparison_by_key_has_all_windows_of_its_generation():
     ]
 
 
-def test_windows_without_anything_to_read_are_left_out_but_of_a_whole_reading():
+def test_windows_without_anything_to_read_are_left_out_but_of_a_whole_reading() -> None:
     """An idle partition costs the ledger nothing; a whole reading says that there is nothing any more."""
     idle = window(1, start=10, end=10)
     idle = replace(idle, target_end=idle.target_start)
@@ -109,14 +109,14 @@ def test_windows_without_anything_to_read_are_left_out_but_of_a_whole_reading():
 )
 def test_comparison_knows_which_side_could_not_be_read(
     unreadable: dict[str, str], verdict: Verdict, sides: tuple[str, ...], is_blind: bool
-):
+) -> None:
     """A reading is blind where the source alone is the reason that nothing is known."""
     (found,) = compared(measured(window(), equal=False, **unreadable))["orders"]
 
     assert (verdict, sides, is_blind) == (found.verdict, found.unreadable, found.is_blind)
 
 
-def test_digest_that_is_not_known_is_kept_as_that():
+def test_digest_that_is_not_known_is_kept_as_that() -> None:
     """A result without digests gives an entry without, not one of equal digests."""
     (found,) = compared(measured(window(), source_digest=None, target_digest=None))["orders"]
 

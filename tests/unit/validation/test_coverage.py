@@ -31,7 +31,7 @@ def offsets(spans: Any) -> set[int]:
 
 
 @given(SPANS, SPANS)
-def test_spans_are_their_offsets(spans: list[tuple[int, int]], others: list[tuple[int, int]]):
+def test_spans_are_their_offsets(spans: list[tuple[int, int]], others: list[tuple[int, int]]) -> None:
     """Joined and cut spans hold just the right offsets, ascending, apart from each other."""
     for found, expected in (
         (joined(spans), offsets(spans)),
@@ -44,7 +44,7 @@ def test_spans_are_their_offsets(spans: list[tuple[int, int]], others: list[tupl
 
 
 @given(lives)
-def test_coverage_is_that_of_single_offsets(rounds: list[Any]):
+def test_coverage_is_that_of_single_offsets(rounds: list[Any]) -> None:
     """Whatever was copied, lost, sent again, and judged in whatever order, each offset is told for what it is."""
     life = Life(rounds)
     expected = SingleOffsets(life)
@@ -91,7 +91,7 @@ def box(
 FIRST, SECOND, MERGED = ((0, 10), (0, 9)), ((10, 30), (9, 27)), ((0, 30), (0, 27))
 
 
-def test_windows_of_two_nights_add_up():
+def test_windows_of_two_nights_add_up() -> None:
     """Each night proves its own windows; together they are the whole topic."""
     whole = covered(*ONE, read((1,), box(*FIRST)), *TWO, read((2,), box(*SECOND, generation=2)))
 
@@ -102,7 +102,7 @@ def test_windows_of_two_nights_add_up():
     assert ["dag/run(1,)", "dag/run(2,)"] == [s.judgement.run.partition("{")[0] for s in whole.partitions[0].source]
 
 
-def test_what_nobody_judged_is_pending():
+def test_what_nobody_judged_is_pending() -> None:
     """A generation without a judgement is never counted as proved, nor as wrong."""
     half = covered(*ONE, read((1,), box(*FIRST)), *TWO)
     running = covered(*ONE, read((1,), box(*FIRST)), TWO[0])
@@ -112,12 +112,12 @@ def test_what_nobody_judged_is_pending():
     assert ("pending", None, 0) == ((new := covered(*ONE)).standing, new.verdict, new.source_offsets)
 
 
-def test_verdict_that_is_bad_is_not_called_pending():
+def test_verdict_that_is_bad_is_not_called_pending() -> None:
     """What is known to be wrong is told at once, whatever is still to be judged."""
     assert "FAIL" == covered(*ONE, read((1,), box(*FIRST, Verdict.FAIL)), *TWO).standing
 
 
-def test_topic_without_a_record_is_proved():
+def test_topic_without_a_record_is_proved() -> None:
     """Where nothing was to copy, a judgement that had nothing to read proves it."""
     nothing = [started(1, {P0: 0}, {P0: 0}), stopped(1, {P0: 0}, {P0: 0})]
     entry = Judgement("dag/a#1", "t", False, (1,), {"orders": Verdict.PASS}, {}, POSITION_DIGEST, {"orders": ()})
@@ -127,7 +127,7 @@ def test_topic_without_a_record_is_proved():
 
 
 @pytest.mark.parametrize("earlier", [Verdict.NOT_VERIFIABLE, Verdict.FAIL])
-def test_good_reading_of_the_same_windows_takes_the_place_of_a_bad_one(earlier: Verdict):
+def test_good_reading_of_the_same_windows_takes_the_place_of_a_bad_one(earlier: Verdict) -> None:
     """What was read again, all of it and later, is what it is now."""
     bad = [*ONE, read((1,), box(*FIRST, earlier)), *TWO, read((2,), box(*SECOND, generation=2))]
 
@@ -135,7 +135,7 @@ def test_good_reading_of_the_same_windows_takes_the_place_of_a_bad_one(earlier: 
     assert covered(*bad, read((1,), box(*FIRST))).is_proved
 
 
-def test_fail_stands_until_all_that_it_read_was_read_again():
+def test_fail_stands_until_all_that_it_read_was_read_again() -> None:
     """A part that is good hides nothing of the rest; both parts together are the whole."""
     failed = [*ONE, *TWO, read((1, 2), box(*MERGED, Verdict.FAIL))]
     half = covered(*failed, read((1,), box(*FIRST)))
@@ -146,7 +146,7 @@ def test_fail_stands_until_all_that_it_read_was_read_again():
     assert covered(*failed, read((1,), box(*FIRST)), read((2,), box(*SECOND, generation=2))).is_proved
 
 
-def test_fail_of_a_whole_reading_is_not_hidden_by_its_generations():
+def test_fail_of_a_whole_reading_is_not_hidden_by_its_generations() -> None:
     """What stands on the target behind the copy was read by the whole reading alone, so it decides."""
     strange = [*ONE, read((1,), box((0, 10), (0, 12), Verdict.FAIL), whole=True), read((1,), box(*FIRST))]
 
@@ -155,7 +155,7 @@ def test_fail_of_a_whole_reading_is_not_hidden_by_its_generations():
     assert covered(*strange, read((1,), box((0, 10), (0, 9)), whole=True, run="dag/later#1")).is_proved
 
 
-def test_newer_fail_takes_the_place_of_a_good_reading():
+def test_newer_fail_takes_the_place_of_a_good_reading() -> None:
     """A copy that was damaged since is not proved by what it was."""
     damaged = covered(*ONE, read((1,), box(*FIRST)), read((1,), box(*FIRST, Verdict.FAIL)))
 
@@ -167,7 +167,7 @@ def test_newer_fail_takes_the_place_of_a_good_reading():
     [(("source",), Verdict.PASS), (("target",), Verdict.NOT_VERIFIABLE), ((), Verdict.NOT_VERIFIABLE)],
 )
 @pytest.mark.parametrize("whole", [True, False])
-def test_source_that_has_deleted_its_records_takes_nothing_back(unreadable: Any, verdict: Verdict, whole: bool):
+def test_source_that_has_deleted_its_records_takes_nothing_back(unreadable: Any, verdict: Verdict, whole: bool) -> None:
     """Copied right stays copied right when only the source cannot be read; a target that cannot is another thing."""
     later = read((1,), box(*FIRST, Verdict.NOT_VERIFIABLE, unreadable=unreadable), whole=whole)
 
@@ -176,7 +176,7 @@ def test_source_that_has_deleted_its_records_takes_nothing_back(unreadable: Any,
     assert Verdict.NOT_VERIFIABLE is covered(*ONE, later).verdict
 
 
-def test_replay_after_a_kill_is_no_overlap():
+def test_replay_after_a_kill_is_no_overlap() -> None:
     """What the next generation sends again was read in the windows of both, and counts once on the source."""
     stop = stopped(1, {P0: 10}, {P0: 15}, graceful=False)
     killed = [started(1, {P0: 0}, {P0: 0}), {**stop, "ahead_records": {"orders": {"0": 5}}}]
@@ -187,7 +187,7 @@ def test_replay_after_a_kill_is_no_overlap():
     assert (True, (), 30, 35) == (whole.is_proved, whole.flaws, whole.source_offsets, whole.target_records)
 
 
-def test_offsets_that_no_generation_copied_are_found():
+def test_offsets_that_no_generation_copied_are_found() -> None:
     """Offsets between two windows were passed over, however good the windows are."""
     later = [started(2, {P0: 12}, {P0: 9}), stopped(2, {P0: 30}, {P0: 27})]
     passed = [*ONE, *later, read((1, 2), box(*FIRST), box((12, 30), (9, 27), generation=2))]
@@ -198,7 +198,7 @@ def test_offsets_that_no_generation_copied_are_found():
     assert covered(*passed, read((1, 2), box(*MERGED), whole=True)).is_proved
 
 
-def test_offsets_that_were_lost_are_a_gap():
+def test_offsets_that_were_lost_are_a_gap() -> None:
     """What the source deleted before it was copied stays missing, whoever judges the rest as good."""
     lost = {**ONE[1], "gaps": {"from": {"orders": {"0": 4}}, "to": {"orders": {"0": 6}}}}
     whole = covered(ONE[0], lost, read((1,), box(*FIRST)))
@@ -209,7 +209,7 @@ def test_offsets_that_were_lost_are_a_gap():
     )
 
 
-def test_offsets_that_two_generations_copied_are_an_overlap():
+def test_offsets_that_two_generations_copied_are_an_overlap() -> None:
     """The same source offsets against two target ranges stand on the target twice."""
     later = [started(2, {P0: 7}, {P0: 9}), stopped(2, {P0: 30}, {P0: 30})]
     twice = [*ONE, *later, read((1, 2), box(*FIRST), box((7, 30), (9, 30), generation=2))]
@@ -221,7 +221,7 @@ def test_offsets_that_two_generations_copied_are_an_overlap():
 
 
 @pytest.mark.parametrize(("began", "span"), [(12, (9, 12)), (5, (5, 9))])
-def test_target_that_changed_between_two_windows_is_found(began: int, span: tuple[int, int]):
+def test_target_that_changed_between_two_windows_is_found(began: int, span: tuple[int, int]) -> None:
     """Where the target did not stand still between a stop and the next start, what lies there is nobody's copy."""
     later = [started(2, {P0: 10}, {P0: began}), stopped(2, {P0: 30}, {P0: began + 18})]
     changed = [*ONE, *later, read((1, 2), box(*FIRST), box((10, 30), (began, began + 18), generation=2))]
@@ -232,7 +232,7 @@ def test_target_that_changed_between_two_windows_is_found(began: int, span: tupl
     assert Verdict.NOT_VERIFIABLE is covered(*changed).verdict
 
 
-def test_part_that_a_judgement_left_out_is_not_judged():
+def test_part_that_a_judgement_left_out_is_not_judged() -> None:
     """A judgement that names a generation and did not read all of it proves no more than it read."""
     both = [started(1, {P0: 0, P1: 0}, {P0: 0, P1: 0}), stopped(1, {P0: 10, P1: 4}, {P0: 9, P1: 4})]
     whole = covered(*both, read((1,), box((0, 8), (0, 9))))
@@ -243,7 +243,7 @@ def test_part_that_a_judgement_left_out_is_not_judged():
     assert {FlawKind.NOT_JUDGED} == {flaw.kind for flaw in whole.flaws}
 
 
-def test_topics_are_covered_apart():
+def test_topics_are_covered_apart() -> None:
     """What was judged of one topic proves nothing of another."""
     ledger = fold([*BOTH, judged(1, Verdict.PASS, topics=("orders",))])
 
@@ -252,7 +252,7 @@ def test_topics_are_covered_apart():
     assert {} == coverage_of(Ledger())
 
 
-def test_entries_without_comparisons_speak_of_their_generations():
+def test_entries_without_comparisons_speak_of_their_generations() -> None:
     """A ledger of before goes on: old entries and new ones add up."""
     mixed = covered(*ONE, judged(1, Verdict.PASS), *TWO, read((2,), box(*SECOND, generation=2)))
     bad = [*ONE, judged(1, Verdict.FAIL), *TWO, judged(2, Verdict.PASS)]
@@ -262,7 +262,7 @@ def test_entries_without_comparisons_speak_of_their_generations():
     assert covered(*bad, read((1,), box(*FIRST))).is_proved
 
 
-def test_bad_whole_reading_of_before_stands_until_the_next():
+def test_bad_whole_reading_of_before_stands_until_the_next() -> None:
     """It read up to an end that nobody knows any more, so that only a whole reading can have read all of it."""
     bad = [*ONE, judged(1, Verdict.FAIL, whole=True), read((1,), box(*FIRST))]
 
@@ -273,7 +273,7 @@ def test_bad_whole_reading_of_before_stands_until_the_next():
 
 
 @pytest.mark.parametrize("digest", [KEY_DIGEST, "key-order-fmix64/1"])
-def test_comparison_by_key_covers_partitions_that_only_the_target_has(digest: str):
+def test_comparison_by_key_covers_partitions_that_only_the_target_has(digest: str) -> None:
     """By key, with a digest of any version, each target partition is part of the copy; what was not read is told."""
     p1 = TopicPartition("orders", 1)
     keyed = [started(1, {P0: 0}, {P0: 0, p1: 0}), stopped(1, {P0: 10}, {P0: 4, p1: 6})]
@@ -291,7 +291,7 @@ def test_comparison_by_key_covers_partitions_that_only_the_target_has(digest: st
     ]
 
 
-def test_partition_that_the_source_gets_later_begins_anywhere():
+def test_partition_that_the_source_gets_later_begins_anywhere() -> None:
     """By key the target's partition was there before; that the source's begins above zero is no gap."""
     p1 = TopicPartition("orders", 1)
     first = [started(1, {P0: 0}, {P0: 0, p1: 0}), stopped(1, {P0: 10}, {P0: 4, p1: 6})]
@@ -302,7 +302,7 @@ def test_partition_that_the_source_gets_later_begins_anywhere():
     assert covered(*first, *then, read((1, 2), comparison, digest=KEY_DIGEST)).is_proved
 
 
-def test_records_are_counted_where_they_can_be():
+def test_records_are_counted_where_they_can_be() -> None:
     """A part of a comparison is counted where each of its offsets is a record; else the number is not known."""
     night = [*ONE, *TWO, read((1, 2), box(*MERGED)), read((1,), box(*FIRST))]
     holey = [*ONE, *TWO, read((1, 2), box(*MERGED, target_records=20)), read((1,), box(*FIRST, target_records=7))]

@@ -63,14 +63,14 @@ def judged(result: ValidationResult, topic: str, killed: int):
     return judge_topics(result, events={topic: GenerationEvents({killed})}, tolerance=MANY)
 
 
-def test_equal_buckets_pass():
+def test_equal_buckets_pass() -> None:
     """Nothing differs and everything was read."""
     found = judge(EQUAL)
 
     assert (Verdict.PASS, (), (), 20) == (found.verdict, found.findings, found.warnings, found.source_records)
 
 
-def test_what_cannot_be_read_is_not_verifiable():
+def test_what_cannot_be_read_is_not_verifiable() -> None:
     """One partition that cannot be read leaves every key of the topic open."""
     unread = replace(WINDOWS[1], equal=False, source_unreadable="the log starts at offset 5")
     found = judge(replace(EQUAL, equal=False), WINDOWS[0], unread)
@@ -102,7 +102,7 @@ def test_what_cannot_be_read_is_not_verifiable():
         ((KINDS.INTERLEAVED,), (), Verdict.PASS, Code.KEYS_IN_SEVERAL_PARTITIONS),
     ],
 )
-def test_differences_are_judged_by_their_kinds_and_how_mirrormaker_ended(kinds, killed, verdict, code):
+def test_differences_are_judged_by_their_kinds_and_how_mirrormaker_ended(kinds, killed, verdict, code) -> None:
     """Only what an ungraceful end explains is less than FAIL; keys in several source partitions are no damage."""
     found = judge(differing(*kinds), killed=killed)
 
@@ -123,7 +123,7 @@ def test_differences_are_judged_by_their_kinds_and_how_mirrormaker_ended(kinds, 
         ({KINDS.DUPLICATE: 1, KINDS.ABORTED: 1}, Tolerance(1, 1), Verdict.WARN, Code.RECORDS_REPLAYED),
     ],
 )
-def test_what_is_explained_is_good_up_to_a_bound(counts, tolerance, verdict, code):
+def test_what_is_explained_is_good_up_to_a_bound(counts, tolerance, verdict, code) -> None:
     """Compaction is no damage; replays and aborted records are a warning as long as the file allows so many."""
     damaged = replace(EQUAL, equal=False, differences=Differences(counts, ()))
     found = judge(damaged, killed=(3,), tolerance=tolerance)
@@ -140,7 +140,7 @@ def test_what_is_explained_is_good_up_to_a_bound(counts, tolerance, verdict, cod
         ((KINDS.MOVED, KINDS.ALTERED), (4,), Verdict.FAIL),
     ],
 )
-def test_order_is_not_verifiable_while_the_target_got_partitions(kinds, grown, verdict):
+def test_order_is_not_verifiable_while_the_target_got_partitions(kinds, grown, verdict) -> None:
     """A partition more moves keys: what is there can be told, in which order not."""
     assert verdict is judge(differing(*kinds), grown=grown).verdict
 
@@ -154,14 +154,14 @@ def test_order_is_not_verifiable_while_the_target_got_partitions(kinds, grown, v
         ((KINDS.MISSING,), Verdict.FAIL),
     ],
 )
-def test_damage_is_damage_also_beside_what_was_deleted(kinds, verdict):
+def test_damage_is_damage_also_beside_what_was_deleted(kinds, verdict) -> None:
     """Records that retention took leave the rest to be compared; only they are not verifiable."""
     unread = replace(WINDOWS[1], equal=False, source_unreadable="the log starts at offset 5")
 
     assert verdict is judge(differing(*kinds), WINDOWS[0], unread).verdict
 
 
-def test_killed_generations_count_for_the_comparison_that_they_belong_to():
+def test_killed_generations_count_for_the_comparison_that_they_belong_to() -> None:
     """Of two comparisons of a topic each has the generations after those of the one before."""
     later = replace(differing(KINDS.DUPLICATE), generation=6)
     windows = [replace(w, window=replace(w.window, generation=g)) for w in WINDOWS for g in (4, 6)]
@@ -172,7 +172,7 @@ def test_killed_generations_count_for_the_comparison_that_they_belong_to():
     assert [Verdict.FAIL] == [topic.verdict for topic in judged(result, "audit", 5)]
 
 
-def test_digests_that_differed_once_are_no_pass():
+def test_digests_that_differed_once_are_no_pass() -> None:
     """Buckets that differ without a difference in any key mean that the logs changed while they were read."""
     found = judge(replace(EQUAL, equal=False, differing_buckets=3))
 
@@ -180,7 +180,7 @@ def test_digests_that_differed_once_are_no_pass():
     assert "the records were equal when read again" in str(found.findings[0])
 
 
-def test_finding_counts_and_locates():
+def test_finding_counts_and_locates() -> None:
     """The finding says how many of each kind, where the first is, and how to look at it on both sides."""
     (finding,) = judge(differing(KINDS.ALTERED, KINDS.MISSING)).findings
 

@@ -25,28 +25,28 @@ def ranges(windows):
     ]
 
 
-def test_partitions_that_only_the_target_has_belong_to_the_comparison():
+def test_partitions_that_only_the_target_has_belong_to_the_comparison() -> None:
     """A key may be in any partition of the target, also in one that the source does not have."""
     windows = delta_key_windows(fold(FIRST).pending_for(ME))
 
     assert [(1, 0, (0, 10), (0, 4)), (1, 1, (0, 0), (5, 9)), (1, 2, (0, 0), (0, 2))] == ranges(windows)
 
 
-def test_generations_that_continue_each_other_are_one_comparison():
+def test_generations_that_continue_each_other_are_one_comparison() -> None:
     """Also after an ungraceful end: what was sent again is then found beside the first copy."""
     windows = delta_key_windows(fold([*FIRST, *SECOND]).pending_for(ME))
 
     assert [(2, 0, (0, 30), (0, 14)), (2, 1, (0, 0), (5, 19)), (2, 2, (0, 0), (0, 2))] == ranges(windows)
 
 
-def test_generations_with_something_between_them_are_compared_apart():
+def test_generations_with_something_between_them_are_compared_apart() -> None:
     """Where the target grew between a stop and the next start, what came between is nobody's copy."""
     windows = delta_key_windows(fold([*FIRST, *LATER]).pending_for(ME))
 
     assert [1, 1, 1, 2, 2, 2] == [w.generation for w in windows]
 
 
-def test_target_partition_added_between_generations_ends_the_comparison():
+def test_target_partition_added_between_generations_ends_the_comparison() -> None:
     """Keys may be in another partition from then on; before and after are compared apart."""
     p3 = TopicPartition("orders", 3)
     grown = [
@@ -58,7 +58,7 @@ def test_target_partition_added_between_generations_ends_the_comparison():
     assert [1, 1, 1, 2, 2, 2, 2] == [w.generation for w in windows]
 
 
-def test_source_partition_that_the_target_had_before_begins_anywhere():
+def test_source_partition_that_the_target_had_before_begins_anywhere() -> None:
     """Regression: added with a log start above zero, its window began at offsets that never were there."""
     added = [started(2, {P0: 10, P1: 7}, {P0: 4, P1: 9, P2: 2}), stopped(2, {P0: 30, P1: 9}, {P0: 14, P1: 19, P2: 2})]
     ledger = fold([*FIRST, *added])
@@ -68,7 +68,7 @@ def test_source_partition_that_the_target_had_before_begins_anywhere():
     assert expected == ranges(whole_windows(ledger, ["orders"], {}, by_key=True))
 
 
-def test_whole_reading_looks_into_partitions_that_no_generation_knows():
+def test_whole_reading_looks_into_partitions_that_no_generation_knows() -> None:
     """Regression: what others wrote to a new partition of the target was not looked at."""
     foreign = {TopicPartition("orders", 9): 100, TopicPartition("other", 0): 5}
     windows = whole_windows(fold([*FIRST, *SECOND]), ["orders", "other"], foreign, by_key=True)
@@ -77,7 +77,7 @@ def test_whole_reading_looks_into_partitions_that_no_generation_knows():
     assert {"orders"} == {w.topic for w in windows}
 
 
-def test_partition_added_since_begins_at_zero():
+def test_partition_added_since_begins_at_zero() -> None:
     """A partition that the source got later continues its topic's windows."""
     grown = [started(2, {P0: 10, P1: 0}, {P0: 4, P1: 9, P2: 2}), stopped(2, {P0: 30, P1: 8}, {P0: 14, P1: 19, P2: 2})]
     windows = delta_key_windows(fold([*FIRST, *grown]).pending_for(ME))
@@ -85,7 +85,7 @@ def test_partition_added_since_begins_at_zero():
     assert [(2, 0, (0, 30), (0, 14)), (2, 1, (0, 8), (5, 19)), (2, 2, (0, 0), (0, 2))] == ranges(windows)
 
 
-def test_whole_topic_is_one_comparison():
+def test_whole_topic_is_one_comparison() -> None:
     """All that was ever copied, up to the target's present ends."""
     windows = whole_windows(fold([*FIRST, *LATER]), ["orders"], {P0: 14, P1: 25, P2: 2}, by_key=True)
 

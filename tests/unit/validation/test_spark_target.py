@@ -33,7 +33,7 @@ def lacking(master: str, settings: dict[str, str], defaults: str = "") -> str:
 
 
 @pytest.mark.parametrize("master", ["local", "local[4]", "local[*]", "local[ 2 , 3 ]", "local[*,1]"])
-def test_one_process_needs_nothing(master: str):
+def test_one_process_needs_nothing(master: str) -> None:
     """Where driver and executors are one process, nothing of the connection is asked for; its ports are closed."""
     assert "" == lacking(master, {})
     assert AUTHENTICATED | ENCRYPTED | {"spark.io.encryption.enabled": "true"} == protecting_settings(
@@ -42,7 +42,7 @@ def test_one_process_needs_nothing(master: str):
 
 
 @pytest.mark.parametrize("master", [STANDALONE, "spark://a:7077,b:7077", "local-cluster[1,1,1024]", "mesos://m", "x"])
-def test_cluster_needs_a_secret(master: str):
+def test_cluster_needs_a_secret(master: str) -> None:
     """A standalone cluster, `local-cluster` and any master that is not known need all three, each named that lacks."""
     assert "" == lacking(master, AUTHENTICATED | SECRET | ENCRYPTED)
     assert "no spark.authenticate=true, no spark.authenticate.secret, no spark.network.crypto.enabled" in lacking(
@@ -54,20 +54,20 @@ def test_cluster_needs_a_secret(master: str):
 
 
 @pytest.mark.parametrize("master", [YARN, KUBERNETES])
-def test_yarn_and_kubernetes_draw_the_secret(master: str):
+def test_yarn_and_kubernetes_draw_the_secret(master: str) -> None:
     """They make a secret per application, but only if told to authenticate; encryption is never on by itself."""
     assert "" == lacking(master, AUTHENTICATED | ENCRYPTED)
     assert "no spark.authenticate=true" == lacking(master, ENCRYPTED)
     assert lacking(master, AUTHENTICATED).startswith("no spark.network.crypto.enabled=true")
 
 
-def test_tls_is_encryption_too():
+def test_tls_is_encryption_too() -> None:
     """Spark's RPC over TLS does as well as its own encryption; what is switched off does not."""
     assert "" == lacking(STANDALONE, AUTHENTICATED | SECRET | {"spark.ssl.rpc.enabled": "TRUE"})
     assert "" != lacking(STANDALONE, AUTHENTICATED | SECRET | {"spark.ssl.rpc.enabled": "false"})
 
 
-def test_connection_comes_before_the_defaults():
+def test_connection_comes_before_the_defaults() -> None:
     """Spark's defaults count, and the connection's settings are put over them."""
     defaults = "# cluster\nspark.authenticate   true\nspark.authenticate.secret=s\nspark.network.crypto.enabled: true\n"
 
@@ -75,19 +75,19 @@ def test_connection_comes_before_the_defaults():
     assert "no spark.authenticate=true" == lacking(STANDALONE, {"spark.authenticate": "false"}, defaults)
 
 
-def test_clusters_keep_their_own_secret_settings():
+def test_clusters_keep_their_own_secret_settings() -> None:
     """On a cluster only what needs no agreement with it is set: its disks are encrypted with the application's key."""
     assert {"spark.io.encryption.enabled": "true"} == protecting_settings(SparkTarget("spark", STANDALONE))
 
 
-def test_secrets_are_not_shown():
+def test_secrets_are_not_shown() -> None:
     """Neither a finding nor the object's own text holds the secret or the defaults."""
     target = SparkTarget("spark", STANDALONE, own={"spark.authenticate.secret": "canary"}, defaults="canary")
 
     assert "canary" not in f"{target!r} {unprotected_findings(target, declared=False)}"
 
 
-def test_settings_of_an_extra():
+def test_settings_of_an_extra() -> None:
     """What begins as Spark's settings do is one; true and false are written as Java reads them."""
     extra = {"deploy-mode": "client", "spark.authenticate": True, "spark.x": 4, "spark.none": None}
 
@@ -111,13 +111,13 @@ def test_settings_of_an_extra():
         ("a=b\r\nc=d", {"a": "b", "c": "d"}),
     ],
 )
-def test_properties_are_read_as_java_does(text: str, expected: dict[str, str]):
+def test_properties_are_read_as_java_does(text: str, expected: dict[str, str]) -> None:
     """Separators, comments, continued lines and escapes of `java.util.Properties`."""
     assert expected == parsed_properties(text)
 
 
 @pytest.mark.parametrize("value", ["plain", " a=b:c#d!e", "back\\slash", "line\nbreak", "", "\ttab", "ünïcode"])
-def test_properties_are_written_as_they_are_read(value: str):
+def test_properties_are_written_as_they_are_read(value: str) -> None:
     """A value comes back as it was, over a default of the same name, whatever the defaults end with."""
     text = properties_text("spark.x=old\nspark.y=kept\\", {"spark.x": value})
 
@@ -137,7 +137,7 @@ def test_properties_are_written_as_they_are_read(value: str):
         ({}, "no jar of kafka-clients"),
     ],
 )
-def test_old_kafka_clients_get_no_login(versions: dict[str, str], told: str):
+def test_old_kafka_clients_get_no_login(versions: dict[str, str], told: str) -> None:
     """Each client must be known to be 3.9.1 or newer; one that cannot be told is none."""
     findings = kafka_client_findings(versions)
 
@@ -145,7 +145,7 @@ def test_old_kafka_clients_get_no_login(versions: dict[str, str], told: str):
     assert told in "".join(finding.found for finding in findings)
 
 
-def test_what_a_login_is():
+def test_what_a_login_is() -> None:
     """SASL, or a key of the client; a server's certificate is none."""
     assert has_login({"kafka.sasl.jaas.config": "x"})
     assert has_login({"kafka.ssl.keystore.key": "x"})
@@ -163,7 +163,7 @@ def test_what_a_login_is():
         ("", Code.SPARK_FAILED, "exit code 137 of spark-submit without a reason from the job"),
     ],
 )
-def test_failure_has_a_code(said: str, code: Code, found: str):
+def test_failure_has_a_code(said: str, code: Code, found: str) -> None:
     """The job's last line names the code, if it is one of a job's; without a line the exit code is all there is."""
     finding = failure_finding(said, "137")
 

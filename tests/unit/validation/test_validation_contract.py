@@ -70,7 +70,7 @@ def through_json(document):
     return json.loads(json.dumps(document))
 
 
-def test_request_round_trip():
+def test_request_round_trip() -> None:
     """A request is read back as it was written, and its document is the agreed one."""
     document = through_json(REQUEST.to_document())
 
@@ -80,7 +80,7 @@ def test_request_round_trip():
     assert document["windows"][0]["target_topic"] == "orders"
 
 
-def test_limited_request_round_trip():
+def test_limited_request_round_trip() -> None:
     """A limit is read back, and its job has a client id of its own, which no migration's name can give."""
     limited = replace(REQUEST, max_bytes_per_s=1_000_000)
 
@@ -89,7 +89,7 @@ def test_limited_request_round_trip():
     assert "kafka-migration-validation-demo.limited" == limited.client_id
 
 
-def test_result_round_trip():
+def test_result_round_trip() -> None:
     """A result is read back as it was written, with and without a difference."""
     result = result_of(
         EQUAL, differing(fields=("value", "headers")), replace(EQUAL, equal=False, source_unreadable="deleted")
@@ -102,7 +102,7 @@ def test_result_round_trip():
     assert document["partitions"][1]["first_difference"]["kind"] == "altered"
 
 
-def test_result_by_key_round_trip():
+def test_result_by_key_round_trip() -> None:
     """A comparison by key is read back as it was written, with its digest and its differences."""
     differences = Differences({DifferenceKind.MISSING: 3}, (Difference(DifferenceKind.MISSING, (), 1, 7, None, None),))
     topics = (
@@ -115,7 +115,7 @@ def test_result_by_key_round_trip():
 
 
 @pytest.mark.parametrize("change", [{"schema": 1}, {"kind": "other"}, {"digest": "partition-position-xxhash64/1"}])
-def test_other_documents_are_refused(change):
+def test_other_documents_are_refused(change) -> None:
     """A document of another kind, schema or digest is never taken for one of ours."""
     with pytest.raises(ValueError, match="expected a validation-request"):
         ValidationRequest.from_document({**REQUEST.to_document(), **change})
@@ -123,7 +123,7 @@ def test_other_documents_are_refused(change):
         ValidationResult.from_document({**result_of(EQUAL).to_document(), **change})
 
 
-def test_the_job_and_the_package_mean_the_same():
+def test_the_job_and_the_package_mean_the_same() -> None:
     """Both sides of the contract name the same digest, kinds and schema."""
     pytest.importorskip("pyspark")
     from kafka_digest import validate as job
@@ -140,7 +140,7 @@ def test_the_job_and_the_package_mean_the_same():
     )
 
 
-def test_a_window_left_out_is_seen():
+def test_a_window_left_out_is_seen() -> None:
     """A window without an entry in the result is unanswered."""
     other = replace(WINDOW, partition=1)
     request = replace(REQUEST, windows=(WINDOW, other))
@@ -148,7 +148,7 @@ def test_a_window_left_out_is_seen():
     assert unanswered_windows(request, result_of(EQUAL)) == (other,)
 
 
-def test_only_empty_windows_are_equal_unread():
+def test_only_empty_windows_are_equal_unread() -> None:
     """A request without offsets is answered without Spark; one with offsets is not."""
     empty = replace(WINDOW, source_end=0, target_end=5)
 
@@ -224,7 +224,7 @@ def test_only_empty_windows_are_equal_unread():
         ),
     ],
 )
-def test_judging(result, graceful, verdict, code):
+def test_judging(result, graceful, verdict, code) -> None:
     """Every outcome of a comparison has one verdict, and all but PASS one finding."""
     judged, finding = judge_partition(result, events=GenerationEvents(() if graceful else {3}))
 
@@ -260,7 +260,7 @@ def test_judging(result, graceful, verdict, code):
         ((DifferenceKind.EXPIRED, DifferenceKind.ALTERED), (), "the log starts at 5", Verdict.FAIL, Code.COPY_DIFFERS),
     ],
 )
-def test_windows_that_differ_are_judged_by_what_explains_it(kinds, killed, unreadable, verdict, code):
+def test_windows_that_differ_are_judged_by_what_explains_it(kinds, killed, unreadable, verdict, code) -> None:
     """What was found key by key decides: compaction, a replay between two generations, retention, or damage."""
     first = None if unreadable else FirstDifference(DifferenceKind.EXTRA, 4, 9, (), "somewhere.")
     differences = Differences(dict.fromkeys(kinds, 1), ())
@@ -279,7 +279,7 @@ def test_windows_that_differ_are_judged_by_what_explains_it(kinds, killed, unrea
         (False, Verdict.FAIL, Code.COPY_DIFFERS),
     ],
 )
-def test_what_compaction_left_must_be_in_the_same_order(in_order, verdict, code):
+def test_what_compaction_left_must_be_in_the_same_order(in_order, verdict, code) -> None:
     """A window in which compaction explains everything passes only if the rest is known to be in order."""
     kind = DifferenceKind.REORDERED if in_order is False else DifferenceKind.MISSING
     result = differing(kind, differences=Differences({DifferenceKind.COMPACTED: 3}, ()), rest_in_order=in_order)
@@ -290,14 +290,14 @@ def test_what_compaction_left_must_be_in_the_same_order(in_order, verdict, code)
     assert (verdict, code) == (judged, finding and finding.code)
 
 
-def test_order_between_keys_is_not_explained_away():
+def test_order_between_keys_is_not_explained_away() -> None:
     """A record that stands between others than it should is damage, whatever else differs and is explained."""
     result = differing(DifferenceKind.REORDERED, differences=Differences({DifferenceKind.DUPLICATE: 1}, ()))
 
     assert Verdict.FAIL is judge_partition(result, events=GenerationEvents((2,)), tolerance=Tolerance(9))[0]
 
 
-def test_a_finding_says_where_to_look():
+def test_a_finding_says_where_to_look() -> None:
     """A difference names topic, partition, kind, fields, both offsets, and a command for each side."""
     _, finding = judge_partition(differing(fields=("value",)))
     text = str(finding)
@@ -308,7 +308,7 @@ def test_a_finding_says_where_to_look():
     assert "`kcat -C -b <target bootstrap servers> -t orders -p 0 -o 9 -c 1`" in text
 
 
-def test_topics_are_rolled_up():
+def test_topics_are_rolled_up() -> None:
     """A topic's verdict is its worst window's; counts and findings are per topic."""
     renamed = replace(EQUAL, window=replace(WINDOW, topic="audit", target_topic="audit-copy"))
     tail = differing(DifferenceKind.EXTRA, None, 15)
@@ -321,7 +321,7 @@ def test_topics_are_rolled_up():
     assert through_json(orders.to_document())["findings"][0]["code"] == "RECORDS_NOT_VERIFIABLE"
 
 
-def test_the_worst_verdict_wins():
+def test_the_worst_verdict_wins() -> None:
     """A seen difference outweighs what could not be seen; nothing judged has no verdict."""
     assert worst(list(Verdict)) is Verdict.FAIL
     assert worst([Verdict.PASS, Verdict.WARN]) is Verdict.WARN
@@ -350,7 +350,7 @@ ASKED = SideRange("orders", 0, 10, 20)
         pytest.param(None, True, (10, 10), "does not exist", id="no such partition"),
     ],
 )
-def test_what_of_a_window_is_read(bounds, on_target, read, unreadable):
+def test_what_of_a_window_is_read(bounds, on_target, read, unreadable) -> None:
     """A range is never shortened in silence, but for target records that are not there."""
     found = readable_range(ASKED, bounds, end_may_be_missing=on_target)
 
@@ -358,13 +358,13 @@ def test_what_of_a_window_is_read(bounds, on_target, read, unreadable):
     assert (found.unreadable is None) if unreadable is None else (unreadable in found.unreadable)
 
 
-def test_an_empty_range_is_always_readable():
+def test_an_empty_range_is_always_readable() -> None:
     """Nothing to read can be read, also below the log start or without a topic."""
     assert readable_range(SideRange("t", 0, 5, 5), None, end_may_be_missing=False).unreadable is None
     assert "before its start" in readable_range(SideRange("t", 0, 5, 4), None, end_may_be_missing=False).unreadable
 
 
-def test_one_unreadable_side_leaves_both_unread():
+def test_one_unreadable_side_leaves_both_unread() -> None:
     """Where nothing of one side can be read there is nothing to compare the other with."""
     plan = plan_window(WINDOW.to_document(), {}, {("orders", 0): LogBounds(0, 20, 20)})
 
@@ -381,7 +381,7 @@ def test_one_unreadable_side_leaves_both_unread():
         pytest.param(LogBounds(0, 10, 10), False, (0, 10), id="all there"),
     ],
 )
-def test_what_was_deleted_from_the_beginning_leaves_a_rest_to_compare(source, is_expired, read):
+def test_what_was_deleted_from_the_beginning_leaves_a_rest_to_compare(source, is_expired, read) -> None:
     """Retention takes records from the beginning only; what else cannot be read is anywhere in the keys."""
     plan = plan_window(WINDOW.to_document(), {("orders", 0): source}, {("orders", 0): LogBounds(0, 20, 20)})
 
@@ -389,7 +389,7 @@ def test_what_was_deleted_from_the_beginning_leaves_a_rest_to_compare(source, is
     assert not plan.target.is_empty
 
 
-def test_deleted_beginning_and_open_transaction_leave_nothing_to_compare():
+def test_deleted_beginning_and_open_transaction_leave_nothing_to_compare() -> None:
     """Neither ranks nor the keys at the end are known then."""
     plan = plan_window(
         WINDOW.to_document(), {("orders", 0): LogBounds(5, 10, 7)}, {("orders", 0): LogBounds(0, 20, 20)}
@@ -400,7 +400,7 @@ def test_deleted_beginning_and_open_transaction_leave_nothing_to_compare():
     assert "deleted" in plan.source.unreadable
 
 
-def test_windows_of_a_partition_are_read_one_after_the_other():
+def test_windows_of_a_partition_are_read_one_after_the_other() -> None:
     """No round holds a partition twice on either side; other partitions do not wait."""
     bounds = {("orders", partition): LogBounds(0, 100, 100) for partition in range(2)}
     windows = [
@@ -412,7 +412,7 @@ def test_windows_of_a_partition_are_read_one_after_the_other():
     assert in_rounds(plans) == [plans[:2], plans[2:3], plans[3:]]
 
 
-def test_windows_beyond_the_rank_are_named():
+def test_windows_beyond_the_rank_are_named() -> None:
     """A window longer than 33 bits of offsets would make ranks wrong."""
     long = replace(WINDOW, source_end=(1 << 33) + 1).to_document()
 
@@ -433,7 +433,7 @@ def block(number: int, records: int = 10, low_sum: int = 1) -> Block:
         pytest.param([block(0), block(2)], id="block left out"),
     ],
 )
-def test_a_split_partition_is_noticed(blocks):
+def test_a_split_partition_is_noticed(blocks) -> None:
     """Trap: blocks that are not those of one read from rank 0 are refused."""
     check_blocks([block(0), block(1), block(2, 3)], 10)
     check_blocks([], 10)
@@ -441,7 +441,7 @@ def test_a_split_partition_is_noticed(blocks):
         check_blocks(blocks, 10)
 
 
-def test_blocks_are_compared_by_number():
+def test_blocks_are_compared_by_number() -> None:
     """The first differing block is the lowest whose content is not the same, one side's lack included."""
     ours = [block(0), block(1), block(2)]
 
@@ -452,7 +452,7 @@ def test_blocks_are_compared_by_number():
     assert compare_blocks([], ours[:1]).first_differing == 0
 
 
-def test_digest_of_a_window_is_that_of_all_its_records():
+def test_digest_of_a_window_is_that_of_all_its_records() -> None:
     """It adds up the hashes of all blocks, wraps at 64 bits, and is zero for no records."""
     hashes = [0xFFFF_FFFF_0000_0001, 0x0000_0001_FFFF_FFFF, 7]
     blocks = [replace(block(n), low_sum=x & 0xFFFF_FFFF, high_sum=x >> 32) for n, x in enumerate(hashes)]
@@ -462,7 +462,7 @@ def test_digest_of_a_window_is_that_of_all_its_records():
     assert window_digest([]) == "0" * 16
 
 
-def test_result_without_digests_of_windows_is_read():
+def test_result_without_digests_of_windows_is_read() -> None:
     """A result that an earlier version of the job wrote has no digests per window."""
     document = EQUAL.to_document()
     del document["source_digest"], document["target_digest"]
@@ -470,7 +470,7 @@ def test_result_without_digests_of_windows_is_read():
     assert PartitionResult.from_document(document) == replace(EQUAL, source_digest=None, target_digest=None)
 
 
-def test_the_drill_reads_around_the_block():
+def test_the_drill_reads_around_the_block() -> None:
     """It reads from one block before to one after, and further if blocks are shorter than the look-ahead."""
     blocks = [block(number) for number in range(9)]
 

@@ -35,7 +35,7 @@ def wave(*groups: str, topics: tuple[str, ...] = ("1e3", "null", "orders")) -> W
     return made
 
 
-def test_it_says_what_the_wave_says():
+def test_it_says_what_the_wave_says() -> None:
     """Connections, topics and exactly the wave's groups are in the file, with as many replicas as usual."""
     migration = load_migration(wave_file("shop-01", wave("a.b", "c"), NAMES), where="shop-01.yaml")
 
@@ -50,7 +50,7 @@ def test_it_says_what_the_wave_says():
     assert migration.mirror.kafka_home is None
 
 
-def test_it_names_kafkas_folder_where_that_was_given():
+def test_it_names_kafkas_folder_where_that_was_given() -> None:
     """The folder on the host stands in the file, and is not asked for any more."""
     text = wave_file("shop-01", wave("a"), replace(NAMES, kafka_home="/opt/kafka"))
 
@@ -58,7 +58,7 @@ def test_it_names_kafkas_folder_where_that_was_given():
     assert "mirror.kafka_home" not in text
 
 
-def test_it_says_what_was_allowed_for_the_connections():
+def test_it_says_what_was_allowed_for_the_connections() -> None:
     """Protections that `waves` was told may be given up are allowed by the file, each on its side."""
     names = replace(NAMES, source_insecure=tuple(Insecurity), target_insecure=(Insecurity.NO_HOST_NAME_CHECK,))
     migration = load_migration(wave_file("shop-01", wave("a"), names), where="shop-01.yaml")
@@ -67,7 +67,7 @@ def test_it_says_what_was_allowed_for_the_connections():
 
 
 @given(GROUPS)
-def test_any_group_is_named_exactly(groups: list[str]):
+def test_any_group_is_named_exactly(groups: list[str]) -> None:
     """Whatever groups are called, the file loads, names each of them and matches no other; no comment ends early."""
     known = [group for group in groups if wave(group).is_read]
     text = wave_file("shop-01", wave(*groups), NAMES, ["not known: \n- x", *groups])
@@ -80,7 +80,7 @@ def test_any_group_is_named_exactly(groups: list[str]):
     assert len(known) == len(migration.cutover.groups) or not known
 
 
-def test_comment_cannot_be_ended():
+def test_comment_cannot_be_ended() -> None:
     """A line break in a group's name, of whatever kind, is shown and begins no line."""
     text = wave_file("shop-01", wave("a\nname: evil\r\x85\u2028x"), NAMES)
 
@@ -88,7 +88,7 @@ def test_comment_cannot_be_ended():
     assert load_migration(text, where="").name == "shop-01"
 
 
-def test_wave_without_groups_moves_none():
+def test_wave_without_groups_moves_none() -> None:
     """A file must name groups; where none is known the pattern matches nothing."""
     migration = load_migration(wave_file("shop-01", wave(), NAMES), where="shop-01.yaml")
 
@@ -96,7 +96,7 @@ def test_wave_without_groups_moves_none():
     assert not re.fullmatch(NO_GROUP, "")
 
 
-def test_more_groups_than_a_file_has_patterns():
+def test_more_groups_than_a_file_has_patterns() -> None:
     """Several groups then share a pattern, which still matches each of them and nothing else."""
     groups = [f"group.{number}" for number in range(5 * MAX_PATTERNS)]
     patterns = group_patterns(groups)
@@ -109,13 +109,13 @@ def test_more_groups_than_a_file_has_patterns():
     assert tuple(patterns) == load_migration(text, where="").cutover.groups
 
 
-def test_name_that_no_file_can_hold_is_refused():
+def test_name_that_no_file_can_hold_is_refused() -> None:
     """A group whose name is longer than a pattern may be makes the file invalid, and is not left out silently."""
     with pytest.raises(Refused, match=r"cutover\.groups"):
         load_migration(wave_file("shop-01", wave("g" * (MAX_PATTERN + 1)), NAMES), where="shop-01.yaml")
 
 
-def test_few_brokers_have_few_replicas():
+def test_few_brokers_have_few_replicas() -> None:
     """Never more replicas than the target has brokers."""
     text = wave_file("shop-01", wave("g"), Names("a", "b", "c", "d", 1))
 

@@ -62,7 +62,7 @@ def words(plan: WavePlan, number: int = 0) -> str:
 
 
 @given(READS, READS)
-def test_every_topic_is_in_one_wave(reads: Mapping[str, frozenset[str]], writes: Mapping[str, frozenset[str]]):
+def test_every_topic_is_in_one_wave(reads: Mapping[str, frozenset[str]], writes: Mapping[str, frozenset[str]]) -> None:
     """Waves divide the topics: each is in exactly one."""
     plan = plan_waves(clusters(reads, writes), Wish())
 
@@ -70,7 +70,7 @@ def test_every_topic_is_in_one_wave(reads: Mapping[str, frozenset[str]], writes:
 
 
 @given(READS, READS)
-def test_nothing_crosses_waves(reads: Mapping[str, frozenset[str]], writes: Mapping[str, frozenset[str]]):
+def test_nothing_crosses_waves(reads: Mapping[str, frozenset[str]], writes: Mapping[str, frozenset[str]]) -> None:
     """All topics of a group that is not ignored, and of a transactional id, are in one wave, which names it."""
     plan = plan_waves(clusters(reads, writes), Wish(ignored_groups=("monitor",)))
 
@@ -87,7 +87,7 @@ def test_nothing_crosses_waves(reads: Mapping[str, frozenset[str]], writes: Mapp
 @given(READS, READS)
 def test_waves_are_no_larger_than_they_must_be(
     reads: Mapping[str, frozenset[str]], writes: Mapping[str, frozenset[str]]
-):
+) -> None:
     """Of the topics that groups read no wave can be divided: from each of its topics joins lead to all others."""
     for wave in plan_waves(clusters(reads, writes), Wish()).waves:
         reached = {wave.topics[0]}
@@ -99,7 +99,7 @@ def test_waves_are_no_larger_than_they_must_be(
 @given(READS, READS, st.randoms(use_true_random=False))
 def test_order_of_what_is_read_changes_nothing(
     reads: Mapping[str, frozenset[str]], writes: Mapping[str, frozenset[str]], random: Random
-):
+) -> None:
     """Clusters list what they have in any order; the waves are the same."""
 
     def shuffled(items: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,7 +119,9 @@ def test_order_of_what_is_read_changes_nothing(
 
 
 @given(READS, READS)
-def test_smallest_first_and_unread_last(reads: Mapping[str, frozenset[str]], writes: Mapping[str, frozenset[str]]):
+def test_smallest_first_and_unread_last(
+    reads: Mapping[str, frozenset[str]], writes: Mapping[str, frozenset[str]]
+) -> None:
     """The first wave has the fewest records; all topics that no group reads are together in the last."""
     waves = plan_waves(clusters(reads, writes), Wish()).waves
 
@@ -131,7 +133,7 @@ def test_smallest_first_and_unread_last(reads: Mapping[str, frozenset[str]], wri
 @given(READS, READS, st.integers(1, 9))
 def test_small_waves_are_put_together(
     reads: Mapping[str, frozenset[str]], writes: Mapping[str, frozenset[str]], min_topics: int
-):
+) -> None:
     """No wave that groups read is smaller than asked for, unless all together are; none that was one is divided."""
     alone = plan_waves(clusters(reads, writes), Wish()).waves
     waves = plan_waves(clusters(reads, writes), Wish(min_topics=min_topics)).waves
@@ -143,7 +145,7 @@ def test_small_waves_are_put_together(
     assert all((wave.parts > 1) is ("they are independent" in "".join(reasons(wave))) for wave in read)
 
 
-def test_a_wave_says_why():
+def test_a_wave_says_why() -> None:
     """The groups and transactional ids that join topics are named with these topics."""
     plan = plan_waves(clusters({"billing": ["t1", "t2"], "audit": ["t2"]}, {"tx": ["t2", "t3"]}), Wish())
 
@@ -153,7 +155,7 @@ def test_a_wave_says_why():
     assert (6, 3) == (plan.waves[0].records, plan.waves[0].partitions)
 
 
-def test_unknown_number_of_records_is_not_small():
+def test_unknown_number_of_records_is_not_small() -> None:
     """A wave of which the records are not known comes after those that are known, and says so."""
     plan = plan_waves(clusters({"a": ["t1"], "b": ["t2"]}, records={"t2": 5_000}), Wish())
 
@@ -162,7 +164,7 @@ def test_unknown_number_of_records_is_not_small():
     assert "how many records these topics have: t0, t1, t3, t4, t5, t6, t7" in plan.not_known
 
 
-def test_ignored_groups_join_nothing():
+def test_ignored_groups_join_nothing() -> None:
     """A group that matches with its whole name joins no topics, and is told for each wave that it reads."""
     known = clusters({"monitor": TOPICS, "monitor-2": ["t1", "t2"], "a": ["t3"]})
     plan = plan_waves(known, Wish(ignored_groups=("monitor",)))
@@ -174,7 +176,7 @@ def test_ignored_groups_join_nothing():
 
 
 @pytest.mark.parametrize("group", ["console-consumer-77", "kafka-migration-mirror-shop", "__canary"])
-def test_some_groups_are_always_ignored(group: str):
+def test_some_groups_are_always_ignored(group: str) -> None:
     """Throw-away groups, MirrorMaker 1's own and those of a platform join nothing."""
     plan = plan_waves(clusters({group: TOPICS}), Wish())
 
@@ -183,7 +185,7 @@ def test_some_groups_are_always_ignored(group: str):
     assert not plan.waves[0].joins
 
 
-def test_topics_that_are_elsewhere_join_and_are_not_proposed():
+def test_topics_that_are_elsewhere_join_and_are_not_proposed() -> None:
     """A topic that is on the target with records, in another file or not asked for still holds the others together."""
     known = clusters({"a": ["t1", "t2"], "b": ["t2", "t3"], "c": ["t4", "t5"], "d": ["t6"]})
     known = Clusters(known.partitions, known.records, known.groups, on_target={"t2": 7, "t5": None, "t6": 3, "t1": 0})
@@ -197,7 +199,7 @@ def test_topics_that_are_elsewhere_join_and_are_not_proposed():
     assert {"t0", "t2", "t3", "t5", "t6", "t7"} == plan.elsewhere.keys()
 
 
-def test_transaction_with_offsets_is_told_and_not_guessed():
+def test_transaction_with_offsets_is_told_and_not_guessed() -> None:
     """A transactional id that committed a group's offsets joins no group, and the wave says what is not known."""
     plan = plan_waves(clusters({"a": ["t1"]}, {"tx": ["t1", "t2", COMMITTED_OFFSETS]}), Wish())
 
@@ -206,7 +208,7 @@ def test_transaction_with_offsets_is_told_and_not_guessed():
     assert "also commits offsets of an unknown group" in words(plan)
 
 
-def test_unknown_is_told():
+def test_unknown_is_told() -> None:
     """What nobody may tell of a group or a transactional id is not known; of ignored groups it is not asked."""
     groups = (
         GroupReads("secret", not_known="denied"),
@@ -226,7 +228,7 @@ def test_unknown_is_told():
 
 
 @pytest.mark.parametrize(("kind", "is_movable"), [("classic", True), ("consumer", True), ("share", False)])
-def test_only_groups_with_offsets_of_their_own_move(kind: GroupKind, is_movable: bool):
+def test_only_groups_with_offsets_of_their_own_move(kind: GroupKind, is_movable: bool) -> None:
     """A wave names the groups that no cutover can move, and proposes only the others."""
     plan = plan_waves(Clusters({"t": 1}, {"t": 1}, (GroupReads("g", kind, frozenset({"t"})),)), Wish())
 
@@ -234,7 +236,7 @@ def test_only_groups_with_offsets_of_their_own_move(kind: GroupKind, is_movable:
     assert is_movable is ("no cutover can move g" not in words(plan))
 
 
-def test_streams_topics_belong_to_their_application():
+def test_streams_topics_belong_to_their_application() -> None:
     """What Kafka Streams made is joined by its name to the group of the longest name that fits."""
     made = ("app-KSTREAM-1-changelog", "app-two-store-repartition", "app-changelog", "other-changelog")
 
@@ -254,7 +256,7 @@ LEFT_OUT = [
 
 
 @pytest.mark.parametrize("topic", LEFT_OUT)
-def test_topics_of_tools_are_left_out(topic: str):
+def test_topics_of_tools_are_left_out(topic: str) -> None:
     """Topics that belong to Kafka, or to a tool, are in no wave, and each is listed with the reason."""
     plan = plan_waves(Clusters({topic: 1}, {}), Wish())
 
@@ -263,13 +265,13 @@ def test_topics_of_tools_are_left_out(topic: str):
 
 
 @pytest.mark.parametrize("topic", ["orders", "_orders", "connect-orders", "internal", "heartbeats.log", "a-changelog"])
-def test_other_topics_are_not(topic: str):
+def test_other_topics_are_not(topic: str) -> None:
     """A name that only resembles that of a tool's topic is an application's."""
     assert "" == never_moved(topic)
 
 
 @pytest.mark.parametrize("topic", [*LEFT_OUT, "orders", "_orders"])
-def test_whatever_is_proposed_can_be_copied(migration: Migration, topic: str):
+def test_whatever_is_proposed_can_be_copied(migration: Migration, topic: str) -> None:
     """A topic that a migration file refuses, or that MirrorMaker 2 leaves out, is in no wave."""
     try:
         MigrationModel._no_repeated_or_internal_topics([topic])
@@ -287,7 +289,7 @@ def star(name: str, *topics: str) -> Join:
 MANY = tuple(f"t{number:02}" for number in range(12))
 
 
-def test_hint_names_the_group_in_the_middle():
+def test_hint_names_the_group_in_the_middle() -> None:
     """Of a large wave the group is named without which the largest part is smallest."""
     halves = [
         star("left", *MANY[:6]),
@@ -299,21 +301,21 @@ def test_hint_names_the_group_in_the_middle():
     assert Split(("bridge",), 2, 6) == split_of(MANY, halves)
 
 
-def test_hint_names_several_where_one_is_not_enough():
+def test_hint_names_several_where_one_is_not_enough() -> None:
     """Where two groups read everything, only both together let the wave fall apart; no other is named."""
     joins = [star("all-1", *MANY), star("all-2", *MANY), *(star(f"g{n}", *MANY[n : n + 2]) for n in (0, 2, 4))]
 
     assert Split(("all-1", "all-2"), 9, 2) == split_of(MANY, joins)
 
 
-def test_hint_is_none_where_transactions_hold_all_together():
+def test_hint_is_none_where_transactions_hold_all_together() -> None:
     """A transactional id cannot be ignored, so nothing is named."""
     joins = [Join("transactional id", "tx", MANY), star("all", *MANY)]
 
     assert split_of(MANY, joins) is None
 
 
-def test_only_large_waves_have_a_hint():
+def test_only_large_waves_have_a_hint() -> None:
     """A wave that one sees through at a glance has none; a large one says what would become of it."""
     partitions = dict.fromkeys(MANY, 1)
     groups = (GroupReads("monitor", topics=frozenset(MANY)), GroupReads("a", topics=frozenset(MANY[:2])))
@@ -323,18 +325,18 @@ def test_only_large_waves_have_a_hint():
     assert "without group monitor it would split into 11 parts, the largest with 2 topics" in words(plan)
 
 
-def test_names_in_lines_are_few_and_visible():
+def test_names_in_lines_are_few_and_visible() -> None:
     """A line names the first ten, shows invisible characters as what they are, and cuts what is very long."""
     assert "a, 'b\\n' and 1 more" == some(["a", "b\n", "c"], 2)
     assert len(some(["x" * 30_000])) == 250
 
 
-def test_nothing_there_is_no_wave():
+def test_nothing_there_is_no_wave() -> None:
     """A cluster without topics gives no wave, and nothing is unknown."""
     assert WavePlan((), {}, {}, (), (), ()) == plan_waves(Clusters({}, {}), Wish())
 
 
-def test_unread_topics_are_as_many_files_as_they_must_be():
+def test_unread_topics_are_as_many_files_as_they_must_be() -> None:
     """What nobody reads is one wave, unless a migration file would have too many topics."""
     partitions = {f"t{number:04}": 1 for number in range(MAX_TOPICS + 2)}
     tied = {"tx": ("t0000", "t5001")}
@@ -344,7 +346,7 @@ def test_unread_topics_are_as_many_files_as_they_must_be():
     assert set(tied["tx"]) <= set(waves[0].topics)
 
 
-def test_two_thousand_topics_in_one_wave():
+def test_two_thousand_topics_in_one_wave() -> None:
     """A large wave, with groups that each join two topics in a chain, is planned with its hint."""
     topics = [f"t{number:04}" for number in range(2_000)]
     partitions = dict.fromkeys(topics, 1)

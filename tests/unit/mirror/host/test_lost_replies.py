@@ -44,7 +44,7 @@ def reply(**fields: Any) -> str:
     return f"@@mirrorctl {json.dumps({**document, **fields})}@@\n"
 
 
-def test_acting_call_looks_and_then_acts_again():
+def test_acting_call_looks_and_then_acts_again() -> None:
     """A lost reply of an acting call is followed by a look, and then by the same call, which is idempotent."""
     transport = ScriptedTransport(LOST, reply(), reply(holder="me"))
 
@@ -52,7 +52,7 @@ def test_acting_call_looks_and_then_acts_again():
     assert ["reserve", "status", "reserve"] == transport.verbs
 
 
-def test_noise_instead_of_a_reply_is_treated_as_lost():
+def test_noise_instead_of_a_reply_is_treated_as_lost() -> None:
     """An output without a reply tells nothing on what was done."""
     transport = ScriptedTransport("sh: not found", reply(), reply(state="stopped", generation=1))
 
@@ -62,13 +62,13 @@ def test_noise_instead_of_a_reply_is_treated_as_lost():
 @pytest.mark.parametrize(
     "answers", [(LOST, TransientError("down")), (LOST, LOST, LOST), (LATE, LATE), (LOST, reply(), LOST)]
 )
-def test_unknown_outcome_is_said(answers: tuple[object, ...]):
+def test_unknown_outcome_is_said(answers: tuple[object, ...]) -> None:
     """Where neither looking nor acting again brings an answer, the outcome is unknown."""
     with pytest.raises(OutcomeUnknown, match="start of migration shop"):
         ScriptMirrorHost("shop", ScriptedTransport(*answers)).start("me", 1, LAUNCH)
 
 
-def test_start_that_died_meanwhile_is_not_repeated():
+def test_start_that_died_meanwhile_is_not_repeated() -> None:
     """A start whose process came and went behind the lost reply is a failure, not another start."""
     transport = ScriptedTransport(LOST, reply(state="dead", generation=1, exit_code=1))
 
@@ -77,7 +77,7 @@ def test_start_that_died_meanwhile_is_not_repeated():
     assert ["start", "status"] == transport.verbs
 
 
-def test_unsent_call_is_transient():
+def test_unsent_call_is_transient() -> None:
     """What was certainly not sent may be tried again by the caller."""
     transport = ScriptedTransport(TransientError("refused"))
 
@@ -87,7 +87,7 @@ def test_unsent_call_is_transient():
 
 
 @pytest.mark.parametrize("answers", [(LOST, LOST), (LATE,), ("noise",), (LOST, "noise")])
-def test_reading_call_without_answer_is_transient(answers: tuple[object, ...]):
+def test_reading_call_without_answer_is_transient(answers: tuple[object, ...]) -> None:
     """A reading call changes nothing, so a lost reply is just no answer; a time-out is not waited for twice."""
     transport = ScriptedTransport(*answers)
 
@@ -96,7 +96,7 @@ def test_reading_call_without_answer_is_transient(answers: tuple[object, ...]):
     assert len(answers) == len(transport.verbs)
 
 
-def test_reading_call_is_sent_again_where_the_connection_broke():
+def test_reading_call_is_sent_again_where_the_connection_broke() -> None:
     """A connection that breaks under a reading call is opened again, once, without anybody noticing."""
     transport = ScriptedTransport(LOST, reply(exit_code=3, log="output"))
 
@@ -106,7 +106,7 @@ def test_reading_call_is_sent_again_where_the_connection_broke():
     assert ["probe", "probe"] == transport.verbs
 
 
-def test_lost_clean_is_sent_again():
+def test_lost_clean_is_sent_again() -> None:
     """Cleaning acts: its lost reply is asked for, then it is sent again."""
     transport = ScriptedTransport(LOST, reply(), reply(message="removed: gen-1"))
 

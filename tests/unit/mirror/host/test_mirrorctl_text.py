@@ -72,7 +72,7 @@ def refused(code: str) -> HostReply:
     return HostReply(ok=False, code=code, message="because", verb="start", migration="shop", log="the end")
 
 
-def test_command_line_shows_only_plain_words():
+def test_command_line_shows_only_plain_words() -> None:
     """Holder and files travel on stdin; the command line has the verb, the migration and numbers."""
     command, stdin = render_request(HostRequest("start", "shop", ("3", "300"), {"HOLDER": "dag/it's#1"}), "echo script")
 
@@ -95,25 +95,25 @@ def test_command_line_shows_only_plain_words():
         ("start;", "shop", ()),
     ],
 )
-def test_word_that_must_not_stand_on_a_command_line(verb: str, migration: str, words: tuple[str, ...]):
+def test_word_that_must_not_stand_on_a_command_line(verb: str, migration: str, words: tuple[str, ...]) -> None:
     """Names and numbers are checked before they are sent."""
     with pytest.raises(ValueError, match=r"must be plain|no name"):
         render_request(HostRequest(verb, migration, words), "")
 
 
-def test_zero_byte_is_refused():
+def test_zero_byte_is_refused() -> None:
     """No shell variable can hold a zero byte, so none is sent to be cut off silently."""
     with pytest.raises(ValueError, match="zero byte"):
         encode("a\0b")
 
 
-def test_texts_travel_in_plain_ascii():
+def test_texts_travel_in_plain_ascii() -> None:
     """Whatever a shell or a line could stumble over travels as a backslash escape, and stays one line."""
     assert r"a b\nc\0011\0047$(x)\0047 \0134 \0303\0274\0177" == encode("a b\nc\t'$(x)' \\ ü\x7f")
 
 
 @pytest.mark.parametrize("name", ["", "/etc/x", "../x", "a/../x", "a//b", "a b", "a/", "./a", "a\n"])
-def test_file_name_that_leaves_the_directory(name: str):
+def test_file_name_that_leaves_the_directory(name: str) -> None:
     """Files are written below the generation's directory only."""
     launch = MirrorLaunch("Main", (), {name: ""}, (), None, None, 60)
 
@@ -121,7 +121,7 @@ def test_file_name_that_leaves_the_directory(name: str):
         launch_variables(launch)
 
 
-def test_launch_is_numbered():
+def test_launch_is_numbered() -> None:
     """Lists travel as counted variables."""
     launch = MirrorLaunch("Main", ("a", "b"), {"secrets/x": "text"}, ("-Xmx1g",), "/kafka", None, 60, ("bad",), True)
 
@@ -143,7 +143,7 @@ def test_launch_is_numbered():
     } == launch_variables(launch)
 
 
-def test_reply_is_found_between_login_messages():
+def test_reply_is_found_between_login_messages() -> None:
     """Whatever a login prints before and after, the reply is read, and unknown fields are left out."""
     reply = parse_reply(f"Welcome! @@mirrorctl\nno newline{framed(REPLY)}Bye {{}}@@\n")
 
@@ -174,14 +174,14 @@ def test_reply_is_found_between_login_messages():
     ],
     ids=range(31),
 )
-def test_unreadable_reply_is_no_reply(stdout: str):
+def test_unreadable_reply_is_no_reply(stdout: str) -> None:
     """Nothing, two replies, or a broken one are not taken for an answer, and why is said in a few words."""
     with pytest.raises(UnreadableReply) as error:
         parse_reply(stdout)
     assert len(str(error.value)) <= 1_100
 
 
-def test_long_texts_of_a_host_are_cut():
+def test_long_texts_of_a_host_are_cut() -> None:
     """A host that tells a lot does not make a finding that nobody can read."""
     long = "x" * 1_000_000
 
@@ -194,7 +194,7 @@ def test_long_texts_of_a_host_are_cut():
     assert "the end" in str(failure.value)
 
 
-def test_refusal_names_code_object_and_remedy():
+def test_refusal_names_code_object_and_remedy() -> None:
     """A refusal carries mirrorctl's code and message, and what to do."""
     with pytest.raises(Refused) as error:
         checked(refused("JAVA_MISSING"))
@@ -205,25 +205,25 @@ def test_refusal_names_code_object_and_remedy():
     assert finding.remedy
 
 
-def test_locked_host_may_be_asked_again():
+def test_locked_host_may_be_asked_again() -> None:
     """A locked migration is no refusal: nothing was done, and it passes."""
     with pytest.raises(TransientError, match="HOST_LOCKED"):
         checked(refused("HOST_LOCKED"))
 
 
-def test_late_probe_may_be_asked_again():
+def test_late_probe_may_be_asked_again() -> None:
     """A tool that did not end in time is no refusal: it changed nothing."""
     with pytest.raises(TransientError, match="PROBE_TIMED_OUT"):
         checked(refused("PROBE_TIMED_OUT"))
 
 
-def test_dead_process_brings_its_log():
+def test_dead_process_brings_its_log() -> None:
     """A process that did not live is a failure of MirrorMaker, with the end of its log."""
     with pytest.raises(MirrorFailed, match="the end"):
         checked(refused("MIRROR_DEAD"))
 
 
-def test_unknown_code_is_kept_in_the_text():
+def test_unknown_code_is_kept_in_the_text() -> None:
     """A code of a newer mirrorctl is a refusal all the same."""
     with pytest.raises(Refused, match="NEW_CODE: because"):
         checked(refused("NEW_CODE"))
