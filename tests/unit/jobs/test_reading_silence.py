@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 import threading
 from datetime import UTC, datetime, timedelta
+from typing import Never
 
 import pytest
 from py4j.protocol import Py4JError, Py4JNetworkError
 
 from kafka_digest.reading.silence import GIVE_UP_AFTER, Silence, asking
 from kafka_digest.shell.errors import JobError, naming
-from typing import Never
 
 pytestmark = pytest.mark.unit
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Never
 
 import pytest
 import yaml
@@ -22,7 +23,6 @@ from sandbox.interrupts import Interrupts
 from sandbox.jars import PROJECT
 from sandbox.processes import identify
 from tests.waiting import wait_until
-from typing import Never
 
 pytestmark = pytest.mark.unit
 
