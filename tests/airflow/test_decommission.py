@@ -14,7 +14,7 @@ from kafka_migration.cli.main import main
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
-from kafka_migration.core.rollback.decommission import Patience, decommission_points, may_go
+from kafka_migration.core.rollback.decommission import WaitingTimes, decommission_points, may_go
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.restore_settings import RestoreSettingsOperator
 from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.airflow
 
 P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 LATER = timedelta(days=30)
-USUAL = Patience()
+USUAL = WaitingTimes()
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def done(scene: World) -> World:
     return scene
 
 
-def reasons(world: World, after: timedelta = LATER, patience: Patience = USUAL) -> list[str]:
+def reasons(world: World, after: timedelta = LATER, patience: WaitingTimes = USUAL) -> list[str]:
     """Return what speaks against switching the source off, so long after now."""
     old = read_old_cluster(
         now=datetime.now(UTC) + after,
@@ -125,7 +125,7 @@ def test_not_before_its_time(done: World) -> None:
     assert ["orders, audit: cut over 1h00m ago; the source must receive no records for 24h00m"] == [
         reason for reason in reasons(done, timedelta(hours=1.001)) if "no records" in reason
     ]
-    assert [] == reasons(done, timedelta(hours=2), Patience(timedelta(hours=1), timedelta(hours=1)))
+    assert [] == reasons(done, timedelta(hours=2), WaitingTimes(timedelta(hours=1), timedelta(hours=1)))
     assert ["audit"] == [reason.partition(":")[0] for reason in reasons(done, timedelta(days=2))]
 
 

@@ -24,7 +24,7 @@ from confluent_kafka.admin import NewTopic as ClientNewTopic
 from kafka_migration.adapters.kafka_client import chunks
 from kafka_migration.adapters.kafka_groups import GroupCalls
 from kafka_migration.adapters.kafka_records import RecordReads
-from kafka_migration.adapters.kafka_retries import Patience, call_timeout_s, may_pass
+from kafka_migration.adapters.kafka_retries import RetryPauses, call_timeout_s, may_pass
 from kafka_migration.adapters.kafka_tables import TableReader
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused, TransientError
@@ -290,7 +290,7 @@ class ConfluentCluster(GroupCalls, RecordReads):
     def _wait_until_shown(self, configs: Mapping[str, Mapping[str, str | None]]) -> None:
         # A KRaft broker answers from metadata that it receives after its controller has accepted the change. The change
         # is valid in any case: if the broker formats a value differently, the wait ends after the time of one call.
-        patience = Patience(call_timeout_s())
+        patience = RetryPauses(call_timeout_s())
         while not _are_shown(configs, self._topic_configs(configs)) and patience.waits():
             pass
 

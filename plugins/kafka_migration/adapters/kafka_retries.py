@@ -57,7 +57,7 @@ def retried(call: Callable[[], T], prepare: Callable[[], object]) -> T:
     Raises the last `KafkaException` when the timeout of a call is reached.
     """
     limit_s = call_timeout_s()
-    patience = Patience(limit_s)
+    patience = RetryPauses(limit_s)
     with at_most(limit_s):
         while True:
             try:
@@ -82,7 +82,7 @@ def outcomes(
     found: dict[K, Any] = {}
     pending = list(subjects)
     limit_s = call_timeout_s()
-    patience = Patience(limit_s)
+    patience = RetryPauses(limit_s)
     with at_most(limit_s):
         while True:
             found |= {subject: _outcome(future) for subject, future in ask(pending).items()}
@@ -103,7 +103,7 @@ def _outcome(future: Any) -> Any:
         return error
 
 
-class Patience:
+class RetryPauses:
     """The pauses between the attempts of one call, with a common time limit."""
 
     def __init__(self, limit_s: float) -> None:

@@ -12,7 +12,7 @@ from kafka_migration.cli.output import ExitCode, say, say_json
 from kafka_migration.cli.store import MigrationStore
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.core.rollback.decommission import Patience, Point, decommission_points, may_go
+from kafka_migration.core.rollback.decommission import Point, WaitingTimes, decommission_points, may_go
 from kafka_migration.migration_file.loading import load_migration
 
 DECOMMISSION_SCHEMA = 1
@@ -24,12 +24,12 @@ def decommission(arguments: Namespace) -> int:
     os.environ.setdefault("_AIRFLOW_PROCESS_CONTEXT", "server")
     store = MigrationStore.open(arguments.evidence_root, arguments.name)
     overlap = None if arguments.overlap is None else timedelta(seconds=arguments.overlap)
-    document = decommission_document(store, Patience(timedelta(seconds=arguments.quiet), overlap))
+    document = decommission_document(store, WaitingTimes(timedelta(seconds=arguments.quiet), overlap))
     say_json(document) if arguments.json else say(decommission_lines(document))
     return ExitCode.DONE if document["answer"] == "yes" else ExitCode.NOT_READY
 
 
-def decommission_document(store: MigrationStore, patience: Patience) -> dict[str, Any]:
+def decommission_document(store: MigrationStore, patience: WaitingTimes) -> dict[str, Any]:
     """Return every question with its answer as plain JSON values."""
     ledger, now = store.ledger.read(), datetime.now(UTC)
     if not ledger.cutovers:
@@ -46,7 +46,7 @@ def decommission_document(store: MigrationStore, patience: Patience) -> dict[str
     }
 
 
-def _points(store: MigrationStore, ledger: Ledger, now: datetime, patience: Patience) -> tuple[Point, ...]:
+def _points(store: MigrationStore, ledger: Ledger, now: datetime, patience: WaitingTimes) -> tuple[Point, ...]:
     # Importing Airflow takes seconds, and only this branch reads the clusters.
     from kafka_migration.adapters.renamed_topics import RenamedTopics
     from kafka_migration.airflow_adapters.connections import cluster_named

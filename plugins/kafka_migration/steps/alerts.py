@@ -1,4 +1,4 @@
-"""Alerts of a run that goes on."""
+"""Alerts of an active run."""
 
 from __future__ import annotations
 

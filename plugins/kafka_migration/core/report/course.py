@@ -13,7 +13,7 @@ from kafka_migration.core.text.shown import duration
 Document = Mapping[str, Any]
 
 
-class Phase(NamedTuple):
+class TimedPhase(NamedTuple):
     """A phase of a run: when it started, how many seconds it took, and what it did."""
 
     name: str
@@ -33,12 +33,12 @@ def course(run: Document) -> str:
     return f"## Times\n\n{table(('Phase', 'Started', 'Duration', 'Amount'), rows)}{words}"
 
 
-def phases(run: Document) -> Iterator[Phase]:
+def phases(run: Document) -> Iterator[TimedPhase]:
     """Yield the phases that the run went through, in order."""
     for name, began_at, ended_at, count, unit in _limits(run):
         seconds = _seconds(began_at, ended_at)
         if seconds is not None:
-            yield Phase(name, str(began_at), seconds, _did(count, unit, seconds) if unit else "")
+            yield TimedPhase(name, str(began_at), seconds, _did(count, unit, seconds) if unit else "")
 
 
 def _limits(run: Document) -> Iterator[tuple[str, str | None, str | None, int, str]]:

@@ -60,7 +60,7 @@ class OldCluster:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class WaitingTimes:
     """How long the source must have received no records, and how long a rollback must remain possible.
 
     An `overlap` of `None` means each topic's own retention on the source.
@@ -83,7 +83,7 @@ class Point:
         return {"question": self.question, "answer": self.answer, "reasons": list(self.reasons)}
 
 
-def decommission_points(old: OldCluster, patience: Patience) -> tuple[Point, ...]:
+def decommission_points(old: OldCluster, patience: WaitingTimes) -> tuple[Point, ...]:
     """Return every question with its answer; the old cluster may be switched off if no answer is no."""
     return tuple(_point(question, ask(old, patience)) for question, ask in _QUESTIONS)
 
@@ -100,19 +100,19 @@ def _point(question: str, found: Iterable[str]) -> Point:
     return Point(question, "no" if reasons else "yes", shown)
 
 
-def _cut_over(old: OldCluster, _: Patience) -> Iterator[str]:
+def _cut_over(old: OldCluster, _: WaitingTimes) -> Iterator[str]:
     moved = old.ledger.moved_topics()
     if left := [topic for topic in old.topics if topic not in moved]:
         yield f"not cut over: {', '.join(left)}"
 
 
-def _stopped(old: OldCluster, _: Patience) -> Iterator[str]:
+def _stopped(old: OldCluster, _: WaitingTimes) -> Iterator[str]:
     open_generation = old.ledger.open_generation
     if open_generation is not None:
         yield f"generation {open_generation.number} has no stop certificate: its MirrorMaker process may still run"
 
 
-def _proved(old: OldCluster, _: Patience) -> Iterator[str]:
+def _proved(old: OldCluster, _: WaitingTimes) -> Iterator[str]:
     covered = coverage_of(old.ledger)
     for topic in old.topics:
         found = covered.get(topic)
@@ -121,7 +121,7 @@ def _proved(old: OldCluster, _: Patience) -> Iterator[str]:
             yield f"{topic}: verdict {found.standing if found else 'none'} ({reason})"
 
 
-def _quiet(old: OldCluster, patience: Patience) -> Iterator[str]:
+def _quiet(old: OldCluster, patience: WaitingTimes) -> Iterator[str]:
     stop = old.ledger.last_stop
     copied = stop.mirror_positions if stop else {}
     for topic in old.topics:
@@ -144,7 +144,7 @@ def _too_young(old: OldCluster, least: timedelta, what: str) -> Iterator[str]:
             yield f"{topics}: cut over {_words(age)} ago; {what} {_words(least)}"
 
 
-def _no_readers(old: OldCluster, _: Patience) -> Iterator[str]:
+def _no_readers(old: OldCluster, _: WaitingTimes) -> Iterator[str]:
     for group in old.source_groups:
         saved = old.commits_at_cutover.get(group.group)
         if group.is_active:
@@ -157,14 +157,14 @@ def _no_readers(old: OldCluster, _: Patience) -> Iterator[str]:
             yield f"{group_subject(group.group)} has committed on the source since it was moved"
 
 
-def _groups_moved(old: OldCluster, _: Patience) -> Iterator[str]:
+def _groups_moved(old: OldCluster, _: WaitingTimes) -> Iterator[str]:
     moved = {group for cutover in old.ledger.cutovers for group in cutover.groups}
     for cutover in old.ledger.cutovers:
         for group in sorted(cutover.left.keys() - moved):
             yield f"{group_subject(group)} was not moved by {cutover.run}"
 
 
-def _read_on_target(old: OldCluster, _: Patience) -> Iterator[str]:
+def _read_on_target(old: OldCluster, _: WaitingTimes) -> Iterator[str]:
     for group, written in sorted(old.written.items()):
         commits = old.target_commits.get(group, {})
         has_read = any(p in commits and commits[p].offset > at for p, at in written.items())
@@ -172,7 +172,7 @@ def _read_on_target(old: OldCluster, _: Patience) -> Iterator[str]:
             yield f"{group_subject(group)} has no member on the target and has committed nothing since it was moved"
 
 
-def _overlap(old: OldCluster, patience: Patience) -> Iterator[str]:
+def _overlap(old: OldCluster, patience: WaitingTimes) -> Iterator[str]:
     if patience.overlap is not None:
         yield from _too_young(old, patience.overlap, "a rollback must remain possible for")
         return
@@ -186,7 +186,7 @@ def _overlap(old: OldCluster, patience: Patience) -> Iterator[str]:
                 yield f"{topic}: cut over {_words(age)} ago, but the source keeps records for {_words(keeps)}"
 
 
-def _settings(old: OldCluster, _: Patience) -> Iterator[str]:
+def _settings(old: OldCluster, _: WaitingTimes) -> Iterator[str]:
     for topic, created in sorted(old.ledger.topics.items()):
         if created.is_frozen and created.frozen_configs and topic in old.topics:
             yield f"{topic}: its retention on the target is still turned off"
@@ -196,7 +196,7 @@ def _words(span: timedelta) -> str:
     return duration(max(0.0, span.total_seconds()))
 
 
-_Ask = Callable[[OldCluster, Patience], Iterable[str]]
+_Ask = Callable[[OldCluster, WaitingTimes], Iterable[str]]
 _QUESTIONS: tuple[tuple[str, _Ask], ...] = (
     ("Is every topic cut over?", _cut_over),
     ("Has MirrorMaker stopped?", _stopped),

@@ -23,7 +23,7 @@ from kafka_migration.core.report.alerts import Ended, ended_alert
 from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.report.run_note import run_note
 from kafka_migration.core.report.run_report import render_report
-from kafka_migration.core.rollback.decommission import Patience, Point, decommission_points
+from kafka_migration.core.rollback.decommission import Point, WaitingTimes, decommission_points
 from kafka_migration.orchestration.alerting import send, tell_of_lost_finish
 from kafka_migration.orchestration.context import link_to, run_of, started_at, triggered_by
 from kafka_migration.orchestration.failing import FailedForGood, log_findings
@@ -206,7 +206,7 @@ def _decommission(run: MigrationRun) -> list[dict[str, Any]]:
     except Exception as error:
         # No error, such as a deleted connection, may prevent the run's evidence from being written.
         return [Point("Can this be checked?", "no", (str(error),)).to_document()]
-    return [point.to_document() for point in decommission_points(old, Patience())]
+    return [point.to_document() for point in decommission_points(old, WaitingTimes())]
 
 
 def _has_open_generation(run: MigrationRun) -> bool:

@@ -21,7 +21,7 @@ from kafka_migration.core.validation.coverage_rules import coverage_of
 from kafka_migration.core.validation.judging import judge_topics, with_untimed
 from kafka_migration.orchestration.lineage import CopiedTopics, TellsLineage
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
-from kafka_migration.steps.backfill.interval import Answered, answer_interval
+from kafka_migration.steps.backfill.interval import IntervalAnswered, answer_interval
 from kafka_migration.steps.guards import hold_reservation
 from kafka_migration.steps.run import MigrationRun
 from kafka_migration.steps.validation.judging import (
@@ -79,7 +79,7 @@ class JudgeOperator(TellsLineage, MigrationOperator):
         """Only a mode that plans the consumer groups continues."""
         return not mode.plans_groups
 
-    def _answer(self, run: MigrationRun, ledger: Ledger) -> Answered | None:
+    def _answer(self, run: MigrationRun, ledger: Ledger) -> IntervalAnswered | None:
         """Answer the run's interval and add the answer to the ledger, unless it is already there."""
         if run.request.mode is not Mode.INTERVAL:
             return None

@@ -29,7 +29,7 @@ from kafka_migration.steps.run import MigrationRun, partitions_of
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class IntervalAnswered:
     """The answer for the run's interval, and the findings per topic about records that are not proved."""
 
     answer: IntervalAnswer
@@ -65,7 +65,7 @@ def _resolved(
     return BoundsResolved(run.identity.holder, run.now(), bounds, log_start)
 
 
-def answer_interval(run: MigrationRun, interval: Interval, ledger: Ledger) -> Answered:
+def answer_interval(run: MigrationRun, interval: Interval, ledger: Ledger) -> IntervalAnswered:
     """Return whether the records of the interval were copied; read-only.
 
     Raises `TransientError` when a value cannot be read: nothing is answered on unknown values.
@@ -80,7 +80,7 @@ def answer_interval(run: MigrationRun, interval: Interval, ledger: Ledger) -> An
     counts = visible_counts(run.source, counts_needed(copies, positions), run.migration.mirror.isolation_level)
     topics = answer_of(scopes, translate(copies, positions, counts))
     answer = IntervalAnswer(run.identity.holder, run.now(), interval, topics)
-    return Answered(answer, interval_findings(scopes, run.identity.holder, _still_because(run)))
+    return IntervalAnswered(answer, interval_findings(scopes, run.identity.holder, _still_because(run)))
 
 
 def _still_because(run: MigrationRun) -> str:

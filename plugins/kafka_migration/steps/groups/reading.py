@@ -99,7 +99,7 @@ def read_others(run: MigrationRun) -> OtherGroups:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class TranslatedCommits:
     """The result of `translate_offsets`: the commits that it read, and where the groups resume on the target."""
 
     commits: GroupsCommits
@@ -155,21 +155,23 @@ def log_starts(cluster: KafkaCluster, partitions: Collection[TopicPartition], si
     return every_value(cluster.log_start_offsets(partitions), partitions, f"{side} log start")
 
 
-def answered(run: MigrationRun, ledger: Ledger) -> Answered:
+def answered(run: MigrationRun, ledger: Ledger) -> TranslatedCommits:
     """Return the result of `translate_offsets`, with the source's log start at the time of its request."""
     if run.migration.keeps_offsets:
-        return Answered({}, Vectors())
+        return TranslatedCommits({}, Vectors())
     request = run.evidence.require(Kind.TRANSLATION_REQUEST)
     result = run.evidence.require(Kind.TRANSLATION_RESULT)
     return understood(lambda found: _answered(run, ledger, request, found), result, "translate_offsets")
 
 
-def _answered(run: MigrationRun, ledger: Ledger, request: Mapping[str, Any], result: Mapping[str, Any]) -> Answered:
+def _answered(
+    run: MigrationRun, ledger: Ledger, request: Mapping[str, Any], result: Mapping[str, Any]
+) -> TranslatedCommits:
     vectors = read_vectors(run, ledger, from_document(request["source_log_start"]))
-    return Answered(commits_from_document(request["commits"]), vectors.answered(request, result))
+    return TranslatedCommits(commits_from_document(request["commits"]), vectors.answered(request, result))
 
 
-def as_translated(groups: Iterable[CommittedGroup], seen: Answered) -> tuple[CommittedGroup, ...]:
+def as_translated(groups: Iterable[CommittedGroup], seen: TranslatedCommits) -> tuple[CommittedGroup, ...]:
     """Return the groups with their commits at the start of `translate_offsets`, on the topics that it translated.
 
     For a rehearsal, where groups keep reading.

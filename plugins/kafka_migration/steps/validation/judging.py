@@ -17,7 +17,7 @@ from kafka_migration.core.validation.contract import ValidationRequest, Validati
 from kafka_migration.core.validation.coverage import TopicCoverage
 from kafka_migration.core.validation.judging import TopicVerdict
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
-from kafka_migration.steps.backfill.interval import Answered
+from kafka_migration.steps.backfill.interval import IntervalAnswered
 from kafka_migration.steps.run import MigrationRun
 from kafka_migration.steps.validation.spark_documents import understood
 
@@ -74,7 +74,7 @@ def judgement_of(
 
 
 def verdict_of(
-    run: MigrationRun, topics: tuple[TopicVerdict, ...], answered: Answered | None, covered: Covered
+    run: MigrationRun, topics: tuple[TopicVerdict, ...], answered: IntervalAnswered | None, covered: Covered
 ) -> Verdict:
     """Return the worst verdict of interval and measurements; a good one on a copy known to be bad becomes WARN."""
     whole = [covered[topic].verdict for topic in run.migration.topics if topic in covered]
@@ -87,7 +87,7 @@ def judge_document(
     run: MigrationRun,
     verdict: Verdict,
     topics: tuple[TopicVerdict, ...],
-    answered: Answered | None,
+    answered: IntervalAnswered | None,
     covered: Covered,
 ) -> dict[str, Any]:
     """Return the document of `judge`: the verdict, and one row per topic of the run."""
@@ -105,7 +105,7 @@ def judge_document(
 
 
 def _topic(
-    name: str, measured: TopicVerdict | None, answered: Answered | None, covered: TopicCoverage | None
+    name: str, measured: TopicVerdict | None, answered: IntervalAnswered | None, covered: TopicCoverage | None
 ) -> dict[str, Any]:
     """Return the row of one topic: the verdict of this run, and what all runs together prove."""
     findings = [*(measured.findings if measured else ()), *(answered.findings.get(name, ()) if answered else ())]
