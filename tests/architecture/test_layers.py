@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -163,6 +164,14 @@ def test_broken_door_is_found(tmp_path: Path, file: str, line: str, room: str) -
     path.write_text(line)
 
     assert [f"{file} -> {room}"] == wrong_core_doors(tmp_path)
+
+
+def test_class_names_are_unique() -> None:
+    """No two classes of the package have the same name."""
+    trees = [ast.parse(path.read_text()) for path in PACKAGE.rglob("*.py")]
+    names = [node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)]
+
+    assert [] == sorted(name for name, count in Counter(names).items() if count > 1)
 
 
 def test_no_modules_import_each_other() -> None:
