@@ -223,7 +223,7 @@ class World:
     @property
     def run(self) -> MigrationRun:
         """The run as a task sees it."""
-        return run_of(self.context(), "shop")  # type: ignore[arg-type]
+        return run_of(self.context(), "shop")
 
 
 @pytest.fixture(autouse=True)

@@ -29,7 +29,7 @@ class Recorder(BaseNotifier):
         super().__init__()
         self.text = text
 
-    def notify(self, context: Mapping[str, Any]) -> None:  # type: ignore[override]
+    def notify(self, context: Mapping[str, Any]) -> None:
         """Keep the text."""
         self.sent.append(self.text)
 
@@ -37,7 +37,7 @@ class Recorder(BaseNotifier):
 class Broken(BaseNotifier):
     """A mail server that is away."""
 
-    def notify(self, context: Mapping[str, Any]) -> None:  # type: ignore[override]
+    def notify(self, context: Mapping[str, Any]) -> None:
         """Fail."""
         raise ConnectionRefusedError("no mail server")
 

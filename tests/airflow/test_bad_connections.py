@@ -185,7 +185,7 @@ def test_sensor(monkeypatch: pytest.MonkeyPatch, listener: socket.socket) -> Non
     def refuse() -> str:
         event = asyncio.run(anext(aiter(trigger.run())))
         with pytest.raises(FailedForGood) as raised:
-            sensor.execute_complete({}, event.payload)  # type: ignore[arg-type]
+            sensor.execute_complete({}, event.payload)
         return str(raised.value)
 
     check_all(refuse, monkeypatch, listener)

@@ -259,7 +259,7 @@ def drain(world: World) -> dict[str, Any]:
 
 
 def at_once(world: World) -> Any:
-    return DrainGroupsSensor(task_id="drain_groups", migration="shop").execute(world.context())  # type: ignore[arg-type]
+    return DrainGroupsSensor(task_id="drain_groups", migration="shop").execute(world.context())
 
 
 def test_drain_waits_for_the_groups_of_the_migration(cutover: World) -> None:
@@ -343,7 +343,7 @@ def test_drain_refuses_when_nothing_could_be_read(cutover: World, scene: Scene) 
     cutover.source.is_down = False
 
     with pytest.raises(FailedForGood, match=r"GROUPS_NOT_DRAINED.*waiting, old did not answer"):
-        DrainGroupsSensor(task_id="drain_groups", migration="shop").execute_complete(cutover.context(), event)  # type: ignore[arg-type]
+        DrainGroupsSensor(task_id="drain_groups", migration="shop").execute_complete(cutover.context(), event)
 
 
 def test_drain_has_nothing_to_wait_for_without_groups(cutover: World) -> None:

@@ -126,7 +126,7 @@ class Stage:
         """Run operators in order and return the last one's summary."""
         summary: dict[str, Any] = {}
         for operator in operators:
-            task = operator(task_id=operator.__name__, migration=self.name)  # type: ignore[call-arg]
+            task = operator(task_id=operator.__name__, migration=self.name)
             summary = task.execute(self._context())
         return summary
 

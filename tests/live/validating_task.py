@@ -40,11 +40,11 @@ def main(folder: Path) -> None:
     dag = SimpleNamespace(tasks=[])
     context = {"dag_run": dag_run, "params": {"mode": "sync"}, "ti": FakeTaskInstance(), "dag": dag}
     context_module.deployment = lambda: replace(made, **deployed)
-    run = run_of(context, NAME)  # type: ignore[arg-type]
+    run = run_of(context, NAME)
     run.evidence.freeze_migration((folder / f"{NAME}.yaml").read_text())
     operator = validate.ValidateTopicsOperator(task_id="validate_topics", migration=NAME, conf=EXECUTOR)
     signal.signal(signal.SIGTERM, lambda number, frame: operator.on_kill())
-    operator.execute(context)  # type: ignore[arg-type]
+    operator.execute(context)
 
 
 if __name__ == "__main__":
