@@ -19,7 +19,7 @@ alerts:
 """
 
 
-class Recorder(BaseNotifier):
+class Recorder(BaseNotifier):  # type: ignore[misc]
     """Keeps the rendered texts in `sent`."""
 
     template_fields = ("text",)
@@ -34,7 +34,7 @@ class Recorder(BaseNotifier):
         self.sent.append(self.text)
 
 
-class Broken(BaseNotifier):
+class Broken(BaseNotifier):  # type: ignore[misc]
     """A mail server that is away."""
 
     def notify(self, context: Mapping[str, Any]) -> None:

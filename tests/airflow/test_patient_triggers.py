@@ -101,4 +101,7 @@ def test_every_trigger_is_patient() -> None:
 
 def all_kinds(kind: type) -> set[type]:
     """Return all subclasses of a class."""
-    return {each for below in kind.__subclasses__() for each in (below, *all_kinds(below))}
+    found: set[type] = set()
+    for below in kind.__subclasses__():
+        found |= {below, *all_kinds(below)}
+    return found

@@ -157,7 +157,7 @@ def _differences(counts: Counter[str]) -> Differences | None:
 def _by_key(history: History, sides: tuple[Seen, Seen], counts: Counter[str], events: GenerationEvents) -> Verdict:
     source, target = (len(seen.within) for seen in sides)
     told = _differences(counts)
-    result = TopicResult(history.last, "orders", "orders", not counts, len(counts), source, target, "", "", differences)
+    result = TopicResult(history.last, "orders", "orders", not counts, len(counts), source, target, "", "", told)
     return judge_topic_by_key(result, [], events=events, tolerance=MANY)[0]
 
 
