@@ -99,9 +99,6 @@ def test_every_trigger_is_patient() -> None:
     )
 
 
-def all_kinds(kind: type) -> set[type]:
+def all_kinds(kind: type[object]) -> set[type[object]]:
     """Return all subclasses of a class."""
-    found: set[type] = set()
-    for below in kind.__subclasses__():
-        found |= {below, *all_kinds(below)}
-    return found
+    return {each for below in kind.__subclasses__() for each in (below, *all_kinds(below))}

@@ -63,7 +63,8 @@ def compared(kafka_frame: FrameMaker) -> Compared:
 
     def compare(*cases: tuple[Partitions, Partitions], ordered_nulls: bool = False, **options: int) -> list[Row]:
         sides = [side(number, [case[number] for case in cases]) for number in (0, 1)]
-        return compared_rows(sides, null_keys_have_order=ordered_nulls, **{"tasks": 1, **options}).collect()
+        rows: list[Row] = compared_rows(sides, null_keys_have_order=ordered_nulls, **{"tasks": 1, **options}).collect()
+        return rows
 
     return compare
 

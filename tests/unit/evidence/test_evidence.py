@@ -179,7 +179,7 @@ def _run_document(**changes: object) -> dict[str, Any]:
         "documents": {},
         "refusals": [],
     }
-    return assemble_run(**{**arguments, **changes})  # type: ignore[arg-type]
+    return assemble_run(**{**arguments, **changes})
 
 
 def test_report_begins_with_the_verdict() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -96,7 +96,8 @@ def test_damage_has_its_label_and_place(target: Sequence[Sent], expected: list[P
 def test_altered_record_names_its_fields(place: int, names: tuple[str, ...]) -> None:
     """Only the fields that differ are named."""
     target = list(SOURCE)
-    target[place] = target[place]._replace(**dict.fromkeys(names, 77))
+    changed: dict[str, Any] = dict.fromkeys(names, 77)
+    target[place] = target[place]._replace(**changed)
 
     assert [Difference(ALTERED, place, place, names)] == align(records(SOURCE), records(target))
 
