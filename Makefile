@@ -69,7 +69,7 @@ lint: bootstrap ## ruff check, ruff format --check, mypy
 	@$(RUN) -m ruff check .
 	@$(RUN) -m ruff format --check .
 	@$(RUN) -m mypy
-	@$(RUN) -m mypy --strict -p sandbox -p bench
+	@$(RUN) -m mypy --strict -p sandbox -p bench -p tests
 
 DOCS := .cache/docs
 

@@ -54,7 +54,7 @@ def _runs(logs: Logs) -> defaultdict[bytes, Counter[Run]]:
     """Return by key what each partition that holds it has of it."""
     runs: defaultdict[bytes, Counter[Run]] = defaultdict(Counter)
     for log in logs:
-        for key in {record.key for record in log} - {None}:
+        for key in {record.key for record in log if record.key is not None}:
             runs[key][tuple(record for record in log if record.key == key)] += 1
     return runs
 

@@ -28,7 +28,6 @@ from kafka_migration.orchestration.operators import preflight as preflight_modul
 from kafka_migration.orchestration.operators import spark_job as spark_job_module
 from kafka_migration.orchestration.triggers import patient as patient_module
 from kafka_migration.steps.deployment import Deployment
-from kafka_migration.steps.mirror import start_stop as start_module
 from kafka_migration.steps.run import MigrationRun
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
@@ -223,7 +222,7 @@ class World:
     @property
     def run(self) -> MigrationRun:
         """The run as a task sees it."""
-        return run_of(self.context(), "shop")  # type: ignore[arg-type]
+        return run_of(self.context(), "shop")
 
 
 @pytest.fixture(autouse=True)
@@ -293,7 +292,7 @@ def _connect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(settings, "evidence_root", lambda: world.root)
     monkeypatch.setattr(settings, "migrations_folder", lambda: world.migrations)
     # A look at the target's ends after a pause, which no other process uses here.
-    monkeypatch.setattr(start_module.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr("kafka_migration.steps.mirror.start_stop.time.sleep", lambda seconds: None)
     monkeypatch.setattr(
         preflight_module.AirflowConnections, "connection_type", lambda self, name: world.connections.get(name)
     )

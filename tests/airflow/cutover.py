@@ -56,7 +56,7 @@ def answer(world: World, option: str | None = "Approve", user: str = "grace") ->
             "timedout": False,
         }
     operator = ApproveOperator(task_id="approve", migration="shop")
-    return operator.execute_complete(world.context(), event)  # type: ignore[arg-type]
+    return operator.execute_complete(world.context(), event)
 
 
 def approved(world: World) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from airflow.sdk import BaseSensorOperator
 from airflow.sdk.exceptions import TaskDeferred
-from airflow.triggers.base import BaseTrigger
+from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 A_DAY_S = 24 * 3600
 
@@ -67,7 +67,7 @@ def let_time_pass(
     end_s = clock.elapsed_s + A_DAY_S
 
     class Time:
-        to_thread = staticmethod(asyncio.to_thread)
+        to_thread: Any = staticmethod(asyncio.to_thread)
         ensure_future = staticmethod(asyncio.ensure_future)
 
         @staticmethod
@@ -91,6 +91,11 @@ def revived(trigger: BaseTrigger) -> BaseTrigger:
     path, arguments = trigger.serialize()
     assert path == f"{type(trigger).__module__}.{type(trigger).__qualname__}"
     return type(trigger)(**json.loads(json.dumps(arguments)))
+
+
+async def next_event(trigger: BaseTrigger) -> TriggerEvent:
+    """Return the trigger's next event as it is."""
+    return await anext(aiter(trigger.run()))
 
 
 def event_of(trigger: BaseTrigger) -> dict[str, Any]:

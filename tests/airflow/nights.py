@@ -59,7 +59,7 @@ def watch(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, copie
     let_time_pass(monkeypatch, mirror_lag, clock, copy_one)
     sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
     deferral = deferred_by(sensor, world.context())
-    return sensor.execute_complete(world.context(), event_of(deferral.trigger))  # type: ignore[arg-type]
+    return sensor.execute_complete(world.context(), event_of(deferral.trigger))
 
 
 def finish_night(world: World, **states: str) -> dict[str, Any]:

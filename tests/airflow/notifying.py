@@ -19,7 +19,7 @@ alerts:
 """
 
 
-class Recorder(BaseNotifier):
+class Recorder(BaseNotifier):  # type: ignore[misc]
     """Keeps the rendered texts in `sent`."""
 
     template_fields = ("text",)
@@ -29,15 +29,15 @@ class Recorder(BaseNotifier):
         super().__init__()
         self.text = text
 
-    def notify(self, context: Mapping[str, Any]) -> None:  # type: ignore[override]
+    def notify(self, context: Mapping[str, Any]) -> None:
         """Keep the text."""
         self.sent.append(self.text)
 
 
-class Broken(BaseNotifier):
+class Broken(BaseNotifier):  # type: ignore[misc]
     """A mail server that is away."""
 
-    def notify(self, context: Mapping[str, Any]) -> None:  # type: ignore[override]
+    def notify(self, context: Mapping[str, Any]) -> None:
         """Fail."""
         raise ConnectionRefusedError("no mail server")
 

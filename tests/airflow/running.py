@@ -34,7 +34,7 @@ def do(world: World, *operators: type[BaseOperator]) -> dict[str, Any]:
     for operator in operators:
         world.context()
         world.task_instance.begin(operator.__name__)
-        summary = operator(task_id=operator.__name__, migration="shop").execute(world.context())  # type: ignore[arg-type]
+        summary = operator(task_id=operator.__name__, migration="shop").execute(world.context())
     return summary
 
 
@@ -122,7 +122,7 @@ def finish(world: World, **states: str | None) -> dict[str, Any]:
     # What these tasks put down is theirs by other ids.
     dag = SimpleNamespace(topological_sort=_dag(*states, "finish").topological_sort, tasks=world.dag.tasks)
     context = {**world.context(), "dag": dag}
-    return FinishOperator(task_id="finish", migration="shop").execute(context)  # type: ignore[arg-type]
+    return FinishOperator(task_id="finish", migration="shop").execute(context)
 
 
 def refusal_codes(world: World) -> list[str]:

@@ -59,7 +59,7 @@ def stalled(world: World) -> None:
     do(world, *BEFORE_START, StartMirrorOperator)
     event = watch_event(world, "failed", findings=[STALL])
     with pytest.raises(FailedForGood):
-        MirrorLagSensor(task_id="watch_lag", migration="shop").execute_complete(world.context(), event)  # type: ignore[arg-type]
+        MirrorLagSensor(task_id="watch_lag", migration="shop").execute_complete(world.context(), event)
 
 
 def test_refusal_is_told_with_code_run_and_what_to_do(world: World, sent: list[str]) -> None:
@@ -266,8 +266,8 @@ def test_lost_finish_is_told_once(world: World, sent: list[str]) -> None:
     do(world, PreflightOperator)
     context = {**world.context(), "task": FinishOperator(task_id="finish", migration="shop"), "exception": "killed"}
 
-    tell_of_lost_finish(context)  # type: ignore[arg-type]
-    tell_of_lost_finish(context)  # type: ignore[arg-type]
+    tell_of_lost_finish(context)
+    tell_of_lost_finish(context)
 
     assert ["error"] == kinds(sent)
     assert "Task finish: killed" in sent[0]

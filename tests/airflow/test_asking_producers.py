@@ -57,7 +57,7 @@ def operator() -> HookOperator:
 def ask(world: World) -> TaskDeferred:
     """Resume the task after the announcement; return what it is deferred by."""
     with pytest.raises(TaskDeferred) as deferred:
-        operator().announced(world.context(), {"announced": True})  # type: ignore[arg-type]
+        operator().announced(world.context(), {"announced": True})
     return deferred.value
 
 
@@ -70,7 +70,7 @@ def answer(world: World, option: str) -> Any:
         "responded_by_user": {"id": "7", "name": "ada"},
         "timedout": False,
     }
-    return operator().answered(world.context(), event)  # type: ignore[arg-type]
+    return operator().answered(world.context(), event)
 
 
 def test_question_comes_with_the_announcement(world: World, asks: list[dict[str, Any]]) -> None:
@@ -79,7 +79,7 @@ def test_question_comes_with_the_announcement(world: World, asks: list[dict[str,
     do(world, *BEFORE_START)
 
     with pytest.raises(TaskDeferred) as deferred:
-        operator().execute(world.context())  # type: ignore[arg-type]
+        operator().execute(world.context())
 
     assert isinstance(deferred.value.trigger, AnnouncementTrigger)
     assert ("announced", []) == (deferred.value.method_name, asks)
@@ -116,7 +116,7 @@ def test_task_tried_again_asks_no_second_time(mirroring: World, asks: list[dict[
     ask(mirroring)
     outcomes = [_outcome(lambda: answer(mirroring, option))]
 
-    outcomes.append(_outcome(lambda: operator().execute(mirroring.context())))  # type: ignore[arg-type]
+    outcomes.append(_outcome(lambda: operator().execute(mirroring.context())))
 
     assert outcomes[0] == outcomes[1]
     assert 1 == len(asks)
@@ -152,7 +152,7 @@ def test_abort_ends_the_watch_also_when_it_is_tried_again(mirroring: World, monk
     assert mirroring.run.stop_requests.find(1) is None
 
     with pytest.raises(FailedForGood, match="CUTOVER_ABORTED"):
-        operator().execute(mirroring.context())  # type: ignore[arg-type]
+        operator().execute(mirroring.context())
 
     assert mirroring.run.stop_requests.find(1) is not None
 
@@ -187,7 +187,7 @@ def test_question_closes_with_the_watch(mirroring: World) -> None:
     mirroring.run.evidence.write(Kind.WATCH, {"outcome": "drained", "generation": 1})
 
     assert {"announced": True} == asyncio.run(_told(trigger))
-    assert {"chosen": None} == operator().answered(mirroring.context(), {"announced": True})  # type: ignore[arg-type]
+    assert {"chosen": None} == operator().answered(mirroring.context(), {"announced": True})
 
 
 async def _told(trigger: Any) -> Any:
@@ -197,7 +197,7 @@ async def _told(trigger: Any) -> Any:
 def test_watch_that_announces_nothing_asks_nobody(mirroring: World, asks: list[dict[str, Any]]) -> None:
     """A watch that failed before the copy was near leaves nothing to ask."""
     with pytest.raises(AirflowSkipException):
-        operator().announced(mirroring.context(), {"announced": False})  # type: ignore[arg-type]
+        operator().announced(mirroring.context(), {"announced": False})
 
     assert not asks
 

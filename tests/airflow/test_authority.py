@@ -76,7 +76,7 @@ def test_hooks_are_not_taken_from_the_folder(scene: World) -> None:
     forge(scene, f"cutover:\n  hooks:\n    after_cutover:\n      callable: {FORGED}\n")
     operator = HookOperator(task_id="after_cutover", migration="shop", hook=HookName.AFTER_CUTOVER)
 
-    assert_nothing_written(scene, lambda: operator.execute(scene.context()), "EVIDENCE_CHANGED")  # type: ignore[arg-type]
+    assert_nothing_written(scene, lambda: operator.execute(scene.context()), "EVIDENCE_CHANGED")
     assert [] == CALLED
 
 

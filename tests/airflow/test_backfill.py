@@ -76,7 +76,7 @@ def backfill(world: World, day: int, clear: int = 0, run: str = "") -> dict[str,
     do(world, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
     operator = ValidateTopicsOperator(task_id="validate_topics", migration="shop")
     with no_spark():
-        operator.execute(world.context())  # type: ignore[arg-type]
+        operator.execute(world.context())
     do(world, JudgeOperator)
     return world.run.evidence.require(Kind.JUDGE)
 

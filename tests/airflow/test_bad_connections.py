@@ -14,6 +14,8 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from kafka_migration.airflow_adapters import connections
 from kafka_migration.airflow_adapters.connections import cluster_named, connection_config, findings_of_side
 from kafka_migration.cli.main import main
+from kafka_migration.core.findings.errors import Refused
+from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.migration.settings import Cluster, Insecurity
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators import preflight as preflight_module
@@ -26,6 +28,7 @@ from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSens
 from kafka_migration.orchestration.triggers.group_lag import ConsumerGroupLagTrigger
 from tests.airflow.conftest import World
 from tests.airflow.cutover import cut_over
+from tests.airflow.driving import next_event
 from tests.airflow.running import do, next_run
 from tests.airflow.test_validate_place import copied
 from tests.bad_connections import ALL, CANARY, LOGIN, connection_text
@@ -55,8 +58,11 @@ def real(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
 
 def reached(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let clusters be made of connections from now on, the target's aside."""
-    made = {"source": lambda of: cluster_named("source", of.connection, of.insecure), "target": lambda of: world.target}
-    world.deployed["open_cluster"] = lambda side, of: made[side](of)
+
+    def opened(side: str, of: Cluster) -> KafkaCluster:
+        return world.target if side == "target" else cluster_named("source", of.connection, of.insecure)
+
+    world.deployed["open_cluster"] = opened
     world.deployed["client_settings"] = settings_of
 
 
@@ -183,9 +189,9 @@ def test_sensor(monkeypatch: pytest.MonkeyPatch, listener: socket.socket) -> Non
     )
 
     def refuse() -> str:
-        event = asyncio.run(anext(aiter(trigger.run())))
+        event = asyncio.run(next_event(trigger))
         with pytest.raises(FailedForGood) as raised:
-            sensor.execute_complete({}, event.payload)  # type: ignore[arg-type]
+            sensor.execute_complete({}, event.payload)
         return str(raised.value)
 
     check_all(refuse, monkeypatch, listener)
@@ -193,7 +199,7 @@ def test_sensor(monkeypatch: pytest.MonkeyPatch, listener: socket.socket) -> Non
 
 def test_missing_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection that does not exist has a code of its own."""
-    with pytest.raises(connections.Refused, match="CONNECTION_MISSING · connection nowhere: found no such connection"):
+    with pytest.raises(Refused, match="CONNECTION_MISSING · connection nowhere: found no such connection"):
         connection_config("nowhere")
 
 

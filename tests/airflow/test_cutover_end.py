@@ -50,7 +50,7 @@ def test_confirm_sends_an_asset_event_per_topic(scene: World) -> None:
     approved(scene)
     do(scene, SyncOffsetsOperator)
     operator = ConfirmCutoverOperator(task_id="confirm_cutover", migration="shop")
-    operator.execute(scene.context())  # type: ignore[arg-type]
+    operator.execute(scene.context())
 
     events = scene.outlet_events[operator.outlets[0]].asset_alias_events
     assert ["kafka://a:1/orders", "kafka://a:1/audit"] == [event.dest_asset_key.uri for event in events]

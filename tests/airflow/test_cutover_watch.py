@@ -109,7 +109,7 @@ def test_producer_that_goes_on_is_refused(scene: Scene) -> None:
     sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
     moves = r"FENCE_MOVING · topic orders: found orders\[1\] 72 → 80 \(\+8, 0.1/s\)"
     with pytest.raises(FailedForGood, match=rf"{moves}. Last wrote orders\[1\]: producer id 4001"):
-        sensor.execute_complete(scene.world.context(), event)  # type: ignore[arg-type]
+        sensor.execute_complete(scene.world.context(), event)
 
     assert ("failed", {}) == (event["outcome"], event["goals"])
     assert scene.clock.elapsed_s == 600
@@ -120,7 +120,12 @@ def test_producer_that_goes_on_is_refused(scene: Scene) -> None:
 def test_producers_are_not_told_to_stop_before_the_copy_is_near(scene: Scene) -> None:
     """Under traffic that MirrorMaker cannot follow nobody is asked for anything; the deadline ends the watch."""
     scene.produce(100)
-    scene.script = lambda now: (now.copy(), now.produce(100))[0]
+
+    def script(now: Scene) -> None:
+        now.copy()
+        now.produce(100)
+
+    scene.script = script
     event = watch(scene)
 
     assert ["MIRROR_TIMEOUT"] == [finding["code"] for finding in event["findings"]]
@@ -244,9 +249,9 @@ def test_fenced_ends_are_what_the_stop_certifies(scene: Scene) -> None:
     scene.produce(3)
     scene.script = lambda now: now.copy()
     event = watch(scene)
-    MirrorLagSensor(task_id="watch_lag", migration="shop").execute_complete(scene.world.context(), event)  # type: ignore[arg-type]
+    MirrorLagSensor(task_id="watch_lag", migration="shop").execute_complete(scene.world.context(), event)
     document = scene.world.run.evidence.require(Kind.WATCH)
-    StopMirrorOperator(task_id="stop_mirror", migration="shop").execute(scene.world.context())  # type: ignore[arg-type]
+    StopMirrorOperator(task_id="stop_mirror", migration="shop").execute(scene.world.context())
     stop = scene.world.run.ledger.read().last_stop
 
     assert (event["goals"], event["fence"]) == (document["goals"], document["fence"])
@@ -258,7 +263,7 @@ def test_stage_alone_proves_nothing(scene: Scene) -> None:
     """A watch that never ended leaves its stages, and the stop certifies what MirrorMaker stored."""
     fenced = {"stage": "fenced", "generation": 1, "ends": {"orders": {"0": 99}}}
     scene.world.run.evidence.write(Kind.WATCH, fenced)
-    StopMirrorOperator(task_id="stop_mirror", migration="shop").execute(scene.world.context())  # type: ignore[arg-type]
+    StopMirrorOperator(task_id="stop_mirror", migration="shop").execute(scene.world.context())
     stop = scene.world.run.ledger.read().last_stop
 
     assert stop is not None

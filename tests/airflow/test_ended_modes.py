@@ -27,7 +27,7 @@ def task(world: World, task_id: str, kind: str = "kafka_migration") -> BaseOpera
 def skipped(world: World, task_id: str) -> list[str]:
     """Run a task of the DAG; return what it skips."""
     with pytest.raises(DownstreamTasksSkipped) as told:
-        task(world, task_id).execute(world.context())  # type: ignore[arg-type]
+        task(world, task_id).execute(world.context())
     return list(told.value.tasks)
 
 
@@ -54,8 +54,8 @@ def test_cutover_goes_on(world: World) -> None:
     """In a cutover neither step skips anything: each returns its summary."""
     judge_cutover(world)
 
-    assert task(world, "judge").execute(world.context())["verdict"] == "PASS"  # type: ignore[arg-type]
-    assert task(world, "plan_offsets").execute(world.context())["groups"] == 2  # type: ignore[arg-type]
+    assert task(world, "judge").execute(world.context())["verdict"] == "PASS"
+    assert task(world, "plan_offsets").execute(world.context())["groups"] == 2
 
 
 def test_night_has_nothing_to_skip(world: World) -> None:
@@ -64,4 +64,4 @@ def test_night_has_nothing_to_skip(world: World) -> None:
     path = world.migrations / "shop.yaml"
     path.write_text(path.read_text() + 'nightly:\n  cron: "0 1 * * *"\n')
 
-    assert [] == task(world, "judge", "kafka_nightly_sync")._rest()  # type: ignore[attr-defined]
+    assert [] == task(world, "judge", "kafka_nightly_sync")._rest()

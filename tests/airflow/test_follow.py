@@ -200,7 +200,7 @@ def test_cutover_that_is_asked_to_stop_fails(world: World, monkeypatch: pytest.M
     sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
 
     with pytest.raises(FailedForGood, match=r"STOP_REQUESTED · generation 1 .* by ada .*: not tonight"):
-        sensor.execute_complete(world.context(), event)  # type: ignore[arg-type]
+        sensor.execute_complete(world.context(), event)
     assert ("failed", {}, ["announced"]) == (event["outcome"], event["goals"], scene.stages())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -13,7 +13,7 @@ from airflow.sdk.exceptions import AirflowSensorTimeout, AirflowSkipException
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.kafka.cluster import CommittedOffset, NewTopic
+from kafka_migration.core.kafka.cluster import CommittedOffset, IsolationLevel, NewTopic, Probe
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
@@ -181,7 +181,12 @@ def test_only_standing_groups_are_probed(scene: Scene, monkeypatch: pytest.Monke
     """A reader is opened only where a group is behind and did not move since the last sample."""
     asked: list[Offsets] = []
     probe = scene.cluster.probe
-    monkeypatch.setattr(scene.cluster, "probe", lambda start, level: (asked.append(start), probe(start, level))[1])
+
+    def noted(start: Offsets, level: IsolationLevel) -> Mapping[TopicPartition, Probe]:
+        asked.append(start)
+        return probe(start, level)
+
+    monkeypatch.setattr(scene.cluster, "probe", noted)
     scene.cluster.commit("shop-app", {P0: 0, P1: 1})
     steps = iter([{P0: 1}, {P0: 2}, {P0: 3, P1: 3}])
     scene.script = lambda: scene.cluster.commit("shop-app", next(steps, {}))
@@ -259,7 +264,7 @@ def drain(world: World) -> dict[str, Any]:
 
 
 def at_once(world: World) -> Any:
-    return DrainGroupsSensor(task_id="drain_groups", migration="shop").execute(world.context())  # type: ignore[arg-type]
+    return DrainGroupsSensor(task_id="drain_groups", migration="shop").execute(world.context())
 
 
 def test_drain_waits_for_the_groups_of_the_migration(cutover: World) -> None:
@@ -343,7 +348,7 @@ def test_drain_refuses_when_nothing_could_be_read(cutover: World, scene: Scene) 
     cutover.source.is_down = False
 
     with pytest.raises(FailedForGood, match=r"GROUPS_NOT_DRAINED.*waiting, old did not answer"):
-        DrainGroupsSensor(task_id="drain_groups", migration="shop").execute_complete(cutover.context(), event)  # type: ignore[arg-type]
+        DrainGroupsSensor(task_id="drain_groups", migration="shop").execute_complete(cutover.context(), event)
 
 
 def test_drain_has_nothing_to_wait_for_without_groups(cutover: World) -> None:

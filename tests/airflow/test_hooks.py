@@ -56,13 +56,13 @@ def test_stop_producers_waits_for_the_watch(hooked: World) -> None:
     """It is deferred until the watch announces it; then the callable gets what it must know, and its answer is kept."""
     operator = hook("stop_producers")
     with pytest.raises(TaskDeferred) as deferred:
-        operator.execute(hooked.context())  # type: ignore[arg-type]
+        operator.execute(hooked.context())
     assert isinstance(deferred.value.trigger, AnnouncementTrigger)
     assert was_announced(hooked.run) is None
     announce(hooked)
     assert was_announced(hooked.run)
 
-    operator.announced(hooked.context(), {"announced": True})  # type: ignore[arg-type]
+    operator.announced(hooked.context(), {"announced": True})
 
     (called,) = hooked.run.evidence.of_attempt(Kind.HOOK)
     assert ("stop_producers", "callable builtins.dict") == (called["hook"], called["called"])
@@ -90,7 +90,7 @@ def test_wait_ends_with_the_watch(hooked: World) -> None:
     assert [{"announced": False}] == payloads(ended)
 
     with pytest.raises(AirflowSkipException):
-        hook("stop_producers").announced(hooked.context(), {"announced": False})  # type: ignore[arg-type]
+        hook("stop_producers").announced(hooked.context(), {"announced": False})
 
 
 def name_function(world: World) -> None:
@@ -103,14 +103,14 @@ def test_dag_is_run_and_waited_for(hooked: World) -> None:
     """The DAG's run has a name of its own per run, so that a retry clears it instead of making another."""
     operator = hook("after_cutover")
     with pytest.raises(DagRunTriggerException) as raised:
-        operator.execute(hooked.context())  # type: ignore[arg-type]
+        operator.execute(hooked.context())
 
     asked = raised.value
     assert ("flip_configuration", "manual__1__shop__after_cutover") == (asked.trigger_dag_id, asked.dag_run_id)
     assert (True, True, True) == (asked.wait_for_completion, asked.deferrable, asked.reset_dag_run)
     assert "shop" == asked.conf["migration"]
     done = ("airflow", {"run_ids": [asked.dag_run_id], asked.dag_run_id: "success"})
-    operator.execute_complete(hooked.context(), done)  # type: ignore[arg-type]
+    operator.execute_complete(hooked.context(), done)
     assert "DAG flip_configuration" == hooked.run.evidence.of_attempt(Kind.HOOK)[0]["called"]
 
 
@@ -119,14 +119,14 @@ def test_paused_dag_is_not_waited_for(hooked: World) -> None:
     hooked.task_instance.paused_dags.add("flip_configuration")
 
     with pytest.raises(DagIsPaused, match="flip_configuration"):
-        hook("after_cutover").execute(hooked.context())  # type: ignore[arg-type]
+        hook("after_cutover").execute(hooked.context())
 
 
 def test_function_that_is_not_there_is_refused(hooked: World) -> None:
     """A path that cannot be imported is one clear error."""
     name_function(hooked)
     with pytest.raises(FailedForGood, match="HOOK_NOT_FOUND"):
-        hook("after_cutover").execute(hooked.context())  # type: ignore[arg-type]
+        hook("after_cutover").execute(hooked.context())
 
 
 def test_hook_that_is_not_named_is_skipped(world: World) -> None:
@@ -135,7 +135,7 @@ def test_hook_that_is_not_named_is_skipped(world: World) -> None:
     do(world, PreflightOperator)
 
     with pytest.raises(AirflowSkipException, match="has no after_cutover"):
-        hook("after_cutover").execute(world.context())  # type: ignore[arg-type]
+        hook("after_cutover").execute(world.context())
 
 
 @pytest.mark.parametrize("name", ["stop_producers", "after_cutover"])
@@ -145,27 +145,27 @@ def test_nothing_is_called_outside_of_a_cutover(hooked: World, mode: str, name: 
     hooked.params = {"mode": mode}
 
     with pytest.raises(AirflowSkipException, match="moves no consumer groups"):
-        hook(name).execute(hooked.context())  # type: ignore[arg-type]
+        hook(name).execute(hooked.context())
 
 
 def test_only_a_dag_that_runs_has_a_link(hooked: World) -> None:
     """Airflow keeps the links of a task for good; one to no run at all would lead nowhere."""
     with_dag = hook("after_cutover")
     with pytest.raises(DagRunTriggerException):
-        with_dag.execute(hooked.context())  # type: ignore[arg-type]
+        with_dag.execute(hooked.context())
     assert ["Triggered DAG"] == [link.name for link in with_dag.operator_extra_links]
 
     name_function(hooked)
     without = hook("after_cutover")
     with pytest.raises(FailedForGood):
-        without.execute(hooked.context())  # type: ignore[arg-type]
+        without.execute(hooked.context())
     assert [] == list(without.operator_extra_links)
 
 
 def test_calls_are_in_the_report(hooked: World) -> None:
     """Who reads the report sees what was called, and what came of it."""
     announce(hooked)
-    hook("stop_producers").announced(hooked.context(), {"announced": True})  # type: ignore[arg-type]
+    hook("stop_producers").announced(hooked.context(), {"announced": True})
     states: dict[str, Any] = {"preflight": "success"}
     finish(hooked, **states)
 

@@ -15,8 +15,7 @@ from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from tests.airflow.conftest import World
-from tests.airflow.running import BEFORE_START, do
-from tests.airflow.test_finish_operator import finish
+from tests.airflow.running import BEFORE_START, do, finish
 
 pytestmark = pytest.mark.airflow
 

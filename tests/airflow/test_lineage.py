@@ -22,7 +22,7 @@ def extracted(operator: BaseOperator) -> Any:
     """Return what OpenLineage's own listener gets out of an operator whose task has succeeded."""
     dag_run, task_instance = SimpleNamespace(run_id="r"), SimpleNamespace(state=TaskInstanceState.SUCCESS)
     state = TaskInstanceState.SUCCESS
-    return ExtractorManager().extract_metadata(dag_run, operator, state, task_instance)  # type: ignore[arg-type]
+    return ExtractorManager().extract_metadata(dag_run, operator, state, task_instance)
 
 
 def test_judged_topics_are_told_to_openlineage(world: World) -> None:
@@ -35,7 +35,7 @@ def test_judged_topics_are_told_to_openlineage(world: World) -> None:
     do(world, StopMirrorOperator)
     validated(world)
     judge = JudgeOperator(task_id="judge", migration="shop")
-    judge.execute(world.context())  # type: ignore[arg-type]
+    judge.execute(world.context())
 
     told = extracted(judge)
 

@@ -15,12 +15,13 @@ from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.watch import WatchResult
 from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.triggers import mirror_lag
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
 from kafka_migration.steps.mirror.watcher import MirrorWatcher
 from kafka_migration.steps.run import MigrationRun
 from tests.airflow.conftest import World
-from tests.airflow.test_operators import BEFORE_START, P0, do, mirror
+from tests.airflow.driving import next_event
+from tests.airflow.running import BEFORE_START, do, mirror
+from tests.airflow.test_operators import P0
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.airflow
@@ -32,7 +33,7 @@ def started(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
     do(world, *BEFORE_START, StartMirrorOperator)
     at_once = asyncio.sleep
-    monkeypatch.setattr(mirror_lag.asyncio, "sleep", lambda seconds: at_once(0))
+    monkeypatch.setattr("kafka_migration.orchestration.triggers.mirror_lag.asyncio.sleep", lambda seconds: at_once(0))
     return world
 
 
@@ -106,7 +107,7 @@ def test_leaving_the_trigger_stops_nothing(started: World, migration: Migration)
     """A cancelled trigger (restart, clear) closes its connections and leaves MirrorMaker alone."""
 
     async def cancelled() -> None:
-        task = asyncio.create_task(anext(aiter(trigger_of(started).run())))
+        task = asyncio.create_task(next_event(trigger_of(started)))
         await asyncio.wait([task], timeout=1)
         task.cancel()
         await asyncio.wait([task])
@@ -126,7 +127,12 @@ class HeldPoll:
         self._first: MirrorWatcher | None = None
         real_poll, real_close = MirrorWatcher.poll, MigrationRun.close
         monkeypatch.setattr(MirrorWatcher, "poll", lambda watcher: self._poll(watcher, real_poll))
-        monkeypatch.setattr(MigrationRun, "close", lambda run: (real_close(run), self.happened.append("closed")))
+
+        def close(run: MigrationRun) -> None:
+            real_close(run)
+            self.happened.append("closed")
+
+        monkeypatch.setattr(MigrationRun, "close", close)
 
     def _poll(self, watcher: MirrorWatcher, real: Any) -> WatchResult | None:
         self._first = self._first or watcher
@@ -140,7 +146,7 @@ class HeldPoll:
 
 async def beside(held: HeldPoll, trigger: MirrorLagTrigger, other: Awaitable[Any] | None = None) -> Any:
     """Cancel the trigger in its first poll, after something else was done; return what that gave."""
-    task = asyncio.create_task(anext(aiter(trigger.run())))
+    task = asyncio.create_task(next_event(trigger))
     assert await asyncio.to_thread(held.is_under_way.wait, 60)
     result = await other if other is not None else None
     task.cancel()

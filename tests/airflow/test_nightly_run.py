@@ -184,7 +184,7 @@ def test_mirror_is_not_started_when_the_window_is_over(world: World, clock: Fake
     clock.elapsed_s = 5.5 * 3600
 
     assert {"generation": None, "pid": None} == do(world, StartMirrorOperator)
-    assert "behind" == do(world, MirrorLagSensor)["outcome"]  # type: ignore[arg-type]
+    assert "behind" == do(world, MirrorLagSensor)["outcome"]
     document = world.run.evidence.require(Kind.WATCH)
     assert (None, 2) == (document["generation"], document["lag"])
     assert "the window for mirroring ended" in document["reason"]
@@ -200,7 +200,7 @@ def test_nothing_to_copy_is_not_late(world: World, clock: FakeClock) -> None:
     clock.elapsed_s = 6 * 3600
     do(world, StartMirrorOperator)
 
-    assert "drained" == do(world, MirrorLagSensor)["outcome"]  # type: ignore[arg-type]
+    assert "drained" == do(world, MirrorLagSensor)["outcome"]
 
 
 def test_living_mirror_is_adopted_after_the_window(world: World, clock: FakeClock) -> None:
@@ -247,7 +247,7 @@ def test_cleared_run_that_mirrors_is_not_idle(world: World, clock: FakeClock, un
     do(world, PreflightOperator)
     assert f"{NIGHTLY_DAG_ID}/scheduled__1#1" == do(world, ReserveOperator)["taken_over_from"]
     assert {"generation": None, "pid": None} == do(world, *BEFORE_START[2:], StartMirrorOperator)
-    assert "behind" == do(world, MirrorLagSensor)["outcome"]  # type: ignore[arg-type]
+    assert "behind" == do(world, MirrorLagSensor)["outcome"]
     do(world, StopMirrorOperator)
     validated(world)
     do(world, JudgeOperator)
@@ -285,7 +285,7 @@ def test_watch_that_was_ended_lets_the_run_go_on(world: World, outcome: str) -> 
     }
     sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
 
-    assert outcome == sensor.execute_complete(world.context(), event)["outcome"]  # type: ignore[arg-type]
+    assert outcome == sensor.execute_complete(world.context(), event)["outcome"]
     assert outcome == world.run.evidence.require(Kind.WATCH)["outcome"]
 
 
@@ -304,7 +304,7 @@ def test_cutover_never_goes_on_with_a_part(world: World) -> None:
     }
 
     with pytest.raises(FailedForGood, match="BEHIND"):
-        MirrorLagSensor(task_id="watch_lag", migration="shop").execute_complete(world.context(), event)  # type: ignore[arg-type]
+        MirrorLagSensor(task_id="watch_lag", migration="shop").execute_complete(world.context(), event)
 
 
 def test_watch_that_did_not_end_well_is_not_called_late(world: World, clock: FakeClock) -> None:

@@ -180,7 +180,7 @@ def reported(world: World) -> World:
 
 
 @pytest.fixture
-def client(monkeypatch: pytest.MonkeyPatch) -> TestClient:
+def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     """The page, for somebody who may see the DAG `kafka_migration__shop` and no other."""
     from airflow.api_fastapi.core_api import security
 

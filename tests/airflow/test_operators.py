@@ -30,6 +30,7 @@ from kafka_migration.orchestration.operators.validate_topics import ValidateTopi
 from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 from tests.airflow.conftest import World
 from tests.airflow.running import BEFORE_START, do, mirror, refusal_codes, validated
+from tests.present import present
 
 pytestmark = pytest.mark.airflow
 
@@ -98,7 +99,7 @@ def test_nothing_to_copy_starts_nothing(world: World) -> None:
     """With every position at its goal no MirrorMaker is started and the watch has nothing to do."""
     assert {"generation": None, "pid": None} == do(world, *BEFORE_START, StartMirrorOperator)
     assert not world.host.status().is_running
-    assert {"outcome": "drained", "progress": ""} == do(world, MirrorLagSensor)  # type: ignore[arg-type]
+    assert {"outcome": "drained", "progress": ""} == do(world, MirrorLagSensor)
     assert {"generation": None, "stopped": False} == do(world, StopMirrorOperator)
 
 
@@ -119,7 +120,7 @@ def test_watch_defers_with_an_absolute_deadline_and_no_secret(world: World) -> N
     do(world, *BEFORE_START, StartMirrorOperator)
 
     with pytest.raises(TaskDeferred) as deferred:
-        do(world, MirrorLagSensor)  # type: ignore[arg-type]
+        do(world, MirrorLagSensor)
 
     _, arguments = deferred.value.trigger.serialize()
     assert {"run", "generation", "deadline"} == set(arguments)
@@ -140,7 +141,7 @@ def test_watch_result_is_recorded_and_failures_fail(world: World) -> None:
     }
 
     with pytest.raises(FailedForGood, match="MIRROR_DEAD"):
-        sensor.execute_complete(world.context(), event)  # type: ignore[arg-type]
+        sensor.execute_complete(world.context(), event)
 
     assert world.run.evidence.require(Kind.WATCH)["progress"] == "Copy: 1/2"
     assert ["MIRROR_DEAD"] == refusal_codes(world)
@@ -255,9 +256,10 @@ def test_judgement_says_which_offsets_it_is_about(world: World) -> None:
     do(world, JudgeOperator)
 
     (judgement,) = ledger(world).judgements
-    assert (POSITION_DIGEST, {"audit", "orders"}) == (judgement.digest, set(judgement.comparisons))
-    assert () == judgement.comparisons["audit"]
-    (found,) = judgement.comparisons["orders"]
+    comparisons = present(judgement.comparisons)
+    assert (POSITION_DIGEST, {"audit", "orders"}) == (judgement.digest, set(comparisons))
+    assert () == comparisons["audit"]
+    (found,) = comparisons["orders"]
     assert (Verdict.PASS, 1, "0a", "0a") == (
         found.verdict,
         found.target_records,
@@ -311,7 +313,7 @@ def test_validate_without_anything_to_read_does_not_start_spark(world: World, mo
     do(world, *BEFORE_START, StartMirrorOperator)
 
     operator = ValidateTopicsOperator(task_id="validate_topics", migration="shop")
-    assert {"source_records": 0, "target_records": 0} == operator.execute(world.context())  # type: ignore[arg-type]
+    assert {"source_records": 0, "target_records": 0} == operator.execute(world.context())
     assert do(world, JudgeOperator)["verdict"] == "PASS"
 
 
@@ -322,14 +324,15 @@ def test_validate_fails_when_spark_left_no_result(world: World, monkeypatch: pyt
     operator = ValidateTopicsOperator(task_id="validate_topics", migration="shop")
 
     with pytest.raises(FailedForGood, match="VALIDATION_RESULT_MISSING"):
-        operator.execute(world.context())  # type: ignore[arg-type]
+        operator.execute(world.context())
 
 
 def test_digest_package_is_zipped_the_same_every_time(tmp_path: Path) -> None:
     """The zip that travels to the executors depends on the sources alone."""
     package = Path(__file__).parents[2] / "spark_jobs" / "kafka_digest"
     first, second = tmp_path / "1", tmp_path / "2"
-    first.mkdir(), second.mkdir()
+    first.mkdir()
+    second.mkdir()
 
     assert zip_package(package, first).read_bytes() == zip_package(package, second).read_bytes()
 

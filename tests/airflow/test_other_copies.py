@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from kafka_migration.core.evidence.documents import Kind
@@ -20,6 +22,8 @@ from tests.airflow.engines import lossy, set_mirror
 from tests.airflow.running import BEFORE_START, do, mirror, next_run, store_position, validated
 
 pytestmark = pytest.mark.airflow
+
+Copied = Callable[..., ValidationRequest]
 
 P0 = TopicPartition("orders", 0)
 RECORDS = [(b"k", b"%d" % n) for n in range(4)]
@@ -88,7 +92,7 @@ def test_timestamps_that_the_target_makes_are_not_compared(world: World, setting
 
 
 @pytest.fixture
-def copied(world: World):
+def copied(world: World) -> Copied:
     """Copy four records of each partition with a setting of the file, and return what Spark is asked for."""
 
     def copy(setting: str = "", section: str = "validation", **configs: str) -> ValidationRequest:
@@ -116,7 +120,9 @@ def copied(world: World):
         ("timestamps: {orders: true}", {"message.timestamp.type": "LogAppendTime"}, [], ()),
     ],
 )
-def test_topics_are_compared_as_the_clusters_or_the_file_say(copied, setting, configs, compacted, untimed) -> None:
+def test_topics_are_compared_as_the_clusters_or_the_file_say(
+    copied: Copied, setting: str, configs: dict[str, str], compacted: list[str], untimed: tuple[str, ...]
+) -> None:
     """Each topic is compared by its settings on either cluster; what the migration file says goes before them."""
     request = copied(setting, **configs)
 
@@ -124,14 +130,14 @@ def test_topics_are_compared_as_the_clusters_or_the_file_say(copied, setting, co
     assert untimed == request.untimed_topics
 
 
-def test_policy_of_the_source_counts_too(world: World, copied) -> None:
+def test_policy_of_the_source_counts_too(world: World, copied: Copied) -> None:
     """The source may compact what was copied, whatever the target does."""
     world.source.topics["orders"].configs["cleanup.policy"] = "compact"
 
     assert {"source": ("orders",), "target": ()} == copied().compacted_topics
 
 
-def test_aborted_records_are_looked_for_where_they_can_be(copied) -> None:
+def test_aborted_records_are_looked_for_where_they_can_be(copied: Copied) -> None:
     """Spark reads what is committed, and is told that the target may hold more."""
     request = copied("isolation_level: read_uncommitted", "mirror")
 
@@ -157,7 +163,7 @@ def test_copy_under_other_names_is_spoken_of_by_the_sources(world: World) -> Non
     )
 
 
-def test_result_of_another_version_is_one_line(copied, world: World) -> None:
+def test_result_of_another_version_is_one_line(copied: Copied, world: World) -> None:
     """A result with a digest that this version does not know is not judged; the finding says what to clear."""
     copied()
     validated(world)

@@ -99,6 +99,6 @@ def test_every_trigger_is_patient() -> None:
     )
 
 
-def all_kinds(kind: type) -> set[type]:
+def all_kinds(kind: type[object]) -> set[type[object]]:
     """Return all subclasses of a class."""
     return {each for below in kind.__subclasses__() for each in (below, *all_kinds(below))}

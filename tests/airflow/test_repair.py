@@ -37,7 +37,7 @@ class Second(World):
     @property
     def run(self) -> MigrationRun:
         """The run as a task sees it."""
-        return run_of(self.context(), "shop-2")  # type: ignore[arg-type]
+        return run_of(self.context(), "shop-2")
 
 
 def second(world: World) -> Second:
@@ -50,7 +50,7 @@ def second(world: World) -> Second:
 def do(world: World, *operators: type[BaseOperator]) -> Any:
     """Run operators in order for the world's own migration."""
     for operator in operators:
-        summary = operator(task_id=operator.__name__, migration=world.run.name).execute(world.context())  # type: ignore[arg-type]
+        summary = operator(task_id=operator.__name__, migration=world.run.name).execute(world.context())
     return summary
 
 
@@ -75,7 +75,7 @@ def approve(world: World) -> None:
         "timedout": False,
     }
     operator = ApproveOperator(task_id="approve", migration=world.run.name)
-    operator.execute_complete(world.context(), event)  # type: ignore[arg-type]
+    operator.execute_complete(world.context(), event)
 
 
 @pytest.fixture

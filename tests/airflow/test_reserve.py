@@ -48,11 +48,11 @@ def reserve() -> ReserveOperator:
 
 def wait(world: World) -> TaskDeferred:
     do(world, PreflightOperator)
-    return deferred_by(reserve(), world.context())  # type: ignore[arg-type]
+    return deferred_by(reserve(), world.context())
 
 
 def woken(world: World) -> dict[str, Any]:
-    return reserve().try_again(world.context(), {"holder": ""})  # type: ignore[arg-type]
+    return reserve().try_again(world.context(), {"holder": ""})
 
 
 def test_scheduled_run_waits_and_then_reserves(world: World, clock: FakeClock) -> None:
@@ -79,7 +79,7 @@ def test_waiting_has_an_end(world: World, clock: FakeClock) -> None:
     """After `wait_limit` the run fails and names the holder, and how long it waited; a retry does not begin anew."""
     wait(world)
     clock.elapsed_s += 2 * 3600
-    again = deferred_by(reserve(), world.context())  # type: ignore[arg-type]
+    again = deferred_by(reserve(), world.context())
     clock.elapsed_s += 2 * 3600
 
     assert timedelta(hours=2, minutes=10) == again.timeout
@@ -159,7 +159,7 @@ def test_faster_run_is_waited_for_in_its_turn(world: World, clock: FakeClock, mo
 
     monkeypatch.setattr(world.host, "reserve", overtaken)
 
-    assert f"{DAG_ID}/manual__2#1" == deferred_by(reserve(), world.context()).trigger.holder  # type: ignore[arg-type]
+    assert f"{DAG_ID}/manual__2#1" == deferred_by(reserve(), world.context()).trigger.holder
 
 
 def trigger_of(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, meanwhile: Any) -> Any:

@@ -372,8 +372,8 @@ def test_settings_that_the_cluster_denies_are_told(scene: World) -> None:
     cut_over(scene)
     scene.target.delete_topics(["audit"])
     topics = dict(scene.target.topics)
-    scene.target.describe_topics = lambda names: {  # type: ignore[method-assign]
-        name: scene.source.describe_topics([name])[name] for name in names
+    scene.target.describe_topics = lambda topics: {  # type: ignore[method-assign]
+        name: scene.source.describe_topics([name])[name] for name in topics
     }
     for topic in scene.run.ledger.read().topics.values():
         scene.source.topics[topic.topic].topic_id = topic.topic_id

@@ -11,6 +11,7 @@ import pytest
 
 from kafka_migration.adapters import stop_requests
 from kafka_migration.adapters.news import NewsStore
+from kafka_migration.adapters.patience import at_most
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.orchestration.triggers import mirror_lag as mirror_lag_module
@@ -282,11 +283,10 @@ def test_news_that_cannot_be_written_end_nothing(scene: Scene, name: str) -> Non
 def test_each_poll_has_a_limit(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """All calls of a poll share `poll_interval` + 10 s, less what one that is under way may still take."""
     limits: list[float] = []
-    real = watcher_module.at_most
 
     def noted(seconds: float) -> Any:
         limits.append(seconds)
-        return real(seconds)
+        return at_most(seconds)
 
     monkeypatch.setattr(watcher_module, "at_most", noted)
     scene.script = Scene.copy

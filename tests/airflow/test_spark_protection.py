@@ -306,7 +306,7 @@ def test_killed_spark_is_no_finding(world: World, submitting: Submitting) -> Non
 
     operator._get_hook = stopped_meanwhile  # type: ignore[method-assign]
     with pytest.raises(AirflowException, match="spark-submit ended with code -9: it was stopped"):
-        operator.execute(world.context())  # type: ignore[arg-type]
+        operator.execute(world.context())
     assert [] == list(world.run.evidence.of_attempt(Kind.REFUSAL))
 
 

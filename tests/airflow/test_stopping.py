@@ -19,7 +19,6 @@ from kafka_migration.orchestration.operators.create_topics import CreateTopicsOp
 from kafka_migration.orchestration.operators.plan import PlanOperator
 from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
 from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from kafka_migration.steps.mirror import start_stop as starting_module
 from tests.airflow.conftest import World
 from tests.airflow.driving import FakeClock
 from tests.airflow.engines import set_mirror
@@ -44,7 +43,8 @@ def clock(world: World, monkeypatch: pytest.MonkeyPatch) -> FakeClock:
     made = FakeClock()
     world.deployed["clock"] = made
     monkeypatch.setattr(
-        starting_module.time, "sleep", lambda seconds: setattr(made, "elapsed_s", made.elapsed_s + seconds)
+        "kafka_migration.steps.mirror.start_stop.time.sleep",
+        lambda seconds: setattr(made, "elapsed_s", made.elapsed_s + seconds),
     )
     return made
 

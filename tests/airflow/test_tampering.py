@@ -81,7 +81,7 @@ def _watched(world: World) -> None:
 
 
 def _hook(world: World, name: HookName) -> None:
-    HookOperator(task_id=name, migration="shop", hook=name).execute(world.context())  # type: ignore[arg-type]
+    HookOperator(task_id=name, migration="shop", hook=name).execute(world.context())
 
 
 # The steps of a cutover that act, in order; waits end as Airflow ends them.

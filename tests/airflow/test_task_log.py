@@ -64,7 +64,7 @@ def test_airflow_logs_no_stack_frames_and_does_not_try_again(world: World, monke
     ti = SimpleNamespace(task=operator, try_number=1, rendered_map_index=None, _ti_context_from_server=server)
     log = MagicMock()
 
-    state, _, error = task_runner._run_task_and_map_outcome(ti, world.context(), log)  # type: ignore[arg-type]
+    state, _, error = task_runner._run_task_and_map_outcome(ti, world.context(), log)
 
     assert state == "failed"
     assert "CONNECTION_MISSING" in str(error)

@@ -115,5 +115,5 @@ def test_task_killed_before_spark_starts_none(world: World, monkeypatch: pytest.
     operator.on_kill()
 
     with pytest.raises(AirflowException, match="stopped before it started Spark"):
-        operator.execute(world.context())  # type: ignore[arg-type]
+        operator.execute(world.context())
     assert operator._hook is None

@@ -63,7 +63,7 @@ def run_spark(world: World, work: Callable[[Spark], None]) -> dict[str, Any]:
     """Run the task with this for Spark."""
     operator = Spark(task_id="validate_topics", migration="shop")
     operator.work, operator.is_killed, operator._hook = work, threading.Event(), object()
-    return operator.execute(world.context())  # type: ignore[arg-type]
+    return operator.execute(world.context())
 
 
 def until_killed(spark: Spark) -> None:

@@ -108,11 +108,11 @@ def test_event_of_an_earlier_attempt_is_waited_past(scene: Scene) -> None:
     event = watch(scene)
     world = scene.world
     world.dag_run.clear_number = 1
-    ReserveOperator(task_id="reserve", migration="shop").execute(world.context())  # type: ignore[arg-type]
+    ReserveOperator(task_id="reserve", migration="shop").execute(world.context())
     sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
 
     with pytest.raises(TaskDeferred):
-        sensor.execute_complete(world.context(), event)  # type: ignore[arg-type]
+        sensor.execute_complete(world.context(), event)
 
 
 def test_stopped_under_the_watch_is_failed_and_not_started_again(scene: Scene) -> None:
@@ -150,7 +150,7 @@ def test_proof_ends_with_the_positions_it_began_at(world: World, monkeypatch: py
     engine.positions[P0] = 4
     world.source.compact("orders", 0, 4)
     scene.produce()
-    watcher = a_trigger(scene)._watcher(world.run)  # type: ignore[attr-defined]
+    watcher = a_trigger(scene)._watcher(world.run)
     polls = [watcher.poll(), watcher.poll()]
     world.host.log = ALARM
     world.host.die()
@@ -254,7 +254,7 @@ def test_late_kill_does_not_hit_the_next_attempt(scene: Scene) -> None:
     trigger, world = a_trigger(scene), scene.world
     world.dag_run.clear_number = 1
     reserve = ReserveOperator(task_id="reserve", migration="shop")
-    reserve.execute(world.context())  # type: ignore[arg-type]
+    reserve.execute(world.context())
 
     killed(trigger)
 

@@ -155,17 +155,9 @@ def _differences(counts: Counter[str]) -> Differences | None:
 
 
 def _by_key(history: History, sides: tuple[Seen, Seen], counts: Counter[str], events: GenerationEvents) -> Verdict:
-    result = TopicResult(
-        history.last,
-        "orders",
-        "orders",
-        not counts,
-        len(counts),
-        *(len(s.within) for s in sides),
-        "",
-        "",
-        _differences(counts),
-    )
+    source, target = (len(seen.within) for seen in sides)
+    told = _differences(counts)
+    result = TopicResult(history.last, "orders", "orders", not counts, len(counts), source, target, "", "", told)
     return judge_topic_by_key(result, [], events=events, tolerance=MANY)[0]
 
 
@@ -187,9 +179,11 @@ def _by_position(
         of_rest = _first(*rest)
         rest_in_order = True if of_rest is None else False if of_rest.kind is DifferenceKind.REORDERED else None
         first = of_rest if rest_in_order is False else first
+    source, target = (SideCount(len(seen.within), 0, None, None) for seen in sides)
     result = PartitionResult(
         window,
-        *(SideCount(len(seen.within), 0, None, None) for seen in sides),
+        source,
+        target,
         equal=first is None,
         blocks=1,
         differing_blocks=int(first is not None),
@@ -209,4 +203,4 @@ def _first(source: Sequence[Placed], target: Sequence[Placed]) -> FirstDifferenc
         for side in (source, target)
     ]
     found = classify.classify_first_difference(rows[0], rows[1])
-    return found and FirstDifference.from_document(found.to_document())
+    return None if found is None else FirstDifference.from_document(found.to_document())

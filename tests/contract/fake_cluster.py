@@ -244,7 +244,9 @@ class FakeCluster:
     def probe(self, start: Offsets, isolation: IsolationLevel) -> Mapping[TopicPartition, Probe]:
         """Return what a reader starting at these offsets meets first."""
         met = {p: next(iter(log.visible(start[p])), None) for p, log in self._logs(start)}
-        return {p: Probe(met[p][0], False) if met[p] else Probe(log.end, True) for p, log in self._logs(start)}
+        return {
+            p: Probe(log.end, True) if (at := met[p]) is None else Probe(at[0], False) for p, log in self._logs(start)
+        }
 
     def list_groups(self) -> tuple[GroupListing, ...]:
         """Return every group, sorted by name."""

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 
 import paramiko
+from paramiko.common import AUTH_FAILED, AUTH_SUCCESSFUL, OPEN_SUCCEEDED
 
 GOOD_REPLY = (
     b'\n@@mirrorctl {"ok":true,"code":"","message":"","verb":"status","migration":"shop","generation":0,'
@@ -52,12 +53,12 @@ class HostileHost(paramiko.ServerInterface):
     def check_auth_password(self, username: str, password: str) -> int:
         """Take the one password."""
         self.logins.append("password")
-        return paramiko.AUTH_SUCCESSFUL if password == "secret" else paramiko.AUTH_FAILED
+        return AUTH_SUCCESSFUL if password == "secret" else AUTH_FAILED
 
     def check_auth_publickey(self, username: str, key: paramiko.PKey) -> int:
         """Take no key."""
         self.logins.append("publickey")
-        return paramiko.AUTH_FAILED
+        return AUTH_FAILED
 
     def get_allowed_auths(self, username: str) -> str:
         """Offer both ways."""
@@ -65,7 +66,7 @@ class HostileHost(paramiko.ServerInterface):
 
     def check_channel_request(self, kind: str, chanid: int) -> int:
         """Open every channel."""
-        return paramiko.OPEN_SUCCEEDED
+        return OPEN_SUCCEEDED
 
     def check_channel_exec_request(self, channel: paramiko.Channel, command: bytes) -> bool:
         """Answer it, where a command is answered at all."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -205,7 +206,12 @@ def test_writable_base_folder_is_refused(slow_machine: Machine) -> None:
     for folder, mode in ((slow_machine.home, 0o770), (slow_machine.home, 0o707), (slow_machine.home / "shop", 0o720)):
         usual = folder.stat().st_mode
         folder.chmod(mode)
-        for act in (lambda: host.reserve(ME), lambda: host.clean(ME, 1), lambda: host.probe(slow_machine.probe())):
+        acts: tuple[Callable[[], object], ...] = (
+            lambda: host.reserve(ME),
+            lambda: host.clean(ME, 1),
+            lambda: host.probe(slow_machine.probe()),
+        )
+        for act in acts:
             with pytest.raises(Refused, match="is writable by others") as error:
                 act()
             assert {Code.HOST_REFUSED} == codes(error)

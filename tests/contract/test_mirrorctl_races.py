@@ -113,14 +113,14 @@ def stopped(host: ScriptMirrorHost, generation: int) -> None:
 def test_racing_starts_never_make_two(machine: Machine, host: ScriptMirrorHost, races: int) -> None:
     """However two starts meet and die, there are never two processes, by /proc and by the journal, and none stays."""
     (machine.home / "failpoints-allowed").touch()
-    cases = list(itertools.product(RIVALS, MOMENTS, itertools.product(FAILPOINTS, repeat=2)))
+    cases = list(itertools.product(RIVALS, MOMENTS, itertools.product(FAILPOINTS, FAILPOINTS)))
     random.Random(SEED).shuffle(cases)
     count = JvmCount(machine)
     watcher = threading.Thread(target=count.watch)
     watcher.start()
     try:
-        for number, case in zip(range(races), itertools.cycle(cases), strict=False):
-            race(machine, host, Case(*case), generation=2 * number + 1)
+        for number, (rivals, moment, failpoints) in zip(range(races), itertools.cycle(cases), strict=False):
+            race(machine, host, Case(rivals, moment, failpoints), generation=2 * number + 1)
     finally:
         count.ended.set()
         watcher.join()

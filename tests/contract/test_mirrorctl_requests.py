@@ -18,6 +18,7 @@ from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.mirror.mirrorctl_protocol import HostRequest, parse_reply, render_request
 from tests.contract.host_contract import ME, codes
 from tests.contract.local_host import MAIN_CLASS, ForcedTransport, LocalTransport, Machine
+from tests.present import present
 
 pytestmark = pytest.mark.live
 
@@ -47,7 +48,7 @@ def test_missing_tool_is_named(machine: Machine, host: ScriptMirrorHost, missing
     host.reserve(ME)
 
     with pytest.raises(Refused, match="/nowhere") as error:
-        host.start(ME, 1, replace(machine.launch(), **{missing: "/nowhere"}))
+        host.start(ME, 1, replace(machine.launch(), **{missing: "/nowhere"}))  # type: ignore[arg-type]
     assert {code} == codes(error)
     assert 0 == host.status().generation
 
@@ -162,5 +163,5 @@ def test_reply_is_one_line_of_json(machine: Machine) -> None:
 
     lines = [line for line in stdout.splitlines() if line]
     assert 1 == len(lines)
-    assert json.loads(re.fullmatch(r"@@mirrorctl (.*)@@", lines[0])[1])["ok"]
+    assert json.loads(present(re.fullmatch(r"@@mirrorctl (.*)@@", lines[0]))[1])["ok"]
     assert "" == stderr

@@ -18,7 +18,9 @@ from tests.contract.local_host import SCRIPT, ForcedTransport, LocalTransport, M
 pytestmark = pytest.mark.unit
 
 ROOT = Path(__file__).parents[2]
-BLOCKS = re.findall(r"^ *```sh\n(.*?)^ *```", (ROOT / "docs" / "runbook.md").read_text(), re.MULTILINE | re.DOTALL)
+BLOCKS: list[str] = re.findall(
+    r"^ *```sh\n(.*?)^ *```", (ROOT / "docs" / "runbook.md").read_text(), re.MULTILINE | re.DOTALL
+)
 # The holder that the page shows.
 HOLDER = "kafka_migration__shop/manual__2030-01-01T00:00:00+00:00#1"
 

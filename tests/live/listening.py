@@ -80,7 +80,8 @@ def _text(mail: EmailMessage) -> str:
 @contextmanager
 def mail_server() -> Iterator[Mailbox]:
     """Run a mail server until the end of the block."""
-    mailbox = Mailbox(*free_ports(1))
+    (port,) = free_ports(1)
+    mailbox = Mailbox(port)
     controller = Controller(mailbox, hostname=HOST, port=mailbox.port)
     controller.start()
     try:

@@ -64,7 +64,7 @@ def of_headers(rng: random.Random) -> list[Sent]:
     def some(most: int) -> list[tuple[str, bytes | None]]:
         return [(rng.choice(names), rng.choice(values)) for _ in range(rng.randrange(most))]
 
-    many = [("n", b"%d" % n) for n in range(300)]
+    many: list[tuple[str, bytes | None]] = [("n", b"%d" % n) for n in range(300)]
     return [replace(r, headers=many if n % 30 == 7 else some(5)) for n, r in enumerate(mixed(rng))]
 
 

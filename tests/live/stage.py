@@ -93,7 +93,7 @@ class Stage:
         self._admins = {
             id(side): AdminClient(client_config(side["bootstrap.servers"])) for side in (self.source, self.target)
         }
-        keeping_module.XCom = FakeXCom(self.task_instance.kept)
+        vars(keeping_module)["XCom"] = FakeXCom(self.task_instance.kept)
         self.write_file()
 
     def write_file(self, topics: Sequence[str] | None = None) -> None:
@@ -126,7 +126,7 @@ class Stage:
         """Run operators in order and return the last one's summary."""
         summary: dict[str, Any] = {}
         for operator in operators:
-            task = operator(task_id=operator.__name__, migration=self.name)  # type: ignore[call-arg]
+            task = operator(task_id=operator.__name__, migration=self.name)
             summary = task.execute(self._context())
         return summary
 
@@ -247,7 +247,8 @@ def set_the_stage(sandbox: Sandbox, root: Path, patch: pytest.MonkeyPatch) -> No
     # Each stage puts its own in its place.
     patch.setattr(keeping_module, "XCom", FakeXCom(AirflowKeeps()))
     made, anchor = context_module.deployment(), FakeAnchor().of
-    folders = {"evidence_root": root / "evidence", "migrations_folder": root / "migrations"}
-    patch.setattr(context_module, "deployment", lambda: replace(made, anchor=anchor, **folders))
-    patch.setattr(settings, "evidence_root", lambda: root / "evidence")
-    patch.setattr(settings, "migrations_folder", lambda: root / "migrations")
+    evidence, migrations = root / "evidence", root / "migrations"
+    deployed = replace(made, anchor=anchor, evidence_root=evidence, migrations_folder=migrations)
+    patch.setattr(context_module, "deployment", lambda: deployed)
+    patch.setattr(settings, "evidence_root", lambda: evidence)
+    patch.setattr(settings, "migrations_folder", lambda: migrations)

@@ -84,7 +84,7 @@ class Copies(Clusters):
 
 
 @pytest.fixture(scope="module")
-def copies(tmp_path_factory) -> Iterator[Copies]:
+def copies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copies]:
     """Two clusters with all topics and their copies."""
     with Sandbox(tmp_path_factory.mktemp("sandbox"), airflow=False) as sandbox:
         state = sandbox.state
@@ -95,13 +95,13 @@ def copies(tmp_path_factory) -> Iterator[Copies]:
 
 
 @pytest.fixture(scope="module", params=list(LEVELS))
-def level(request) -> str:
+def level(request: pytest.FixtureRequest) -> str:
     """How copies are compared."""
-    return request.param
+    return str(request.param)
 
 
 @pytest.fixture(scope="module")
-def outcome(copies: Copies, level: str, tmp_path_factory) -> Outcome:
+def outcome(copies: Copies, level: str, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """What one submission says of all copies of a level."""
     left_out = [topic for topic, shape in SHAPE_OF.items() if shape.is_untimed]
     return compared(copies, tmp_path_factory.mktemp("job"), copies.windows(level), LEVELS[level][0], left_out)
@@ -121,13 +121,21 @@ def test_clean_copy_raises_no_alarm(outcome: Outcome, level: str, shape: str, se
 
 def test_another_reader_finds_the_same(copies: Copies, outcome: Outcome, level: str) -> None:
     """An oracle that reads the records through another client finds each copy good."""
-    source, target = (raw_logs(side.records(side.starts())) for side in (copies.source, copies.target))
+    sides: list[dict[str, Logs]] = [
+        {**raw_logs(side.records(side.starts()))} for side in (copies.source, copies.target)
+    ]
+    source, target = sides
     for topic, shape in SHAPE_OF.items():
         target[topic] = target[target_of(topic, level)]
         if shape.is_untimed:
             source[topic], target[topic] = untimed(source[topic]), untimed(target[topic])
 
     assert {} == contradictions(outcome, source, target)
+
+
+def all_logs(side: Side) -> dict[str, Logs]:
+    """Return what another reader finds on one side, by topic."""
+    return {**raw_logs(side.records(side.starts()))}
 
 
 def untimed(logs: Logs) -> Logs:

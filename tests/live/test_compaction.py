@@ -75,7 +75,7 @@ class Copies(Clusters):
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
     windows: dict[Place, tuple[int, int]] = field(default_factory=dict)
 
-    def random(self, number: int) -> random.Random:
+    def dice(self, number: int) -> random.Random:
         """Return the dice of a history."""
         return random.Random(f"history {number}")
 
@@ -113,7 +113,7 @@ class Copies(Clusters):
         ends = self.source.ends()
         read = self.source.records({(topic_of(number), 0): 0 for number in HISTORIES})
         for number in HISTORIES:
-            rng = self.random(-number)
+            rng = self.dice(-number)
             sent = damaged(rng, [r for _, r in read[topic_of(number), 0]], DAMAGES[number % len(DAMAGES)])
             self.windows[topic_of(number), 0] = (0, ends[topic_of(number), 0])
             for level, (_, partitions) in LEVELS.items():
@@ -197,30 +197,30 @@ def _known(record: Sent) -> Record:
 
 
 @pytest.fixture(scope="module")
-def copies(tmp_path_factory) -> Iterator[Copies]:
+def copies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copies]:
     """Two clusters with sources that go on after they were copied, and cleaners that have run on both."""
     with Sandbox(tmp_path_factory.mktemp("sandbox"), airflow=False) as sandbox:
         state = sandbox.state
         made = Copies(Side(state.source_bootstrap), Side(state.target_bootstrap), state.spark_jars)
         made.create_topics()
         for number in HISTORIES:
-            made.produce(number, made.random(number), 16)
+            made.produce(number, made.dice(number), 16)
         made.copy()
         for number in HISTORIES:
             if number % 2:
-                made.produce(number, made.random(number + 1_000), 10)
+                made.produce(number, made.dice(number + 1_000), 10)
         made.wait_until_cleaned()
         yield made
 
 
 @pytest.fixture(scope="module", params=list(LEVELS))
-def level(request) -> str:
+def level(request: pytest.FixtureRequest) -> str:
     """How copies are compared."""
-    return request.param
+    return str(request.param)
 
 
 @pytest.fixture(scope="module")
-def outcome(copies: Copies, level: str, tmp_path_factory) -> Outcome:
+def outcome(copies: Copies, level: str, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """What one submission says of all copies of a level."""
     compacted = {
         side: [topic_of(n) for n in HISTORIES if copies.compacts(n)[number]]

@@ -133,7 +133,7 @@ def heap(level: str, seed: int) -> Copy:
 
 
 @pytest.fixture(scope="module", params=list(LEVELS))
-def level(request, tmp_path_factory) -> Iterator[Level]:
+def level(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Level]:
     """Two clusters with every case of a level."""
     made = {name_of(kind, seed): damaged(copy_of(request.param, f"{kind} {seed}"), KINDS[kind]) for kind, seed in CASES}
     heaps = {name_of("heap", seed): heap(request.param, seed) for seed in HEAPS}
@@ -146,7 +146,7 @@ def level(request, tmp_path_factory) -> Iterator[Level]:
 
 
 @pytest.fixture(scope="module")
-def outcome(level: Level, tmp_path_factory) -> Outcome:
+def outcome(level: Level, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """What one submission says of all cases of a level."""
     return compared(level, tmp_path_factory.mktemp("job"), level.windows(), LEVELS[level.name][0])
 

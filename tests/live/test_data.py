@@ -187,7 +187,9 @@ def copied(clusters: Sandbox) -> tuple[str, str, dict[int, list[Record]]]:
 
 
 @pytest.mark.parametrize("damage", Damage)
-def test_damage_leaves_exactly_the_intended_difference(damage: Damage, copied) -> None:
+def test_damage_leaves_exactly_the_intended_difference(
+    damage: Damage, copied: tuple[str, str, dict[int, list[Record]]]
+) -> None:
     """The re-made topic holds the damaged records in one partition, everything else and its settings as before."""
     bootstrap, topic, contents = copied
     intended = {**contents, 2: damaged(damage, contents[2]).records}

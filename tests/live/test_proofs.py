@@ -35,9 +35,10 @@ def new_stage(brokers: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     set_the_stage(brokers, tmp_path, monkeypatch)
     made: list[Stage] = []
 
-    def make(*suffixes: str, **settings: str) -> Stage:
+    def make(*suffixes: str, engine: str = "mirrormaker2", mirror: str = "") -> Stage:
         name = f"proof-{uuid4().hex[:8]}"
-        made.append(Stage(brokers, name, tmp_path, [f"{name}-{suffix}" for suffix in suffixes or ("a",)], **settings))
+        topics = [f"{name}-{suffix}" for suffix in suffixes or ("a",)]
+        made.append(Stage(brokers, name, tmp_path, topics, engine, mirror))
         return made[-1]
 
     yield make

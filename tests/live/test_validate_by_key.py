@@ -17,6 +17,7 @@ from kafka_migration.core.validation.differences import DifferenceKind
 from kafka_migration.core.validation.judging import judge_topics
 from sandbox.sandbox import Sandbox
 from tests.live.validation_scene import Clusters, Sent, Side, plain, submit
+from tests.present import present
 
 pytestmark = pytest.mark.live
 
@@ -109,7 +110,7 @@ def fill_transactions(scene: Scene) -> Producer:
 
 
 @pytest.fixture(scope="module")
-def result(scene: Scene, tmp_path_factory) -> ValidationResult:
+def result(scene: Scene, tmp_path_factory: pytest.TempPathFactory) -> ValidationResult:
     """The result of one submission over all topics."""
     folder = tmp_path_factory.mktemp("job")
     request = ValidationRequest(
@@ -135,7 +136,7 @@ def of_topic(result: ValidationResult, topic: str) -> TopicResult:
 
 
 @pytest.mark.parametrize("topic", ["equal", "empty", "transactions", "appended"])
-def test_clean_copy_over_other_partitions_is_equal(result, topic) -> None:
+def test_clean_copy_over_other_partitions_is_equal(result: ValidationResult, topic: str) -> None:
     """Null keys in any order, tombstones, headers, aborted records, timestamps left out: the same digest."""
     found = of_topic(result, topic)
 
@@ -143,7 +144,7 @@ def test_clean_copy_over_other_partitions_is_equal(result, topic) -> None:
     assert (found.source_records, found.source_digest) == (found.target_records, found.target_digest)
 
 
-def test_every_partition_says_what_was_read_of_it(scene, result) -> None:
+def test_every_partition_says_what_was_read_of_it(scene: Scene, result: ValidationResult) -> None:
     """Counts and offsets per partition and side add up to the topic's."""
     windows = [p for p in result.partitions if p.window.topic == "equal"]
 
@@ -156,7 +157,7 @@ def test_every_partition_says_what_was_read_of_it(scene, result) -> None:
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_damage_is_labelled_and_located(scene, result, name) -> None:
+def test_damage_is_labelled_and_located(scene: Scene, result: ValidationResult, name: str) -> None:
     """Every damage is found as what it is, and its offsets hold the records that it names."""
     found = of_topic(result, f"damaged-{name}")
     assert found.differences is not None
@@ -167,26 +168,26 @@ def test_damage_is_labelled_and_located(scene, result, name) -> None:
     (difference,) = found.differences.first
     if difference.source_offset is not None and name != "reordered":
         assert FIRST.value == scene.source.read(
-            f"damaged-{name}", difference.source_partition, difference.source_offset
+            f"damaged-{name}", present(difference.source_partition), difference.source_offset
         )
 
 
-def test_purged_topic_is_not_verifiable(result) -> None:
+def test_purged_topic_is_not_verifiable(result: ValidationResult) -> None:
     """Where a part of the source is gone the rest is compared, and nothing is said to be equal."""
     found = of_topic(result, "purged")
 
     assert (found.equal, found.target_records - found.source_records) == (False, 5)
-    assert {DifferenceKind.EXPIRED: 5} == found.differences.counts
+    assert {DifferenceKind.EXPIRED: 5} == present(found.differences).counts
 
 
-def test_compacted_topic_is_equal_in_what_remains(result) -> None:
+def test_compacted_topic_is_equal_in_what_remains(result: ValidationResult) -> None:
     """What the source compacted since is named, and no damage."""
     found = of_topic(result, "compacted")
 
-    assert (False, {DifferenceKind.COMPACTED: 20}) == (found.equal, found.differences.counts)
+    assert (False, {DifferenceKind.COMPACTED: 20}) == (found.equal, present(found.differences).counts)
 
 
-def test_topics_are_judged(result) -> None:
+def test_topics_are_judged(result: ValidationResult) -> None:
     """The roll-up names a verdict per topic."""
     verdicts = {topic.topic: topic.verdict for topic in judge_topics(result)}
     good = dict.fromkeys(("equal", "empty", "transactions", "appended", "compacted"), Verdict.PASS)

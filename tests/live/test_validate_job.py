@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
@@ -26,6 +27,7 @@ from kafka_migration.core.validation.differences import DifferenceKind
 from kafka_migration.core.validation.judging import judge_partition, judge_topics
 from sandbox.sandbox import Sandbox
 from tests.live.validation_scene import START_MS, Clusters, Sent, plain, submit
+from tests.present import present
 
 pytestmark = pytest.mark.live
 
@@ -163,7 +165,7 @@ def request_of(scene: Scene) -> ValidationRequest:
 
 
 @pytest.fixture(scope="module")
-def result(scene: Scene, request_of: ValidationRequest, tmp_path_factory) -> ValidationResult:
+def result(scene: Scene, request_of: ValidationRequest, tmp_path_factory: pytest.TempPathFactory) -> ValidationResult:
     """The result of one submission over all windows."""
     folder = tmp_path_factory.mktemp("job")
     ended, path = submit(scene, folder, request_of.to_document(), scene.clients)
@@ -178,14 +180,14 @@ def of_topic(result: ValidationResult, topic: str) -> list[PartitionResult]:
     return [p for p in result.partitions if p.window.topic == topic]
 
 
-def test_every_window_is_answered(request_of, result) -> None:
+def test_every_window_is_answered(request_of: ValidationRequest, result: ValidationResult) -> None:
     """The result has one entry per window, in the order of the request, and its sums add up."""
     assert unanswered_windows(request_of, result) == ()
     assert [p.window for p in result.partitions] == list(request_of.windows)
     assert result.source_records == sum(p.source.records for p in result.partitions)
 
 
-def test_equal_partitions_pass(result) -> None:
+def test_equal_partitions_pass(result: ValidationResult) -> None:
     """Headers, tombstones, null keys, two windows of a partition and empty windows compare equal."""
     whole, first, second, empty, _ = of_topic(result, "equal")
 
@@ -200,7 +202,7 @@ def test_equal_partitions_pass(result) -> None:
     assert expected_bytes == whole.source.key_value_bytes == whole.target.key_value_bytes
 
 
-def test_aborted_transactions_are_not_records(result) -> None:
+def test_aborted_transactions_are_not_records(result: ValidationResult) -> None:
     """Aborted records, markers and an aborted end of the source do not count."""
     (partition,) = of_topic(result, "transactions")
 
@@ -209,11 +211,11 @@ def test_aborted_transactions_are_not_records(result) -> None:
 
 
 @pytest.mark.parametrize("number", range(len(DAMAGES)))
-def test_damage_is_named_at_its_place(result, number) -> None:
+def test_damage_is_named_at_its_place(result: ValidationResult, number: int) -> None:
     """Every damage is FAIL and named with its kind, its fields and the offsets on both sides."""
     _, kind, source_offset, target_offset, fields = DAMAGES[number]
     partition = of_topic(result, "damaged")[number]
-    difference = partition.first_difference
+    difference = present(partition.first_difference)
 
     assert (kind, source_offset, target_offset) == (
         difference.kind,
@@ -226,68 +228,69 @@ def test_damage_is_named_at_its_place(result, number) -> None:
     assert judge_partition(partition)[0] is Verdict.FAIL
 
 
-def test_purged_records_are_not_verifiable(result) -> None:
+def test_purged_records_are_not_verifiable(result: ValidationResult) -> None:
     """A window that begins below the log start is said to be unreadable; what is left of it is compared by key."""
     (partition,) = of_topic(result, "purged")
 
-    assert "log starts at offset 5; offsets [0, 5) are deleted" in partition.source_unreadable
+    assert "log starts at offset 5; offsets [0, 5) are deleted" in present(partition.source_unreadable)
     assert (partition.source.records, partition.target.records) == (30, 35)
-    assert {DifferenceKind.EXPIRED: 5} == partition.differences.counts
+    assert {DifferenceKind.EXPIRED: 5} == present(partition.differences).counts
     assert judge_partition(partition)[0] is Verdict.NOT_VERIFIABLE
 
 
-def test_damage_beside_purged_records_is_found(result) -> None:
+def test_damage_beside_purged_records_is_found(result: ValidationResult) -> None:
     """Retention hides the records that it deleted, and nothing else."""
     (partition,) = of_topic(result, "purged-damaged")
 
-    assert {DifferenceKind.EXPIRED: 5, DifferenceKind.ALTERED: 1} == partition.differences.counts
+    assert {DifferenceKind.EXPIRED: 5, DifferenceKind.ALTERED: 1} == present(partition.differences).counts
     assert judge_partition(partition)[0] is Verdict.FAIL
 
 
-def test_compaction_is_no_damage(result) -> None:
+def test_compaction_is_no_damage(result: ValidationResult) -> None:
     """A source that compacted after it was copied lacks records that have a newer one, and passes."""
     (partition,) = of_topic(result, "compacted")
 
-    assert {DifferenceKind.COMPACTED: 10} == partition.differences.counts
+    assert {DifferenceKind.COMPACTED: 10} == present(partition.differences).counts
     assert judge_partition(partition)[0] is Verdict.PASS
 
 
-def test_aborted_records_that_were_copied_are_named(result) -> None:
+def test_aborted_records_that_were_copied_are_named(result: ValidationResult) -> None:
     """What an uncommitted MirrorMaker copied of an aborted transaction is damage unless the file allows so much."""
     (partition,) = of_topic(result, "uncommitted")
 
-    assert {DifferenceKind.ABORTED: 5} == partition.differences.counts
-    assert [5, 6, 7, 8, 9] == sorted(d.target_offset for d in partition.differences.first)
+    assert {DifferenceKind.ABORTED: 5} == present(partition.differences).counts
+    assert [5, 6, 7, 8, 9] == sorted(present(d.target_offset) for d in present(partition.differences).first)
     assert judge_partition(partition)[0] is Verdict.FAIL
     assert judge_partition(partition, tolerance=Tolerance(aborted=5))[0] is Verdict.WARN
 
 
-def test_a_target_that_ends_early_lacks_records(result) -> None:
+def test_a_target_that_ends_early_lacks_records(result: ValidationResult) -> None:
     """Offsets beyond the target's end are missing records."""
     (partition,) = of_topic(result, "short")
 
     assert partition.target_unreadable is None
-    assert (partition.first_difference.kind, partition.first_difference.source_offset) == (DifferenceKind.MISSING, 30)
+    difference = present(partition.first_difference)
+    assert (difference.kind, difference.source_offset) == (DifferenceKind.MISSING, 30)
     assert judge_partition(partition)[0] is Verdict.FAIL
 
 
-def test_a_topic_that_is_gone_is_not_verifiable(result) -> None:
+def test_a_topic_that_is_gone_is_not_verifiable(result: ValidationResult) -> None:
     """A target topic that does not exist stops nothing but its own verdict."""
     (partition,) = of_topic(result, "gone")
 
-    assert "does not exist" in partition.target_unreadable
+    assert "does not exist" in present(partition.target_unreadable)
 
 
-def test_an_open_transaction_is_not_verifiable(result) -> None:
+def test_an_open_transaction_is_not_verifiable(result: ValidationResult) -> None:
     """Source records at or after the last stable offset are not waited for; what they hide is not a difference."""
     (partition,) = of_topic(result, "open")
 
-    assert "transaction is open since offset 30" in partition.source_unreadable
+    assert "transaction is open since offset 30" in present(partition.source_unreadable)
     assert (partition.source.records, partition.target.records) == (30, 35)
     assert judge_partition(partition)[0] is Verdict.NOT_VERIFIABLE
 
 
-def test_topics_are_judged(result) -> None:
+def test_topics_are_judged(result: ValidationResult) -> None:
     """The roll-up names a verdict per topic."""
     verdicts = {topic.topic: topic.verdict for topic in judge_topics(result)}
 
@@ -305,7 +308,7 @@ def test_topics_are_judged(result) -> None:
     }
 
 
-def test_an_unreachable_cluster_is_one_line(scene, request_of, tmp_path) -> None:
+def test_an_unreachable_cluster_is_one_line(scene: Scene, request_of: ValidationRequest, tmp_path: Path) -> None:
     """A cluster that does not answer ends the job with exit code 1 and one coded line, without secrets or a result."""
     clients = scene.clients
     clients["target"] |= {
@@ -329,7 +332,9 @@ def test_an_unreachable_cluster_is_one_line(scene, request_of, tmp_path) -> None
 
 
 @pytest.mark.campaign
-def test_an_option_that_splits_partitions_is_refused(scene, request_of, tmp_path) -> None:
+def test_an_option_that_splits_partitions_is_refused(
+    scene: Scene, request_of: ValidationRequest, tmp_path: Path
+) -> None:
     """Reader options that would break ranks are refused before anything is read."""
     clients = scene.clients
     clients["source"]["minPartitions"] = "100"

@@ -56,7 +56,7 @@ def clusters(brokers: Sandbox) -> Iterator[Clusters]:
 
 
 @pytest.fixture(scope="module")
-def spark(tmp_path_factory) -> Iterator[SparkCluster]:
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkCluster]:
     """A standalone cluster."""
     with spark_cluster(tmp_path_factory.mktemp("spark")) as cluster:
         yield cluster

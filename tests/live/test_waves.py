@@ -30,14 +30,18 @@ HOSTILE = (
 )
 
 
-def cut_over(live: LiveWorld, migration: LiveMigration, **conf: object) -> str:
+def cut_over(live: LiveWorld, migration: LiveMigration, mode: str = "cutover", **conf: object) -> str:
     """Do a whole cutover or rollback; return its question."""
-    run_id = awaiting(migration, **conf)
+    run_id = awaiting(migration, mode, **conf)
     question = live.api.question(migration.dag_id, run_id, "approve")
     decide(live.api, migration, run_id, "Approve")
     assert "success" == migration.finished(run_id).state
     assert_files_restore(migration, run_id)
     return question
+
+
+def phase_of(migration: LiveMigration) -> Phase | None:
+    return migration.ledger.phase
 
 
 def assert_files_restore(migration: LiveMigration, run_id: str) -> None:
@@ -81,7 +85,7 @@ def test_two_waves(live: LiveWorld) -> None:
     assert [half] * len(hostile) == [committed(migration.target, group, migration.name) for group in hostile]
     until = ends(migration.target, migration.name)
     assert sum(until.values()) - sum(half.values()) == len(read_on(migration.target, hostile[2], migration.name, until))
-    assert Phase.CUTTING_OVER is migration.ledger.phase
+    assert Phase.CUTTING_OVER is phase_of(migration)
 
     producer = Producer(migration.target)
     producer.produce(migration.name, b"written on the target")
@@ -95,7 +99,7 @@ def test_two_waves(live: LiveWorld) -> None:
 
     cut_over(live, migration)
 
-    assert Phase.CUT_OVER is migration.ledger.phase
+    assert Phase.CUT_OVER is phase_of(migration)
     assert half == committed(migration.target, "waves-last", LATER)
     until = ends(migration.source, LATER)
     read = read_on(migration.target, "waves-last", LATER, until)

@@ -29,22 +29,23 @@ LOGIN = "login.json"
 def main(folder: Path) -> None:
     """Validate what the request says; the task ends as Spark does."""
     request = ValidationRequest.from_document(json.loads((folder / "request.json").read_text()))
-    validate.request_of = lambda run: request
+    vars(validate)["request_of"] = lambda run: request
     # Outside Airflow there are no variables.
-    made, deployed = context_module.deployment(), {"anchor": FakeAnchor().of}
+    made = context_module.deployment()
+    deployed = replace(made, anchor=FakeAnchor().of)
     if (folder / LOGIN).exists():
         login = json.loads((folder / LOGIN).read_text())
         (folder / LOGIN).unlink()
-        deployed["client_settings"] = lambda cluster: {**made.client_settings(cluster), **login}
+        deployed = replace(deployed, client_settings=lambda cluster: {**made.client_settings(cluster), **login})
     dag_run = SimpleNamespace(dag_id="dag", run_id="run", clear_number=0, run_type=DagRunType.MANUAL)
     dag = SimpleNamespace(tasks=[])
     context = {"dag_run": dag_run, "params": {"mode": "sync"}, "ti": FakeTaskInstance(), "dag": dag}
-    context_module.deployment = lambda: replace(made, **deployed)
-    run = run_of(context, NAME)  # type: ignore[arg-type]
+    context_module.deployment = lambda: deployed
+    run = run_of(context, NAME)
     run.evidence.freeze_migration((folder / f"{NAME}.yaml").read_text())
     operator = validate.ValidateTopicsOperator(task_id="validate_topics", migration=NAME, conf=EXECUTOR)
     signal.signal(signal.SIGTERM, lambda number, frame: operator.on_kill())
-    operator.execute(context)  # type: ignore[arg-type]
+    operator.execute(context)
 
 
 if __name__ == "__main__":

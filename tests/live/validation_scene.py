@@ -192,7 +192,9 @@ class Side:
         consumer.close()
         assert message is not None
         assert message.offset() == offset
-        return message.value()
+        value = message.value()
+        assert value is None or isinstance(value, bytes)
+        return value
 
     @staticmethod
     def produce(producer: Producer, topic: str, partition: int, records: Sequence[Sent]) -> None:

@@ -42,6 +42,7 @@ class KafkaRecord:
 
 
 FrameMaker = Callable[..., DataFrame]
+FramesMaker = Callable[[Mapping[Place, Sequence[KafkaRecord]]], DataFrame]
 
 
 @pytest.fixture(scope="session")
@@ -70,7 +71,7 @@ def kafka_frame(spark: SparkSession) -> FrameMaker:
 
 
 @pytest.fixture(scope="session")
-def kafka_frames(spark: SparkSession) -> Callable[[Mapping[Place, Sequence[KafkaRecord]]], DataFrame]:
+def kafka_frames(spark: SparkSession) -> FramesMaker:
     """Make one frame of many Kafka partitions, each read in a task of its own; those without records have none."""
 
     def make(partitions: Mapping[Place, Sequence[KafkaRecord]]) -> DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,14 @@ from kafka_migration.core.validation.judging_by_key import GenerationEvents
 from tests.compaction.cleaner import Log, Record
 from tests.compaction.histories import DAMAGES, History, Side, history
 from tests.compaction.product import MANY, verdict_on
+from tests.present import present
 from tests.spark.conftest import SCHEMA, START
 
 pytestmark = pytest.mark.unit
 
 SEEDS = range(int(os.environ.get("COMPACTION_SPARK_HISTORIES", "24")))
 Place = tuple[str, int]
+Compared = Callable[["Memory"], ValidationResult]
 
 
 def _text(value: int | None) -> bytearray | None:
@@ -48,7 +50,7 @@ class Memory:
     is_uncommitted_copy: bool = False
     tasks: int = 2
     reads: int = 0
-    cleaned: Any = None
+    cleaned: Callable[[], object] | None = None
 
     @property
     def compacted(self) -> dict[str, frozenset[str]]:
@@ -113,7 +115,7 @@ class Memory:
 
 
 @pytest.fixture
-def compared(spark: SparkSession, tmp_path: Path):
+def compared(spark: SparkSession, tmp_path: Path) -> Compared:
     """Compare histories as a run does; return the result."""
 
     def compare(memory: Memory) -> ValidationResult:
@@ -138,7 +140,7 @@ def verdicts(memory: Memory, result: ValidationResult) -> dict[str, tuple[Verdic
 
 
 @pytest.mark.parametrize("by_key", [False, True], ids=["by position", "by key"])
-def test_spark_comes_to_the_verdicts_of_the_model(spark, compared, by_key) -> None:
+def test_spark_comes_to_the_verdicts_of_the_model(spark: SparkSession, compared: Compared, by_key: bool) -> None:
     """What the model's fast comparison says of a history, the jobs say too: the same verdict and the same counts."""
     made = [
         history(seed, by_key=by_key, damage=DAMAGES[seed % len(DAMAGES)] if seed % 3 == 0 else None)
@@ -158,21 +160,23 @@ def test_spark_comes_to_the_verdicts_of_the_model(spark, compared, by_key) -> No
 
 def copy_of(source: Sequence[Record], target: Sequence[Record], compacts: tuple[bool, bool], by_key: bool) -> History:
     """Return a copy of one partition whose windows are all of it."""
-    logs = []
+    sides: list[Side] = []
     for records, side_compacts in zip((source, target), compacts, strict=True):
         log = Log(0, side_compacts)
         for record in records:
             log.append(record)
         log.roll()
-        logs.append(Side([log], [(0, log.end)]))
-    return History(by_key, *logs)
+        sides.append(Side([log], [(0, log.end)]))
+    return History(by_key, sides[0], sides[1])
 
 
 RECORDS = [Record(number % 2, number, number) for number in range(12)]
 
 
 @pytest.mark.parametrize("by_key", [False, True], ids=["by position", "by key"])
-def test_a_cleaner_that_runs_between_two_readings_does_no_harm(spark, compared, by_key) -> None:
+def test_a_cleaner_that_runs_between_two_readings_does_no_harm(
+    spark: SparkSession, compared: Compared, by_key: bool
+) -> None:
     """What it takes meanwhile is not there at the second reading: the records are counted and compared again."""
     lossy = copy_of(RECORDS, [*RECORDS[:3], *RECORDS[4:]], (True, True), by_key)
     good = copy_of(RECORDS, RECORDS, (True, True), by_key)
@@ -186,14 +190,19 @@ def test_a_cleaner_that_runs_between_two_readings_does_no_harm(spark, compared, 
     assert [Verdict.PASS, Verdict.FAIL] == [found[f"t{n}"][0] for n in (0, 1)]
 
 
-def test_sides_that_a_cleaner_made_equal_meanwhile_are_equal(spark, compared) -> None:
+def test_sides_that_a_cleaner_made_equal_meanwhile_are_equal(spark: SparkSession, compared: Compared) -> None:
     """The digests differed, the second reading finds nothing: a cleaner ran, and there are holes to prove it."""
     made = [copy_of(RECORDS, RECORDS, (True, True), by_key) for by_key in (True, True)]
     for one in made:
         one.target.logs[0].clean(0)
     made[1].target.logs[0].entries[-1].record = Record(1, 99, 99)
     memory = Memory(spark, made)
-    memory.cleaned = lambda: [one.source.logs[0].clean(0) for one in made]
+
+    def clean_sources() -> None:
+        for one in made:
+            one.source.logs[0].clean(0)
+
+    memory.cleaned = clean_sources
 
     found = verdicts(memory, compared(memory))
 
@@ -201,7 +210,9 @@ def test_sides_that_a_cleaner_made_equal_meanwhile_are_equal(spark, compared) ->
 
 
 @pytest.mark.parametrize("place", [0, 5])
-def test_keys_that_change_places_after_what_was_cleaned_are_found(spark, compared, place) -> None:
+def test_keys_that_change_places_after_what_was_cleaned_are_found(
+    spark: SparkSession, compared: Compared, place: int
+) -> None:
     """Regression: by position, nothing compared the order between keys after the first record that was cleaned."""
     source = [Record(9, 0, 0), *RECORDS, Record(9, 1, 1)]
     swapped = [*RECORDS[:place], RECORDS[place + 1], RECORDS[place], *RECORDS[place + 2 :]]
@@ -213,16 +224,15 @@ def test_keys_that_change_places_after_what_was_cleaned_are_found(spark, compare
         one.source.logs[0].entries.pop(0)
     result = compared(Memory(spark, made))
     good, bad = judge_topics(result)
+    first = present(result.partitions[1].first_difference)
 
     assert (Verdict.PASS, Verdict.FAIL) == (good.verdict, bad.verdict)
-    assert ("reordered", place + 1, place + 1) == (
-        (first := result.partitions[1].first_difference).kind,
-        first.source_offset,
-        first.target_offset,
-    )
+    assert ("reordered", place + 1, place + 1) == (first.kind, first.source_offset, first.target_offset)
 
 
-def test_order_that_takes_too_many_masks_is_a_warning(spark, compared, monkeypatch) -> None:
+def test_order_that_takes_too_many_masks_is_a_warning(
+    spark: SparkSession, compared: Compared, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is not compared is said, and is no PASS."""
     monkeypatch.setattr("kafka_digest.position.job.MAX_MASKS", 0)
     made = copy_of(RECORDS, RECORDS, (True, False), False)
@@ -234,7 +244,7 @@ def test_order_that_takes_too_many_masks_is_a_warning(spark, compared, monkeypat
     assert remainder.MAX_MASKS > 0
 
 
-def test_holes_bound_what_is_explained(spark, compared) -> None:
+def test_holes_bound_what_is_explained(spark: SparkSession, compared: Compared) -> None:
     """Regression: two records lost and one hole: one of them may have been cleaned, the other was lost."""
     made = copy_of(RECORDS[:8], RECORDS[:8], (False, True), False)
     log = made.target.logs[0]

@@ -14,11 +14,12 @@ from kafka_digest.keys.frames import record_rows
 from kafka_digest.keys.tasks import PARTIAL, SUMS, roll_up
 from kafka_digest.position.digest import block_rows
 from tests.spark import definition
-from tests.spark.conftest import KafkaRecord
+from tests.spark.conftest import FramesMaker, KafkaRecord, Place
 
 # pyspark leaves its sockets to the garbage collector
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
+PartitionLogs = dict[Place, list[KafkaRecord]]
 PARTITIONS = range(12)
 BLOCK_RECORDS = 8
 
@@ -36,7 +37,7 @@ def random_record(rng: random.Random) -> KafkaRecord:
 
 
 @pytest.fixture(scope="module")
-def logs() -> dict[tuple[str, int], list[KafkaRecord]]:
+def logs() -> PartitionLogs:
     """Partitions of random records; the first is empty."""
     rng = random.Random(1)
     return {("orders", number): [random_record(rng) for _ in range(5 * number)] for number in PARTITIONS}
@@ -48,7 +49,7 @@ def test_the_hash_is_the_published_one() -> None:
     assert 0xD24EC4F1A98C6E5B == definition.xxh64(b"a", 0)
 
 
-def test_blocks_are_what_the_definition_says(kafka_frames, logs) -> None:
+def test_blocks_are_what_the_definition_says(kafka_frames: FramesMaker, logs: PartitionLogs) -> None:
     """By position: count and both sums of every block, on records of every shape and length."""
     found: dict[int, dict[int, definition.Block]] = {number: {} for number in PARTITIONS}
     for row in block_rows(kafka_frames(logs), "source", BLOCK_RECORDS, tasks=1).collect():
@@ -57,7 +58,7 @@ def test_blocks_are_what_the_definition_says(kafka_frames, logs) -> None:
     assert {place[1]: definition.blocks(log, BLOCK_RECORDS) for place, log in logs.items()} == found
 
 
-def test_buckets_are_what_the_definition_says(kafka_frames, logs) -> None:
+def test_buckets_are_what_the_definition_says(kafka_frames: FramesMaker, logs: PartitionLogs) -> None:
     """By key: count and digest of every bucket, over all partitions of a topic."""
     units = {f"{topic}/{number}": 0 for topic, number in logs}
     rows = record_rows(kafka_frames(logs), null_keys_have_order=False).coalesce(1)
@@ -73,10 +74,11 @@ RECORDS = st.lists(st.randoms(use_true_random=False).map(random_record), max_siz
 
 def added(*parts: dict[int, definition.Block]) -> dict[int, definition.Block]:
     """Return the blocks of parts put together."""
-    return {
-        number: tuple(map(sum, zip(*(part[number] for part in parts if number in part), strict=True)))
-        for number in sorted({number for part in parts for number in part})
-    }
+    found: dict[int, definition.Block] = {}
+    for number in sorted({number for part in parts for number in part}):
+        records, low_sums, high_sums = zip(*(part[number] for part in parts if number in part), strict=True)
+        found[number] = sum(records), sum(low_sums), sum(high_sums)
+    return found
 
 
 @given(records=RECORDS, cut=st.integers(0, 30))
@@ -87,7 +89,7 @@ def test_parts_of_a_block_add_up(records: Sequence[KafkaRecord], cut: int) -> No
     assert whole == added(definition.blocks(parts[0], 4), definition.blocks(parts[1], 4, len(parts[0])))
 
 
-def test_small_blocks_add_up_to_large_ones(kafka_frames, logs) -> None:
+def test_small_blocks_add_up_to_large_ones(kafka_frames: FramesMaker, logs: PartitionLogs) -> None:
     """Merge law by position, in Spark: two blocks of a partition beside each other are one of twice as many records."""
     frame = kafka_frames(logs)
     large, small = (

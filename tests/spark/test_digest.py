@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
-from kafka_digest.position.blocks import compare_blocks, window_digest
+from kafka_digest.position.blocks import Block, compare_blocks, window_digest
 from kafka_digest.position.digest import block_rows
 from kafka_digest.position.job import _block
 from kafka_digest.reading.clusters import without_timestamps
 from kafka_digest.reading.hashing import RECORD, hash_of
-from tests.spark.conftest import KafkaRecord
+from tests.spark.conftest import FrameMaker, KafkaRecord
 
+Blocks = Callable[..., list[Block]]
+Differ = Callable[[Sequence[KafkaRecord], Sequence[KafkaRecord]], bool]
 # pyspark leaves its sockets to the garbage collector
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -20,10 +24,10 @@ PLAIN = [KafkaRecord(key=b"%d" % n, value=b"v%d" % n, timestamp_ms=n) for n in r
 
 
 @pytest.fixture
-def blocks(kafka_frame):
+def blocks(kafka_frame: FrameMaker) -> Blocks:
     """Return the blocks of records, three to a block."""
 
-    def digest(records: Sequence[KafkaRecord], block_records: int = 3, **kwargs):
+    def digest(records: Sequence[KafkaRecord], block_records: int = 3, **kwargs: Any) -> list[Block]:
         rows = block_rows(kafka_frame(records, **kwargs), "source", block_records, tasks=1).collect()
         return sorted((_block(row) for row in rows), key=lambda block: block.number)
 
@@ -31,7 +35,7 @@ def blocks(kafka_frame):
 
 
 @pytest.fixture
-def differ(blocks):
+def differ(blocks: Blocks) -> Differ:
     """Tell whether two partitions digest differently."""
 
     def compare(one: Sequence[KafkaRecord], other: Sequence[KafkaRecord]) -> bool:
@@ -40,7 +44,7 @@ def differ(blocks):
     return compare
 
 
-def test_blocks_count_ranks_not_offsets(blocks) -> None:
+def test_blocks_count_ranks_not_offsets(blocks: Blocks) -> None:
     """Equal records are equal whatever their offsets and the holes between them."""
     ours, theirs = blocks(PLAIN), blocks(PLAIN, offsets=[100, 102, 107, 108, 120, 121, 150])
 
@@ -49,7 +53,7 @@ def test_blocks_count_ranks_not_offsets(blocks) -> None:
     assert [(b.first_offset, b.last_offset) for b in theirs] == [(100, 107), (108, 121), (150, 150)]
 
 
-def test_digest_of_a_window_depends_on_its_records_and_their_order_alone(blocks) -> None:
+def test_digest_of_a_window_depends_on_its_records_and_their_order_alone(blocks: Blocks) -> None:
     """Neither the length of the blocks nor the offsets make a difference; two records exchanged do."""
     swapped = [PLAIN[1], PLAIN[0], *PLAIN[2:]]
     digest = window_digest(blocks(PLAIN))
@@ -59,7 +63,7 @@ def test_digest_of_a_window_depends_on_its_records_and_their_order_alone(blocks)
     assert digest != window_digest(blocks(swapped))
 
 
-def test_blocks_count_the_bytes_of_keys_and_values(blocks) -> None:
+def test_blocks_count_the_bytes_of_keys_and_values(blocks: Blocks) -> None:
     """Bytes are those of key and value; a null has none."""
     counted = blocks([KafkaRecord(b"four", b"sixsix"), KafkaRecord(None, b"ab"), KafkaRecord(b"abc", None)])
 
@@ -94,23 +98,25 @@ ALIKE = [
 
 
 @pytest.mark.parametrize(("one", "other"), ALIKE)
-def test_records_that_look_alike_differ(differ, one, other) -> None:
+def test_records_that_look_alike_differ(differ: Differ, one: KafkaRecord, other: KafkaRecord) -> None:
     """Trap: records that a naive hash folds together, by their nulls or headers, have different digests."""
     assert differ([one], [other])
 
 
-def test_no_headers_is_one_thing(differ) -> None:
+def test_no_headers_is_one_thing(differ: Differ) -> None:
     """Trap: Spark gives a record without headers as null or as an empty array; both mean the same."""
     assert not differ([KafkaRecord(headers=None)], [KafkaRecord(headers=[])])
 
 
-def test_two_identical_extra_records_do_not_cancel(differ) -> None:
+def test_two_identical_extra_records_do_not_cancel(differ: Differ) -> None:
     """Trap: two copies of one record more are seen, also in place of two of another (an exclusive or loses them)."""
     assert differ(PLAIN[:1], [PLAIN[0], PLAIN[1], PLAIN[1]])
     assert differ([PLAIN[0], PLAIN[2], PLAIN[2]], [PLAIN[0], PLAIN[1], PLAIN[1]])
 
 
-def test_ranks_are_those_of_the_partition_however_many_a_task_reads(spark, kafka_frame) -> None:
+def test_ranks_are_those_of_the_partition_however_many_a_task_reads(
+    spark: SparkSession, kafka_frame: FrameMaker
+) -> None:
     """Trap: counted after partitions were put into one task, ranks would go on from one partition to the next."""
     both = kafka_frame(PLAIN, partition=0).unionByName(kafka_frame(PLAIN, partition=1))
 
@@ -120,7 +126,7 @@ def test_ranks_are_those_of_the_partition_however_many_a_task_reads(spark, kafka
     assert [0, 1, 2] == [block for _, block, _ in found[:3]]
 
 
-def test_timestamps_of_named_topics_are_left_out(kafka_frame) -> None:
+def test_timestamps_of_named_topics_are_left_out(kafka_frame: FrameMaker) -> None:
     """A topic whose target makes timestamps of its own compares without them; other topics keep theirs."""
 
     def content(topic: str, timestamp_ms: int) -> set[int]:
@@ -131,12 +137,12 @@ def test_timestamps_of_named_topics_are_left_out(kafka_frame) -> None:
     assert content("audit", 1) != content("audit", 2)
 
 
-def test_swapped_records_differ(differ) -> None:
+def test_swapped_records_differ(differ: Differ) -> None:
     """The same records in another order are not the same partition, also inside one block."""
     assert differ(PLAIN[:3], [PLAIN[1], PLAIN[0], PLAIN[2]])
 
 
-def test_sums_do_not_overflow(spark) -> None:
+def test_sums_do_not_overflow(spark: SparkSession) -> None:
     """Trap: a sum of 64-bit hashes overflows with an error on Spark 4 (ANSI); halves of them never do."""
     assert spark.conf.get("spark.sql.ansi.enabled") == "true"
     rows = spark.range(100_000).selectExpr(
@@ -157,14 +163,16 @@ def test_sums_do_not_overflow(spark) -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), ALIKE)
-def test_records_that_look_alike_have_other_hashes(kafka_frame, one, other) -> None:
+def test_records_that_look_alike_have_other_hashes(
+    kafka_frame: FrameMaker, one: KafkaRecord, other: KafkaRecord
+) -> None:
     """Records that a naive hash folds together have different hashes."""
     rows = kafka_frame([one, other]).selectExpr(f"{hash_of(*RECORD)} as hash").collect()
 
     assert len({row["hash"] for row in rows}) == 2
 
 
-def test_the_definition_is_pinned(spark, kafka_frame) -> None:
+def test_the_definition_is_pinned(spark: SparkSession, kafka_frame: FrameMaker) -> None:
     """A change of the record hash is a new version of the digest: its value for one record is fixed."""
     frame = kafka_frame([KafkaRecord(b"key", b"value", [("h", b"x"), ("n", None)], 5)])
 

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 
 import pytest
+from pyspark.sql import DataFrame
 
 from kafka_digest.position.blocks import DrillRange
+from kafka_digest.position.classify import Difference
 from kafka_digest.position.drill import LOOK_AHEAD_RECORDS, DrillCase, first_differences
-from tests.spark.conftest import KafkaRecord
+from tests.spark.conftest import FrameMaker, KafkaRecord
 
 # pyspark leaves its sockets to the garbage collector
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
+Pairs = Mapping[int, tuple[Sequence[KafkaRecord], Sequence[KafkaRecord]]]
+Drilled = Callable[[Pairs], dict[int, Difference]]
 SOURCE = [KafkaRecord(key=b"%d" % n, value=b"v%d" % n, timestamp_ms=n) for n in range(1000)]
 TARGET_OFFSET = 5000
 
 
 @pytest.fixture
-def drilled(kafka_frame):
+def drilled(kafka_frame: FrameMaker) -> Drilled:
     """Return the differences of partitions `{number: (source, target)}` that were read from rank 100 on."""
 
-    def drill(pairs: dict[int, tuple[Sequence[KafkaRecord], Sequence[KafkaRecord]]]):
+    def drill(pairs: Pairs) -> dict[int, Difference]:
         frames = [
             [
                 kafka_frame(
@@ -38,7 +43,8 @@ def drilled(kafka_frame):
             DrillCase(n, ("orders", n), ("orders", n), _range(s), _range(t), 100 + len(s), 100 + len(t))
             for n, (s, t) in pairs.items()
         ]
-        return first_differences(*[_union(side) for side in frames], cases)
+        source, target = (_union(side) for side in frames)
+        return first_differences(source, target, cases)
 
     return drill
 
@@ -47,14 +53,11 @@ def _range(records: Sequence[KafkaRecord]) -> DrillRange | None:
     return DrillRange(100, 0, len(records)) if records else None
 
 
-def _union(frames):
-    result = frames[0] if frames else None
-    for frame in frames[1:]:
-        result = result.unionByName(frame)
-    return result
+def _union(frames: Sequence[DataFrame]) -> DataFrame | None:
+    return reduce(lambda one, other: one.unionByName(other), frames) if frames else None
 
 
-def test_each_partition_gets_its_own_difference(drilled) -> None:
+def test_each_partition_gets_its_own_difference(drilled: Drilled) -> None:
     """Partitions read in one frame are told apart, and an equal one has no difference."""
     found = drilled(
         {
@@ -71,14 +74,14 @@ def test_each_partition_gets_its_own_difference(drilled) -> None:
     assert found[3].fields == ("value",)
 
 
-def test_one_side_may_be_empty(drilled) -> None:
+def test_one_side_may_be_empty(drilled: Drilled) -> None:
     """Where a side has nothing to read, all records of the other are missing or extra."""
     assert drilled({0: (SOURCE[:3], [])})[0].kind == "missing"
     assert drilled({0: ([], SOURCE[:3])})[0].kind == "extra"
 
 
 @pytest.mark.parametrize("count", [LOOK_AHEAD_RECORDS - 1, LOOK_AHEAD_RECORDS, LOOK_AHEAD_RECORDS + 100])
-def test_a_batch_longer_than_the_look_ahead(drilled, count) -> None:
+def test_a_batch_longer_than_the_look_ahead(drilled: Drilled, count: int) -> None:
     """A batch left out or copied twice is named, also if it is longer than what the driver gets to see."""
     lost = SOURCE[:50] + SOURCE[50 + count :]
     twice = SOURCE[: 50 + count] + SOURCE[50:]
@@ -88,7 +91,7 @@ def test_a_batch_longer_than_the_look_ahead(drilled, count) -> None:
     assert ("duplicate", 50 + count) == (found[1].kind, found[1].source_offset)
 
 
-def test_a_record_moved_far_is_reordered(drilled) -> None:
+def test_a_record_moved_far_is_reordered(drilled: Drilled) -> None:
     """A record that comes only hundreds of records later was moved."""
     moved = [*SOURCE[:50], *SOURCE[51:700], SOURCE[50], *SOURCE[700:]]
 

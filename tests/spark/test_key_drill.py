@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
+from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from kafka_digest.keys.align_tasks import (
     NO_CIRCUMSTANCES,
@@ -19,7 +21,7 @@ from kafka_digest.keys.align_tasks import (
 from kafka_digest.keys.drill import Suspects, aligned_keys, reconciled
 from kafka_digest.keys.frames import KeyedSide, compared_rows
 from kafka_digest.keys.tasks import DIFFERING
-from tests.spark.conftest import KafkaRecord
+from tests.spark.conftest import FrameMaker, KafkaRecord
 
 # pyspark leaves its sockets to the garbage collector
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::ResourceWarning")]
@@ -67,7 +69,7 @@ Found = dict[int, list[tuple[object, ...]]]
 
 
 @pytest.fixture(scope="module")
-def drilled(spark, kafka_frame) -> Callable[..., Found]:
+def drilled(spark: SparkSession, kafka_frame: FrameMaker) -> Callable[..., Found]:
     """Compare partitions, each a unit of its own unless told otherwise, and return their differences by topic."""
 
     def side(side_number: int, pairs: dict[int, Records], units: dict[int, int]) -> KeyedSide:
@@ -76,7 +78,11 @@ def drilled(spark, kafka_frame) -> Callable[..., Found]:
         return KeyedSide(side_number, frame, {f"orders/{number}": unit for number, unit in units.items()})
 
     def drill(
-        source: dict[int, Records], target: dict[int, Records], units: dict[int, int], topics: dict[int, int], **options
+        source: dict[int, Records],
+        target: dict[int, Records],
+        units: dict[int, int],
+        topics: dict[int, int],
+        **options: Any,
     ) -> Found:
         circumstances, explaining = options.pop("circumstances", NO_CIRCUMSTANCES), options.pop("explaining", {})
         options = {"null_keys_have_order": False, "tasks": 1, **options}
@@ -95,7 +101,7 @@ def drilled(spark, kafka_frame) -> Callable[..., Found]:
     return drill
 
 
-def test_every_damage_is_labelled_at_its_place(drilled) -> None:
+def test_every_damage_is_labelled_at_its_place(drilled: Callable[..., Found]) -> None:
     """Each kind of damage in a unit of its own: one difference, its fields, and its offsets on both sides."""
     units = {number: number for number in range(len(CASES))}
     source, target = ({number: case[side] for number, case in enumerate(CASES.values())} for side in (0, 1))
@@ -106,7 +112,7 @@ def test_every_damage_is_labelled_at_its_place(drilled) -> None:
     }
 
 
-def test_record_in_another_partition_is_moved(drilled) -> None:
+def test_record_in_another_partition_is_moved(drilled: Callable[..., Found]) -> None:
     """One unit per partition, one topic: what is missing here and extra there is one record that moved."""
     source = {0: SOURCE[:20], 1: SOURCE[20:]}
     target = {0: SOURCE[:5] + SOURCE[6:20], 1: [*SOURCE[20:], SOURCE[5]]}
@@ -116,7 +122,7 @@ def test_record_in_another_partition_is_moved(drilled) -> None:
     assert {9: [("moved", [], 5, 20)]} == found
 
 
-def test_key_in_several_source_partitions_may_interleave(drilled) -> None:
+def test_key_in_several_source_partitions_may_interleave(drilled: Callable[..., Found]) -> None:
     """A key that two source partitions hold is no damage where each of them keeps its order on the target."""
     source = {0: SOURCE[:20], 1: SOURCE[20:]}
     target = {0: [record for pair in zip(SOURCE[:20], SOURCE[20:], strict=True) for record in pair]}
@@ -126,7 +132,7 @@ def test_key_in_several_source_partitions_may_interleave(drilled) -> None:
     assert [("interleaved", [])] * KEYS == [row[:2] for row in found]
 
 
-def test_what_else_the_logs_hold_explains_differences(drilled) -> None:
+def test_what_else_the_logs_hold_explains_differences(drilled: Callable[..., Found]) -> None:
     """Aborted records, newer records behind the ranges, older ones before them, and what retention took, per unit."""
     keyed, deleted = SOURCE[0::KEYS], replace(SOURCE[0], value=None)
     source = {0: keyed, 1: keyed[:1], 2: [deleted], 3: [deleted], 4: keyed[3:], 5: KEYLESS}

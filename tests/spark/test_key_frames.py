@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import reduce
 
 import pytest
+from pyspark.sql import Row, SparkSession
 
 from kafka_digest.keys.digest import NULL_BUCKET
 from kafka_digest.keys.frames import KeyedSide, compared_rows
 from kafka_digest.keys.tasks import DIFFERING, PLACE, TOTAL
-from tests.spark.conftest import KafkaRecord
+from tests.spark.conftest import FrameMaker, KafkaRecord
 
 # pyspark leaves its sockets to the garbage collector
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
+Compared = Callable[..., list[Row]]
 Partitions = Mapping[int, Sequence[KafkaRecord]]
 RECORDS = [KafkaRecord(key=b"%d" % (n % 7), value=b"v%d" % n, timestamp_ms=n) for n in range(60)]
 KEYLESS = [KafkaRecord(key=None, value=b"%d" % n, timestamp_ms=n) for n in range(6)]
@@ -50,7 +52,7 @@ CASES: dict[str, tuple[Partitions, Partitions, int]] = {
 
 
 @pytest.fixture(scope="module")
-def compared(kafka_frame):
+def compared(kafka_frame: FrameMaker) -> Compared:
     """Compare cases, each a unit of its own, and return the rows."""
 
     def side(number: int, sides: Sequence[Partitions]) -> KeyedSide:
@@ -59,14 +61,15 @@ def compared(kafka_frame):
         frame = reduce(lambda one, other: one.unionByName(other), frames)
         return KeyedSide(number, frame, {f"t{unit}/{p}": unit for unit, p in filled})
 
-    def compare(*cases: tuple[Partitions, Partitions], ordered_nulls: bool = False, **options):
+    def compare(*cases: tuple[Partitions, Partitions], ordered_nulls: bool = False, **options: int) -> list[Row]:
         sides = [side(number, [case[number] for case in cases]) for number in (0, 1)]
-        return compared_rows(sides, null_keys_have_order=ordered_nulls, **{"tasks": 1, **options}).collect()
+        rows: list[Row] = compared_rows(sides, null_keys_have_order=ordered_nulls, **{"tasks": 1, **options}).collect()
+        return rows
 
     return compare
 
 
-def of_kind(rows, kind: int, unit: int | None = None) -> list:
+def of_kind(rows: Sequence[Row], kind: int, unit: int | None = None) -> list[Row]:
     """Return rows of a kind, of one unit or of all."""
     return [row for row in rows if row["kind"] == kind and unit in (None, row["unit"])]
 
@@ -74,7 +77,9 @@ def of_kind(rows, kind: int, unit: int | None = None) -> list:
 @pytest.mark.parametrize(
     ("tasks", "max_keys"), [(1, 1_000), (2, 3), (2, 0)], ids=["room", "room for some keys", "room for none"]
 )
-def test_one_damaged_key_makes_its_bucket_differ_and_nothing_else_does(compared, tasks: int, max_keys: int) -> None:
+def test_one_damaged_key_makes_its_bucket_differ_and_nothing_else_does(
+    compared: Compared, tasks: int, max_keys: int
+) -> None:
     """However partitions are cut and read together, and whether a task had room for a key or not."""
     rows = compared(*(case[:2] for case in CASES.values()), tasks=tasks, max_keys=max_keys)
     differing = {name: len(of_kind(rows, DIFFERING, unit)) for unit, name in enumerate(CASES)}
@@ -87,21 +92,21 @@ def test_one_damaged_key_makes_its_bucket_differ_and_nothing_else_does(compared,
     assert NULL_BUCKET == again["bucket"]
 
 
-def test_null_keys_have_order_where_that_is_asked_for(compared) -> None:
+def test_null_keys_have_order_where_that_is_asked_for(compared: Compared) -> None:
     """In a partition of their own records without a key have a place."""
     rows = compared(({0: KEYLESS}, {0: SHUFFLED}), ({0: KEYLESS}, {0: KEYLESS}), ordered_nulls=True)
 
     assert [0] == [row["unit"] for row in of_kind(rows, DIFFERING)]
 
 
-def test_each_range_says_what_was_read_of_it(compared) -> None:
+def test_each_range_says_what_was_read_of_it(compared: Compared) -> None:
     """Records, bytes, first and last offset per partition and side, of partitions that one task reads in turn."""
     source, target = placed(RECORDS, 3), placed(RECORDS, 2)
     rows = of_kind(compared((source, target), max_keys=2), PLACE)
     columns = ("side", "partition", "records", "bytes", "first_offset", "last_offset")
 
     assert sorted(
-        (side, number, len(records), sum(len(r.key) + len(r.value) for r in records), 0, len(records) - 1)
+        (side, number, len(records), sum(len(r.key or b"") + len(r.value or b"") for r in records), 0, len(records) - 1)
         for side, partitions in enumerate((source, target))
         for number, records in partitions.items()
         if records
@@ -109,7 +114,7 @@ def test_each_range_says_what_was_read_of_it(compared) -> None:
 
 
 @contextmanager
-def batches_of(spark, records: int) -> Iterator[None]:
+def batches_of(spark: SparkSession, records: int) -> Iterator[None]:
     """Let Spark cut the records of a task into small batches."""
     name = "spark.sql.execution.arrow.maxRecordsPerBatch"
     before = spark.conf.get(name)
@@ -118,7 +123,7 @@ def batches_of(spark, records: int) -> Iterator[None]:
     spark.conf.set(name, before)
 
 
-def test_batches_do_not_end_runs(compared, spark) -> None:
+def test_batches_do_not_end_runs(compared: Compared, spark: SparkSession) -> None:
     """Where Spark cuts the records of a task into batches makes no difference."""
     with batches_of(spark, 7):
         rows = compared((placed(RECORDS, 2), placed(RECORDS, 5)), max_keys=3)

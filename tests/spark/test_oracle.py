@@ -8,21 +8,23 @@ from collections.abc import Callable, Sequence
 import pytest
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import strategies as st
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from kafka_digest.keys.drill import Suspects, aligned_keys, reconciled
 from kafka_digest.keys.frames import KeyedSide, compared_rows
 from kafka_digest.keys.tasks import DIFFERING
-from kafka_digest.position.blocks import compare_blocks
+from kafka_digest.position.blocks import Block, compare_blocks
 from kafka_digest.position.digest import block_rows
 from kafka_digest.position.job import _block
 from tests.oracle import Logs, Raw, good_by_key, same_by_key, same_by_position, unpaired
-from tests.spark.conftest import KafkaRecord
+from tests.spark.conftest import FramesMaker, KafkaRecord, Place
 
 # pyspark leaves its sockets to the garbage collector
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 Pair = tuple[Logs, Logs]
+Sides = Callable[[Sequence[Pair]], list[DataFrame]]
+Labelled = Callable[[Sequence[Pair]], tuple[set[int], dict[int, Counter[str]]]]
 PARTITIONS = 3
 # So few that records repeat, and so alike that what is folded together is seen.
 RECORDS = st.builds(
@@ -92,7 +94,7 @@ FEW_JOBS = settings(
 
 
 @pytest.fixture(scope="module")
-def sides(kafka_frames) -> Callable[[Sequence[Pair]], list[DataFrame]]:
+def sides(kafka_frames: FramesMaker) -> Sides:
     """Make a frame of either side, each pair a topic."""
 
     def make(many: Sequence[Pair]) -> list[DataFrame]:
@@ -112,11 +114,11 @@ def sides(kafka_frames) -> Callable[[Sequence[Pair]], list[DataFrame]]:
 
 @given(many=MANY)
 @FEW_JOBS
-def test_partitions_are_equal_where_the_oracle_says_so(sides, many) -> None:
+def test_partitions_are_equal_where_the_oracle_says_so(sides: Sides, many: Sequence[Pair]) -> None:
     """By position: the blocks differ exactly where a partition is not the same list of records."""
-    found: list[defaultdict[str, list]] = []
+    found: list[defaultdict[Place, list[Block]]] = []
     for frame in sides(many):
-        blocks: defaultdict[str, list] = defaultdict(list)
+        blocks: defaultdict[Place, list[Block]] = defaultdict(list)
         for row in block_rows(frame, "either", 2, tasks=1).collect():
             blocks[row["topic"], row["partition"]].append(_block(row))
         found.append(blocks)
@@ -128,19 +130,20 @@ def test_partitions_are_equal_where_the_oracle_says_so(sides, many) -> None:
 
 
 @pytest.fixture(scope="module")
-def labelled(spark, sides) -> Callable[[Sequence[Pair]], tuple[set[int], dict[int, Counter[str]]]]:
+def labelled(spark: SparkSession, sides: Sides) -> Labelled:
     """Compare pairs by key; return the numbers of those that differ, and their labels."""
 
     def compare(many: Sequence[Pair]) -> tuple[set[int], dict[int, Counter[str]]]:
         units = {f"t{number}/{p}": number for number in range(len(many)) for p in range(PARTITIONS)}
         keyed = [KeyedSide(side, frame, units) for side, frame in enumerate(sides(many))]
-        options = {"null_keys_have_order": False, "tasks": 1}
-        rows = [row for row in compared_rows(keyed, **options).collect() if row["kind"] == DIFFERING]
+        rows = compared_rows(keyed, null_keys_have_order=False, tasks=1).collect()
+        rows = [row for row in rows if row["kind"] == DIFFERING]
         differing = {row["unit"] for row in rows}
         labels: dict[int, Counter[str]] = {number: Counter() for number in differing}
         if rows:
             suspects = Suspects({row["bucket"] for row in rows}, {number: number for number in range(len(many))})
-            for row in reconciled(aligned_keys(spark, keyed, suspects, **options)).collect():
+            aligned = aligned_keys(spark, keyed, suspects, null_keys_have_order=False, tasks=1)
+            for row in reconciled(aligned).collect():
                 labels.setdefault(row["unit"], Counter())[row["label"]] += 1
         return differing, labels
 
@@ -149,7 +152,7 @@ def labelled(spark, sides) -> Callable[[Sequence[Pair]], tuple[set[int], dict[in
 
 @given(many=MANY)
 @FEW_JOBS
-def test_topics_are_equal_where_the_oracle_says_so(labelled, many) -> None:
+def test_topics_are_equal_where_the_oracle_says_so(labelled: Labelled, many: Sequence[Pair]) -> None:
     """By key: the buckets differ exactly where a key's records are not the same; its labels account for every record.
 
     A topic is right exactly if no label but `interleaved` is given, and as many records of either side are in

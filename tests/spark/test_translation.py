@@ -15,7 +15,7 @@ from kafka_digest.shell.session import small_table
 from kafka_digest.translate.passes import Translation
 from kafka_digest.translate.vectors import TopicCopy, Translated
 from tests.copy_scenarios import Partitions, Scenario, copied, random_scenario
-from tests.spark.conftest import KafkaRecord
+from tests.spark.conftest import FramesMaker, KafkaRecord
 
 # pyspark leaves its sockets to the garbage collector
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::ResourceWarning")]
@@ -70,7 +70,7 @@ Translate = Callable[..., list[list[Translated]]]
 
 
 @pytest.fixture(scope="module")
-def translate(spark, kafka_frames) -> Translate:
+def translate(spark: SparkSession, kafka_frames: FramesMaker) -> Translate:
     """Translate the groups of scenarios, each a topic of its own, in one pass."""
 
     def run(scenarios: Sequence[Scenario], copies: Sequence[TopicCopy], **limits: int) -> list[list[Translated]]:

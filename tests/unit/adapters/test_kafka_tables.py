@@ -116,7 +116,7 @@ class Hiccup(Record):
 
     def __init__(self, code: int) -> None:
         super().__init__(0, b"", b"")
-        self.error = lambda: KafkaError(code)  # type: ignore[assignment, return-value]
+        self.error = lambda: KafkaError(code)
 
 
 def test_error_that_may_pass_is_read_over(monkeypatch: pytest.MonkeyPatch) -> None:

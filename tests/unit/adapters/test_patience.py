@@ -136,7 +136,7 @@ def test_table_that_is_cut_short_is_read_on(clock: Clock, monkeypatch: pytest.Mo
         def consume(self, records: int, timeout_s: float) -> Any:
             """Return one record every three seconds."""
             clock.now_s += 3
-            found = super().consume(records, timeout_s)[:1]
+            found: list[Any] = super().consume(records, timeout_s)[:1]
             self._next = min(self._next, found[0].offset() + 1) if found else self._next
             return found
 

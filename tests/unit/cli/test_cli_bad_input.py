@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -140,7 +141,7 @@ def a_loop(place: Path) -> str:
     return str(place / "loop")
 
 
-ROOTS = {
+ROOTS: dict[str, Callable[[Path], str]] = {
     "absent": lambda place: str(place / "absent"),
     "empty": lambda place: str(place),
     "a file": a_file,
@@ -162,7 +163,7 @@ def test_evidence_root_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 DEEP = "[" * 100_000
-CONTENTS = {
+CONTENTS: dict[str, str | bytes] = {
     "empty": "",
     "half": '{"schema": 1, "run": "a',
     "no object": "[1]",

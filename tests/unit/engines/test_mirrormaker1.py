@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,8 +39,10 @@ def engine(migration: Migration) -> MirrorMaker1:
     return made
 
 
-def launch(engine: MirrorMaker1, source: dict[str, str] = PLAIN, **properties: str) -> MirrorLaunch:
-    tuned = replace(engine.migration, mirror=replace(engine.migration.mirror, properties=properties))
+def launch(
+    engine: MirrorMaker1, source: Mapping[str, str] = PLAIN, properties: Mapping[str, str] | None = None
+) -> MirrorLaunch:
+    tuned = replace(engine.migration, mirror=replace(engine.migration.mirror, properties=properties or {}))
     return replace(engine, migration=tuned).launch(3, LaunchFacts(source, {"bootstrap.servers": "c:3"}, 2048))
 
 
@@ -88,7 +91,7 @@ def test_secrets_travel_as_files_and_are_referred_to(engine: MirrorMaker1) -> No
 
 def test_tuning_is_added_to_the_client_that_it_names(engine: MirrorMaker1) -> None:
     """`consumer.…` goes to the reader, `producer.…` to the writer, without the prefix."""
-    files = launch(engine, **{"consumer.fetch.min.bytes": "9", "producer.linger.ms": "7"}).files
+    files = launch(engine, properties={"consumer.fetch.min.bytes": "9", "producer.linger.ms": "7"}).files
 
     assert ("fetch.min.bytes = 9\n" in files["consumer.properties"], "linger" in files["consumer.properties"]) == (
         True,
@@ -110,7 +113,7 @@ def test_batches_that_a_topic_refuses_are_refused(
 ) -> None:
     """A batch larger than a topic takes is split for ever; compressed, it may grow to ten times its size."""
     with pytest.raises(Refused) as raised:
-        launch(engine, **properties)
+        launch(engine, properties=properties)
 
     (finding,) = raised.value.findings
     assert Code.MIRROR_SETTING_UNSAFE is finding.code
@@ -119,7 +122,9 @@ def test_batches_that_a_topic_refuses_are_refused(
 
 def test_batches_within_the_limit_are_taken(engine: MirrorMaker1) -> None:
     """The largest batch that every topic takes is fine."""
-    assert "batch.size = 2048\n" in launch(engine, **{"producer.batch.size": "2048"}).files["producer.properties"]
+    files = launch(engine, properties={"producer.batch.size": "2048"}).files
+
+    assert "batch.size = 2048\n" in files["producer.properties"]
 
 
 def test_positions_are_the_commits_of_its_group(engine: MirrorMaker1) -> None:

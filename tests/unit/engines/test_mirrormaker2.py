@@ -230,7 +230,7 @@ def test_assigned_partitions_are_those_of_all_tasks() -> None:
         (b"task-MirrorCheckpointConnector-0", b'{"properties":{"task.assigned.groups":"g"}}'),
         (b"task-MirrorSourceConnector-2", None),
     ]
-    expected = {TopicPartition("a", 0), TopicPartition("b-c", 12), TopicPartition("a", 1)}
+    expected = frozenset({TopicPartition("a", 0), TopicPartition("b-c", 12), TopicPartition("a", 1)})
 
     assert expected == assigned_partitions(rows)
     assert assigned_partitions(rows[:1]) is None

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -162,8 +163,8 @@ def test_ledger_entries_are_read_in_order(tmp_path: Path) -> None:
     assert [f"t{number}" for number in range(12)] == list(ledger.read().topics)
 
 
-def _run_document(**changes: object) -> dict[str, object]:
-    arguments: dict[str, object] = {
+def _run_document(**changes: object) -> dict[str, Any]:
+    arguments: dict[str, Any] = {
         "migration": "shop",
         "digest": "d",
         "dag_id": "dag",
@@ -178,7 +179,7 @@ def _run_document(**changes: object) -> dict[str, object]:
         "documents": {},
         "refusals": [],
     }
-    return assemble_run(**{**arguments, **changes})  # type: ignore[arg-type]
+    return assemble_run(**{**arguments, **changes})
 
 
 def test_report_begins_with_the_verdict() -> None:
@@ -318,7 +319,8 @@ class RememberingFolder:
     """A double of an object store's folder: it lists what it listed first, until its file system forgets."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self.listed, self.fs = path, None, self
+        self.path, self.fs = path, self
+        self.listed: list[Path] | None = None
 
     def __truediv__(self, name: str) -> Path | RememberingFolder:
         return self.path / name if name.endswith(".json") else RememberingFolder(self.path / name)
@@ -327,7 +329,8 @@ class RememberingFolder:
         return True
 
     def iterdir(self) -> list[Path]:
-        self.listed = self.listed if self.listed is not None else list(self.path.glob("*"))
+        if self.listed is None:
+            self.listed = list(self.path.glob("*"))
         return self.listed
 
     def invalidate_cache(self) -> None:

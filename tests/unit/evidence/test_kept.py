@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from kafka_migration.adapters import evidence as evidence_module
+from kafka_migration.adapters.documents import write_whole
 from kafka_migration.adapters.evidence import RunEvidence
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.evidence.kept import ANNOUNCED, Kept, change_of, digest_of, joined, left_behind
@@ -85,11 +86,16 @@ def test_what_is_found_is_told(digest: str | None, content: bytes | None, found:
     assert found == change_of(digest, content)
 
 
+def _folder_instead(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "changed": lambda path: path.write_text(path.read_text().replace("1", "2")),
     "cut in half": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
     "deleted": lambda path: path.unlink(),
-    "a folder": lambda path: (path.unlink(), path.mkdir()),
+    "a folder": _folder_instead,
     "doubled": lambda path: path.with_name("03-plan-2.json").write_bytes(path.read_bytes()),
 }
 
@@ -159,11 +165,9 @@ def test_write_that_was_cut_short_is_neither_there_nor_missing(
     class Killed(BaseException):
         pass
 
-    write = evidence_module.write_whole
-
     def die(path: Any, text: str) -> None:
         if is_written:
-            write(path, text)
+            write_whole(path, text)
         raise Killed
 
     made = evidence(tmp_path, memory)

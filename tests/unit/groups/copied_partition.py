@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from kafka_migration.core.groups.plan import CommittedGroup, GroupPlan
 from kafka_migration.core.groups.rules import Translated, plan_groups
@@ -69,7 +70,7 @@ class CopiedPartition:
         target = {p: first_record(self.target, p.offset) for p in probes.values()}
         return Translated(copies, translations, source, probes, target)
 
-    def plan(self, offset: int, *, final: bool = True, **group: object) -> GroupPlan:
+    def plan(self, offset: int, *, final: bool = True, **group: Any) -> GroupPlan:
         """Plan one group that committed one offset."""
         made = committed({P0: offset}, **group)
         (plan,) = plan_groups([made], self.translated(offset), is_final=final)

@@ -13,7 +13,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.groups.plan import GroupVerdict, PlannedOffset, Proof
 from kafka_migration.core.groups.rules import Accepted, plan_groups, unproved_copy_findings
 from kafka_migration.core.groups.selection import unsupported_groups, which_groups
-from kafka_migration.core.kafka.cluster import GroupListing, GroupState, RecordPrint
+from kafka_migration.core.kafka.cluster import GroupKind, GroupListing, GroupState, RecordPrint
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.ledger.window import Window
@@ -129,7 +129,7 @@ def test_offset_after_kills_is_the_best_of_all(data: st.DataObject) -> None:
     """However often MirrorMaker was killed and went back: no place further right has all that is unread behind it, and
     what is read again is what stands there more than once."""
     size = data.draw(st.integers(1, 20))
-    position, target, windows = 0, [], []
+    position, target, windows = 0, list[int](), list[Window]()
     while position < size:
         reached = data.draw(st.integers(position + 1, size))
         stored = reached if reached == size else data.draw(st.integers(position, reached))
@@ -298,20 +298,18 @@ def test_all_reasons_are_named_together() -> None:
 
 def test_which_groups_match_the_whole_name() -> None:
     """A pattern that matches a part is not enough; names chosen for the run limit them."""
-    listings = [
-        GroupListing(name, GroupState.EMPTY, kind)
-        for name, kind in [
-            ("billing", "classic"),
-            ("billing-2", "consumer"),
-            ("a\nb", "classic"),
-            ("", "classic"),
-            ("console-consumer-17", "classic"),
-            ("connect-sink", "classic"),
-            ("__internal", "classic"),
-            ("shared", "share"),
-            ("connect-workers", "connect"),
-        ]
-    ]
+    kinds: dict[str, GroupKind] = {
+        "billing": "classic",
+        "billing-2": "consumer",
+        "a\nb": "classic",
+        "": "classic",
+        "console-consumer-17": "classic",
+        "connect-sink": "classic",
+        "__internal": "classic",
+        "shared": "share",
+        "connect-workers": "connect",
+    }
+    listings = [GroupListing(name, GroupState.EMPTY, kind) for name, kind in kinds.items()]
     usual = ["(?!console-consumer-|connect-|kafka-migration-mirror-|__).+"]
 
     assert ("a\nb", "billing", "billing-2") == which_groups(listings, usual)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,7 @@ PLAN = OffsetsPlan(
 )
 
 
-def _with_offset(**changes: object) -> OffsetsPlan:
+def _with_offset(**changes: Any) -> OffsetsPlan:
     group = replace(PLAN.groups[0], offsets=(replace(OFFSET, **changes),))
     return replace(PLAN, groups=(group, LEFT_OUT))
 

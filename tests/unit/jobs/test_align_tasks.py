@@ -57,7 +57,7 @@ ROWS: list[Row] = [
 
 
 @given(cuts=st.lists(st.integers(0, len(ROWS)), max_size=5))
-def test_batches_do_not_end_keys(cuts) -> None:
+def test_batches_do_not_end_keys(cuts: list[int]) -> None:
     """Where Spark cuts rows into batches, and empty batches, make no difference."""
     edges = [0, *sorted(cuts), len(ROWS)]
     batches = [batch(ROWS[start:end]) for start, end in pairwise(edges)]
@@ -72,7 +72,7 @@ def test_records_without_a_key_are_counted() -> None:
     assert [(0, 9, "duplicate")] == found(batch(rows, keyless=True))
 
 
-def test_key_that_is_too_long_is_said_to_differ_and_not_aligned(monkeypatch) -> None:
+def test_key_that_is_too_long_is_said_to_differ_and_not_aligned(monkeypatch: pytest.MonkeyPatch) -> None:
     """One difference that says so, whatever more comes of the key; the keys around it are looked into."""
     monkeypatch.setattr(align_tasks, "MAX_RECORDS", 6)
     long = [(0, 4, side, record) for side in (0, 1) for record in range(20)]

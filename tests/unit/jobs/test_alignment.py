@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -57,6 +57,7 @@ def records(sent: Sequence[Sent]) -> Records:
     return Records(partitions, np.array([n for n, _ in rows], np.int64), hashes, fields, tombstones)
 
 
+Place = tuple[str, int | None, int | None]
 SOURCE = [Sent(value, 1000 + value) for value in range(10)]
 OTHER = Sent(99, 9999)
 SHORT = st.lists(st.integers(0, 4), max_size=14)
@@ -85,17 +86,18 @@ def moved_to(sent: Sent, partition: int) -> Sent:
         pytest.param([*SOURCE[:3], moved_to(SOURCE[3], 1), *SOURCE[4:]], [(MOVED, 3, 9)], id="in another partition"),
     ],
 )
-def test_damage_has_its_label_and_place(target, expected) -> None:
+def test_damage_has_its_label_and_place(target: Sequence[Sent], expected: list[Place]) -> None:
     """Each kind of damage is labelled once, at its records on both sides."""
     assert expected == [found[:3] for found in align(records(SOURCE), records(target))]
 
 
 @pytest.mark.parametrize("place", [0, 4, 9])
 @pytest.mark.parametrize("names", [("value",), ("headers",), ("timestamp",), ("value", "headers")])
-def test_altered_record_names_its_fields(place, names) -> None:
+def test_altered_record_names_its_fields(place: int, names: tuple[str, ...]) -> None:
     """Only the fields that differ are named."""
     target = list(SOURCE)
-    target[place] = target[place]._replace(**dict.fromkeys(names, 77))
+    changed: dict[str, Any] = dict.fromkeys(names, 77)
+    target[place] = target[place]._replace(**changed)
 
     assert [Difference(ALTERED, place, place, names)] == align(records(SOURCE), records(target))
 
@@ -108,7 +110,7 @@ def test_missing_and_altered_neighbours_are_told_apart() -> None:
 
 
 @given(order=st.permutations([0] * 5 + [1] * 5))
-def test_records_of_several_source_partitions_may_interleave(order) -> None:
+def test_records_of_several_source_partitions_may_interleave(order: list[int]) -> None:
     """A key in two source partitions: any interleaving in which each keeps its order is equal."""
     source = [sent._replace(partition=n % 2) for n, sent in enumerate(SOURCE)]
     rows = [iter([s for s in source if s.partition == number]) for number in (0, 1)]
@@ -144,7 +146,7 @@ def test_identical_records_of_several_source_partitions_hide_no_order() -> None:
 
 
 @given(data=st.data())
-def test_clean_interleaving_with_a_replay_is_never_reordered(data) -> None:
+def test_clean_interleaving_with_a_replay_is_never_reordered(data: st.DataObject) -> None:
     """Regression: identical records in several source partitions were taken by the wrong one, and named reordered."""
     ours, theirs = (data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=5)) for _ in range(2))
     order = data.draw(st.permutations([0] * len(ours) + [1] * len(theirs)))
@@ -159,7 +161,7 @@ def test_clean_interleaving_with_a_replay_is_never_reordered(data) -> None:
 
 
 @given(source=SHORT, target=SHORT)
-def test_common_subsequence_is_the_longest(source, target) -> None:
+def test_common_subsequence_is_the_longest(source: list[int], target: list[int]) -> None:
     """As long as the one that a table of all lengths gives, ascending on both sides, of equal records."""
     ours, theirs = common_subsequence(np.array(source, np.int64), np.array(target, np.int64))
     table = [[0] * (len(target) + 1) for _ in range(len(source) + 1)]
@@ -173,7 +175,7 @@ def test_common_subsequence_is_the_longest(source, target) -> None:
 
 
 @given(source=SHORT, target=SHORT, split=st.booleans())
-def test_differences_account_for_every_record(source, target, split) -> None:
+def test_differences_account_for_every_record(source: list[int], target: list[int], split: bool) -> None:
     """Without its differences each side is the same sequence; each record is in one difference at most."""
     ours = records([Sent(value, value) for value in source])
     theirs = records([Sent(value, value, partition=n % 2 if split else 0) for n, value in enumerate(target)])
@@ -190,7 +192,7 @@ def test_differences_account_for_every_record(source, target, split) -> None:
             assert ours.records[difference.source] == theirs.records[difference.target]
 
 
-def test_many_identical_records_do_not_cost_their_square(monkeypatch) -> None:
+def test_many_identical_records_do_not_cost_their_square(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond a bound identical records are paired by their number; a clean end stays clean."""
     monkeypatch.setattr(subsequences, "_MAX_PAIRS", 10)
     same = [Sent(1, 1)] * 20
@@ -199,7 +201,7 @@ def test_many_identical_records_do_not_cost_their_square(monkeypatch) -> None:
     assert Counter({DUPLICATE: 3, ALTERED: 2}) == Counter(d.label for d in found)
 
 
-def test_replay_of_very_many_identical_records_is_no_reordering(monkeypatch) -> None:
+def test_replay_of_very_many_identical_records_is_no_reordering(monkeypatch: pytest.MonkeyPatch) -> None:
     """Regression: paired by their number, identical records crossed the others between them."""
     monkeypatch.setattr(subsequences, "_MAX_PAIRS", 10)
     source = [sent for n in range(50) for sent in (Sent(7, 7), Sent(100 + n, 0))]
@@ -209,7 +211,7 @@ def test_replay_of_very_many_identical_records_is_no_reordering(monkeypatch) -> 
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_several_damages_of_unique_records_are_each_labelled(seed) -> None:
+def test_several_damages_of_unique_records_are_each_labelled(seed: int) -> None:
     """Damages that do not touch each other are all found, each under its own label."""
     rng = random.Random(seed)
     source = [Sent(value, value) for value in range(60)]
@@ -388,7 +390,9 @@ GOES_ON = Known(compacted=BOTH, behind=BOTH)
         ),
     ],
 )
-def test_what_a_log_may_delete_is_told_from_damage(source, target, known, expected) -> None:
+def test_what_a_log_may_delete_is_told_from_damage(
+    source: Sequence[Sent], target: Sequence[Sent], known: Known, expected: list[Place]
+) -> None:
     """Only what compaction or retention can have taken is explained by them: older records, never newer ones."""
     found = align(records(source), records(target), known)
 
@@ -416,7 +420,9 @@ def test_aborted_records_are_named_before_duplicates() -> None:
         pytest.param(2, 0, Known(expired=(True, False)), [MISSING, MISSING], id="not this side"),
     ],
 )
-def test_identical_records_without_a_key_are_explained_by_number(source, target, known, expected) -> None:
+def test_identical_records_without_a_key_are_explained_by_number(
+    source: int, target: int, known: Known, expected: list[str]
+) -> None:
     """Records without a key that are more or fewer are aborted or expired, as far as there can be such."""
     assert expected == [d.label for d in surplus(source, target, known)]
 
@@ -431,7 +437,7 @@ def test_identical_records_do_not_hide_what_a_replay_and_a_cleaner_left() -> Non
 
 
 @pytest.mark.parametrize("partition", [0, 1])
-def test_compaction_explains_nothing_of_a_key_in_several_source_partitions(partition) -> None:
+def test_compaction_explains_nothing_of_a_key_in_several_source_partitions(partition: int) -> None:
     """Between partitions it is not known which record is newer: what a beginning lacks is neither lost nor proved."""
     source = [*SOURCE[:2], *(moved_to(sent, 1) for sent in SOURCE[2:4])]
     target = [record for record in SOURCE[:4] if record != SOURCE[2 * partition]]
@@ -448,7 +454,9 @@ def test_compaction_explains_nothing_of_a_key_in_several_source_partitions(parti
         pytest.param([], {MISSING}, id="nothing newer is there"),
     ],
 )
-def test_of_a_key_in_several_source_partitions_only_beginnings_are_unproved(target, expected) -> None:
+def test_of_a_key_in_several_source_partitions_only_beginnings_are_unproved(
+    target: Sequence[Sent], expected: set[str]
+) -> None:
     """What cannot have been compacted of such a key is damage."""
     source = [*SOURCE[:2], *(moved_to(sent, 1) for sent in SOURCE[2:4])]
     found = {d.label for d in align(records(source), records(target), COMPACTS)}
@@ -471,7 +479,7 @@ def test_altered_record_of_a_key_in_several_source_partitions_is_altered() -> No
     ("source", "target", "expected"),
     [(2, 0, [(COMPACTED, MISSING)] * 2), (0, 2, [(COMPACTED, EXTRA), (COMPACTED, DUPLICATE)]), (1, 1, [])],
 )
-def test_a_cleaner_keeps_no_record_without_a_key(source, target, expected) -> None:
+def test_a_cleaner_keeps_no_record_without_a_key(source: int, target: int, expected: list[tuple[str, str]]) -> None:
     """Regression: records without a key that a cleaner had removed failed the copy."""
     assert expected == [(d.label, d.otherwise) for d in surplus(source, target, COMPACTS)]
 
@@ -485,7 +493,7 @@ def test_record_that_comes_too_early_is_no_replay() -> None:
 
 
 @given(source=SHORT, data=st.data())
-def test_every_compaction_of_a_copy_is_explained(source, data) -> None:
+def test_every_compaction_of_a_copy_is_explained(source: list[int], data: st.DataObject) -> None:
     """Whatever both sides drop of the records before one that both keep, identical ones too, nothing is damage."""
     sent = [Sent(value, 0) for value in [*source, 9]]
     kept = [sent[data.draw(st.integers(0, len(source)), label="first kept") :] for _ in range(2)]

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from kafka_digest.position.classify import Elsewhere, Record, align, classify_first_difference
+from kafka_digest.position.classify import Difference, Elsewhere, Record, align, classify_first_difference
+from tests.present import present
 
 pytestmark = pytest.mark.unit
 
@@ -35,9 +36,13 @@ def contents(numbers: Sequence[int]) -> list[Record]:
     return [record(number) for number in numbers]
 
 
-def classified(source: Sequence[Record], target: Sequence[Record]):
-    """Classify two whole partitions, source offsets from 0, target offsets from 1000."""
+def difference_of(source: Sequence[Record], target: Sequence[Record]) -> Difference | None:
     return classify_first_difference(run(source), run(target, SIDE_GAP))
+
+
+def classified(source: Sequence[Record], target: Sequence[Record]) -> Difference:
+    """Classify two whole partitions that differ, source offsets from 0, target offsets from 1000."""
+    return present(difference_of(source, target))
 
 
 SIX = contents(range(1, 7))
@@ -46,8 +51,8 @@ NEW = record(99)
 
 def test_equal_runs_have_no_difference() -> None:
     """Equal records are equal, whatever their offsets."""
-    assert classified(SIX, SIX) is None
-    assert classified([], []) is None
+    assert difference_of(SIX, SIX) is None
+    assert difference_of([], []) is None
 
 
 @pytest.mark.parametrize(
@@ -73,7 +78,9 @@ def test_equal_runs_have_no_difference() -> None:
         pytest.param(SIX[::-1], "reordered", 0, 1000, id="reversed"),
     ],
 )
-def test_each_damage_is_named_at_its_place(target, kind, source_offset, target_offset) -> None:
+def test_each_damage_is_named_at_its_place(
+    target: Sequence[Record], kind: str, source_offset: int | None, target_offset: int | None
+) -> None:
     """A single damage at the start, in the middle or at the end is named with the records that stand there."""
     difference = classified(SIX, target)
 
@@ -87,7 +94,7 @@ def test_each_damage_is_named_at_its_place(target, kind, source_offset, target_o
 
 @pytest.mark.parametrize("place", [0, 3, 5])
 @pytest.mark.parametrize("names", [("key",), ("value",), ("headers",), ("timestamp",), ("key", "value")])
-def test_an_altered_record_names_its_fields(place, names) -> None:
+def test_an_altered_record_names_its_fields(place: int, names: tuple[str, ...]) -> None:
     """A changed record is altered in exactly the changed fields, also as the first and the last."""
     target = [*SIX[:place], altered(SIX[place], *names), *SIX[place + 1 :]]
 
@@ -135,18 +142,19 @@ def test_records_with_nothing_in_common_are_unclassified() -> None:
 
     difference = classify_first_difference(run(source), run(target), source_ended=False)
 
-    assert difference.kind == "unclassified"
+    assert present(difference).kind == "unclassified"
 
 
-def cut(source: Sequence[Record], target: Sequence[Record], elsewhere: Elsewhere):
+def cut(source: Sequence[Record], target: Sequence[Record], elsewhere: Elsewhere) -> Difference:
     """Classify two runs that go on beyond what is seen."""
-    return classify_first_difference(
+    difference = classify_first_difference(
         run(source, first_rank=500),
         run(target, SIDE_GAP, first_rank=500),
         elsewhere=elsewhere,
         source_ended=False,
         target_ended=False,
     )
+    return present(difference)
 
 
 def test_the_cut_of_a_run_is_no_difference() -> None:
@@ -255,7 +263,7 @@ def test_repeating_records_never_break_the_alignment(seed: int) -> None:
     source = contents(rng.choices(range(1, 4), k=rng.randint(0, 20)))
     target = contents(rng.choices(range(1, 4), k=rng.randint(0, 20)))
 
-    difference = classified(source, target)
+    difference = difference_of(source, target)
 
     if [r.record for r in source] == [r.record for r in target]:
         assert difference is None
@@ -263,6 +271,7 @@ def test_repeating_records_never_break_the_alignment(seed: int) -> None:
         same = 0
         while same < min(len(source), len(target)) and source[same] == target[same]:
             same += 1
+        assert difference is not None
         assert difference.source_offset == (same if same < len(source) else None)
         assert difference.target_offset == (SIDE_GAP + same if same < len(target) else None)
 

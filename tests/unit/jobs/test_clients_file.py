@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from py4j.protocol import Py4JError
 
-from kafka_digest.shell import command, documents
+from kafka_digest.shell import command
 from kafka_digest.shell.documents import read_clients, take_clients
 from kafka_digest.shell.errors import JobError
 
@@ -72,7 +72,7 @@ def test_shipped_copy_is_removed(file: Path, tmp_path: Path, monkeypatch: pytest
     shipped = tmp_path / "userFiles"
     shipped.mkdir()
     (shipped / file.name).write_bytes(file.read_bytes())
-    monkeypatch.setattr(documents.SparkFiles, "get", lambda name: str(shipped / name))
+    monkeypatch.setattr("kafka_digest.shell.documents.SparkFiles.get", lambda name: str(shipped / name))
     assert READ == read_clients(file.name)
     assert not (shipped / file.name).exists()
 

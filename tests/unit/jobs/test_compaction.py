@@ -29,6 +29,8 @@ AGAIN, FOREIGN = Share(0, 0, COMPACTED, DUPLICATE), Share(0, 0, COMPACTED, EXTRA
         ),
     ],
 )
-def test_no_more_is_explained_than_can_be_gone(counts, holes, expected) -> None:
+def test_no_more_is_explained_than_can_be_gone(
+    counts: dict[Share, int], holes: dict[tuple[int, int], int], expected: dict[Share, int]
+) -> None:
     """Regression: records lost from, or sent twice to, a log without holes counted as compacted."""
     assert expected == too_many(counts, holes)

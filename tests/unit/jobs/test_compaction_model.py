@@ -41,7 +41,7 @@ def allowed(made: History) -> set[Verdict]:
 
 
 @pytest.mark.parametrize("by_key", [False, True], ids=["by position", "by key"])
-def test_verdicts_are_those_of_the_definition(by_key) -> None:
+def test_verdicts_are_those_of_the_definition(by_key: bool) -> None:
     """Half of the histories are of good copies, half of damaged ones; each has a verdict that its truth allows."""
     wrong = []
     seen: Counter[tuple[str, bool, Verdict]] = Counter()

@@ -48,7 +48,7 @@ class Session:
 def test_every_reading_names_its_offsets() -> None:
     """Trap: `earliest` and `latest` are looked up in each task anew, so that two readings see two logs."""
     session = Session(tasks=3)
-    read_ranges(session, {"kafka.bootstrap.servers": "b:9092"}, RANGES, "read_committed")  # type: ignore[arg-type]
+    read_ranges(session, {"kafka.bootstrap.servers": "b:9092"}, RANGES, "read_committed")
 
     assert {"orders": {"0": 3, "1": 0}, "audit": {"0": 5}} == json.loads(session.asked["startingOffsets"])
     assert {"orders": {"0": 10, "1": 7}, "audit": {"0": 6}} == json.loads(session.asked["endingOffsets"])
@@ -68,7 +68,7 @@ def test_many_partitions_are_read_by_the_source_that_lets_go() -> None:
     for partitions, sources in ((FEW_PARTITIONS + 1, "csv,kafka,text"), (FEW_PARTITIONS, "csv,text")) * 2:
         session.tasks = partitions
         ranges = [SideRange("orders", number, 0, 1) for number in range(partitions)]
-        read_ranges(session, {}, ranges, "read_committed")  # type: ignore[arg-type]
+        read_ranges(session, {}, ranges, "read_committed")
 
         assert {"spark.sql.sources.useV1SourceList": sources} == session.settings
 
@@ -77,7 +77,7 @@ def test_many_partitions_are_read_by_the_source_that_lets_go() -> None:
 def test_partition_that_spark_would_split_is_not_read(tasks: int) -> None:
     """Trap: ranks count rows of a task, so each task must read one Kafka partition, and all of its range."""
     with pytest.raises(JobError, match=rf"planned {tasks} tasks for 3 Kafka partitions"):
-        read_ranges(Session(tasks), {}, RANGES, "read_committed")  # type: ignore[arg-type]
+        read_ranges(Session(tasks), {}, RANGES, "read_committed")
 
 
 @pytest.mark.parametrize("option", sorted(FORBIDDEN_OPTIONS))
@@ -89,4 +89,4 @@ def test_options_that_split_partitions_are_refused(option: str) -> None:
 
 def test_empty_ranges_are_not_read() -> None:
     """Where nothing is to be read there is no frame."""
-    assert read_ranges(Session(0), {}, [SideRange("orders", 0, 4, 4)], "read_committed") is None  # type: ignore[arg-type]
+    assert read_ranges(Session(0), {}, [SideRange("orders", 0, 4, 4)], "read_committed") is None

@@ -68,7 +68,7 @@ def of(sums: BucketSums) -> Sums:
 
 
 @given(rows=ROWS, cuts=st.lists(st.integers(0, 60), max_size=4))
-def test_digest_is_what_its_definition_says(rows, cuts) -> None:
+def test_digest_is_what_its_definition_says(rows: list[Row], cuts: list[int]) -> None:
     """Whatever the batches and however alike the key hashes, the sums are those of the definition."""
     edges = [0, *sorted(cuts), len(rows)]
     batches = [rows[start:end] for start, end in pairwise(edges)]
@@ -77,7 +77,7 @@ def test_digest_is_what_its_definition_says(rows, cuts) -> None:
 
 
 @given(ranges=st.lists(ROWS, max_size=4))
-def test_digests_of_ranges_add_up(ranges) -> None:
+def test_digests_of_ranges_add_up(ranges: list[list[Row]]) -> None:
     """Merge law: the digest of several ranges is the sum of theirs, in any order and grouping."""
     together, sums = BucketSums(), BucketSums()
     for rows in ranges:
@@ -93,7 +93,7 @@ def test_digests_of_ranges_add_up(ranges) -> None:
 
 
 @given(rows=ROWS, partitions=st.integers(1, 5), data=st.data())
-def test_digest_is_the_same_for_any_number_of_partitions(rows, partitions, data) -> None:
+def test_digest_is_the_same_for_any_number_of_partitions(rows: list[Row], partitions: int, data: st.DataObject) -> None:
     """Merge law: where every key lives in one of them, the sums of the partitions are those of the whole."""
     parts = [[row for row in rows if row[0] % partitions == number] for number in range(partitions)]
     merged = BucketSums()
@@ -107,7 +107,7 @@ def test_digest_is_the_same_for_any_number_of_partitions(rows, partitions, data)
 
 
 @given(rows=ROWS, max_keys=st.integers(0, 4), cut=st.integers(0, 60))
-def test_keys_beyond_the_bound_are_left_out_whole(rows, max_keys, cut) -> None:
+def test_keys_beyond_the_bound_are_left_out_whole(rows: list[Row], max_keys: int, cut: int) -> None:
     """A key is kept with all its records or left out with all of them, in log order; nothing is lost."""
     kept, left_out = digest(rows[:cut], rows[cut:], max_keys=max_keys)
     outside = {key for key, _ in left_out}
@@ -119,7 +119,7 @@ def test_keys_beyond_the_bound_are_left_out_whole(rows, max_keys, cut) -> None:
 
 @given(rows=ROWS)
 @settings(max_examples=50)
-def test_order_inside_a_key_counts_and_between_keys_does_not(rows) -> None:
+def test_order_inside_a_key_counts_and_between_keys_does_not(rows: list[Row]) -> None:
     """Sorting rows by key changes nothing; exchanging two different records of one key does."""
     first = {key: place for place, (key, _) in reversed(list(enumerate(rows)))}
     assert digest(sorted(rows, key=lambda row: row[0])) == digest(rows)

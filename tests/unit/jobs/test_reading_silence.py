@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 from datetime import UTC, datetime, timedelta
-from typing import Never
 
 import pytest
 from py4j.protocol import Py4JError, Py4JNetworkError
@@ -98,7 +97,7 @@ def test_reason_names_all_that_are_silent(world: World) -> None:
 
 def test_clusters_are_asked_until_the_end(world: World) -> None:
     """Questions go on through failures until the body ends, and none comes after it."""
-    asked, is_enough = [], threading.Event()
+    asked, is_enough = list[None](), threading.Event()
 
     def ask() -> None:
         asked.append(None)
@@ -138,7 +137,7 @@ def test_end_of_spark_is_no_silence(world: World) -> None:
         ("SaslAuthenticationException: Authentication failed", "SPARK_FAILED"),
     ],
 )
-def test_errors_have_codes(message: str, code: str, monkeypatch: pytest.MonkeyPatch) -> Never:
+def test_errors_have_codes(message: str, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What Java says becomes the code that the task ends with; what is not known is Spark's failure."""
     monkeypatch.setattr("kafka_digest.shell.errors.root_cause", lambda error: message)
     with pytest.raises(JobError) as raised, naming("reading"):

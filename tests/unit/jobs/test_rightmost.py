@@ -92,7 +92,7 @@ def test_a_record_that_is_not_there_is_missing() -> None:
 
 def test_compaction_leaves_the_newest_record() -> None:
     """On a compacted target a record is read as the next of its key that is left; the newest must be there."""
-    source = {0: [(0, 1), (0, 2), (0, 3)]}
+    source: Partitions = {0: [(0, 1), (0, 2), (0, 3)]}
     compacted, _, _ = found(Scenario(source, {0: [(0, 1), (0, 3)]}, {0: 0}), is_compacted=True)
     lost, _, _ = found(Scenario(source, {0: [(0, 1), (0, 2)]}, {0: 0}), is_compacted=True)
 
@@ -103,7 +103,8 @@ def test_compaction_leaves_the_newest_record() -> None:
 def test_only_one_copy_is_the_only_choice() -> None:
     """Without an order a place is known to be the best where a record has one copy, and not where it has two."""
     records: Partitions = {0: [(7, 1)], 1: [(7, 2)]}
-    once, twice = {0: [(7, 1), (7, 2)], 1: []}, {0: [(7, 1), (7, 2)], 1: [(7, 1)]}
+    once: Partitions = {0: [(7, 1), (7, 2)], 1: []}
+    twice: Partitions = {0: [(7, 1), (7, 2)], 1: [(7, 1)]}
     choices = [found(Scenario(records, target, {0: 0, 1: 0}))[0].is_only_choice.tolist() for target in (once, twice)]
 
     assert [[True, True], [False, False, True]] == [sorted(found) for found in choices]
@@ -120,7 +121,8 @@ def test_compacted_key_must_end_with_the_newest_record() -> None:
 def test_order_is_that_of_each_source_partition() -> None:
     """A key in several source partitions may interleave; records of one of them in another order are missing."""
     source: Partitions = {0: [(0, 1), (0, 2)], 1: [(0, 3)]}
-    right, wrong = {0: [(0, 1), (0, 3), (0, 2)]}, {0: [(0, 2), (0, 1), (0, 3)]}
+    right: Partitions = {0: [(0, 1), (0, 3), (0, 2)]}
+    wrong: Partitions = {0: [(0, 2), (0, 1), (0, 3)]}
     missing = [found(Scenario(source, target, {0: 0, 1: 0}))[0].missing.tolist() for target in (right, wrong)]
 
     assert [[], [0]] == missing
@@ -174,7 +176,7 @@ def test_equal_records_of_several_partitions_are_no_only_choice() -> None:
 def test_an_empty_side(side: str) -> None:
     """Nothing unread needs no copy, and on an empty target everything is missing."""
     filled: Partitions = {0: [(0, 1), (1, 1)]}
-    sides = {"source": filled, "target": filled, side: {0: []}}
+    sides: dict[str, Partitions] = {"source": filled, "target": filled, side: {0: []}}
     copies, _, _ = found(Scenario(sides["source"], sides["target"], {0: 0}))
 
     assert ([], len(sides["source"][0])) == (copies.source.tolist(), len(copies.missing))

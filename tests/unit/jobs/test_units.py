@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,6 +19,9 @@ from kafka_digest.shell.errors import JobError
 pytestmark = pytest.mark.unit
 
 
+Damaged = Callable[[set[int] | Exception], dict[int, dict[str, Any]]]
+
+
 class Written(DifferenceFile):
     """A file that is only begun, and remembers what was added."""
 
@@ -29,12 +33,13 @@ class Written(DifferenceFile):
 
 
 @pytest.fixture
-def damaged(monkeypatch: pytest.MonkeyPatch):
+def damaged(monkeypatch: pytest.MonkeyPatch) -> Damaged:
     """Compare one unit of which two buckets differ; in the `explained` ones the second reading finds something."""
 
     def compare(explained: set[int] | Exception) -> dict[int, dict[str, Any]]:
         unit = Unit(0, {"topic": "orders", "target_topic": "orders", "generation": 1}, 0, {"source": [], "target": []})
-        frame = SimpleNamespace(persist=lambda: frame, unpersist=lambda: None)
+        frame = SimpleNamespace(unpersist=lambda: None)
+        frame.persist = lambda: frame
 
         def aligned(self: KeyComparison, units: object) -> object:
             if isinstance(explained, Exception):
@@ -46,13 +51,14 @@ def damaged(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(units_module, "explained_buckets", lambda frame: {0: explained})
         monkeypatch.setattr(units_module, "reconciled", lambda frame: frame)
         file = Written(SimpleNamespace(), "nowhere")
-        KeyComparison(SimpleNamespace(compacted=dict.fromkeys(SIDES, ())), file, null_keys_have_order=False).run([unit])
+        clusters: Any = SimpleNamespace(compacted=dict.fromkeys(SIDES, ()))
+        KeyComparison(clusters, file, null_keys_have_order=False).run([unit])
         return file.summaries()
 
     return compare
 
 
-def test_difference_that_cannot_be_read_again_is_reported(damaged, capsys) -> None:
+def test_difference_that_cannot_be_read_again_is_reported(damaged: Damaged, capsys: pytest.CaptureFixture[str]) -> None:
     """Regression: an error of the second reading ended the job, and what the first one proved was lost."""
     found = damaged(JobError("the log starts at offset 7"))
 
@@ -60,7 +66,7 @@ def test_difference_that_cannot_be_read_again_is_reported(damaged, capsys) -> No
     assert "the log starts at offset 7" in capsys.readouterr().err
 
 
-def test_bucket_without_a_finding_is_unclassified(damaged) -> None:
+def test_bucket_without_a_finding_is_unclassified(damaged: Damaged) -> None:
     """Keys that are equal in the second reading explain no bucket that differed in the first."""
     assert {0: {"counts": {"unclassified": 1}, "first": []}} == damaged({4})
     assert {} == damaged({3, 4})

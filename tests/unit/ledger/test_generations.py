@@ -147,7 +147,10 @@ def test_topics_that_a_judgement_does_not_name_stay_pending() -> None:
     ledger = fold([*BOTH, judged(1, Verdict.PASS, topics=("orders",))])
     (pending,) = ledger.pending_generations
 
-    assert ({"audit"}, [(0, 7)]) == (pending.topics, [(w.source_start, w.source_end) for w in delta_windows([pending])])
+    assert (frozenset({"audit"}), [(0, 7)]) == (
+        pending.topics,
+        [(w.source_start, w.source_end) for w in delta_windows([pending])],
+    )
     assert () == fold([*BOTH, judged(1, Verdict.PASS, topics=("orders", "audit"))]).pending_generations
 
 

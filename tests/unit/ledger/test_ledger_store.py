@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from kafka_migration.adapters import ledger_store
+from kafka_migration.adapters.documents import create_whole, listed, read_whole
 from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
@@ -59,7 +60,13 @@ def folder(tmp_path: Path, anchor: MemoryAnchor) -> Path:
     store = LedgerStore(tmp_path, "shop", anchor=anchor)
     for number in range(1, 6):
         store.append(topics_entry(f"t{number}"))
-    return store.folder
+    folder: Path = store.folder
+    return folder
+
+
+def _delete(*paths: Path) -> None:
+    for path in paths:
+        path.unlink()
 
 
 def _rewrite(path: Path, old: str, new: str) -> None:
@@ -76,8 +83,8 @@ TAMPERING: dict[str, tuple[Callable[[Path], Any], str]] = {
     "first deleted": (lambda f: (f / "000001.json").unlink(), "no entry 1;"),
     "middle deleted": (lambda f: (f / "000003.json").unlink(), "no entry 3;"),
     "newest deleted": (lambda f: (f / "000005.json").unlink(), "entries up to 4; expected at least the 5"),
-    "two newest deleted": (lambda f: [(f / f"00000{n}.json").unlink() for n in (4, 5)], "entries up to 3;"),
-    "all deleted": (lambda f: [path.unlink() for path in f.iterdir()], "entries up to 0;"),
+    "two newest deleted": (lambda f: _delete(f / "000004.json", f / "000005.json"), "entries up to 3;"),
+    "all deleted": (lambda f: _delete(*f.iterdir()), "entries up to 0;"),
     "folder deleted": (lambda f: f.rename(f.with_name("gone")), "entries up to 0;"),
     "first changed": (lambda f: _rewrite(f / "000001.json", "t1", "x1"), "a digest that does not match entry 1"),
     "middle changed": (lambda f: _rewrite(f / "000003.json", "t3", "x3"), "a digest that does not match entry 3"),
@@ -136,8 +143,12 @@ def test_entries_that_are_read_are_not_read_again(
 ) -> None:
     """A store reads each entry once, and sees what others append."""
     read: list[str] = []
-    original = ledger_store.read_whole
-    monkeypatch.setattr(ledger_store, "read_whole", lambda path: (read.append(path.name), original(path))[1])
+
+    def noted(path: Path) -> bytes:
+        read.append(path.name)
+        return read_whole(path)
+
+    monkeypatch.setattr(ledger_store, "read_whole", noted)
     store, other = LedgerStore(tmp_path, "shop"), LedgerStore(tmp_path, "shop")
 
     assert 5 == len(store.read().topics)
@@ -171,8 +182,7 @@ def test_entry_that_a_listing_lacks_is_found_by_its_name(
     tmp_path: Path, folder: Path, anchor: MemoryAnchor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A network file system may show a folder as it was: what Airflow recorded is looked for by name."""
-    original = ledger_store.listed
-    monkeypatch.setattr(ledger_store, "listed", lambda folder: sorted(original(folder))[:-2])
+    monkeypatch.setattr(ledger_store, "listed", lambda folder: sorted(listed(folder))[:-2])
 
     assert 5 == len(LedgerStore(tmp_path, "shop", anchor=anchor).read().topics)
 
@@ -195,12 +205,11 @@ def test_take_over_between_reading_and_writing_is_noticed(tmp_path: Path, monkey
     """A writer that is overtaken after it looked, and before it writes, is refused all the same."""
     ada, bob = (LedgerStore(tmp_path, "shop", writer) for writer in (ADA, BOB))
     ada.append(reserved_entry(ADA))
-    original = ledger_store.create_whole
 
     def overtaken(path: Path, text: str) -> bool:
-        monkeypatch.setattr(ledger_store, "create_whole", original)
+        monkeypatch.setattr(ledger_store, "create_whole", create_whole)
         bob.append(reserved_entry(BOB))
-        return original(path, text)
+        return create_whole(path, text)
 
     monkeypatch.setattr(ledger_store, "create_whole", overtaken)
     with pytest.raises(Refused, match="NOT_RESERVED"):

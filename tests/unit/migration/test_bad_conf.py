@@ -32,15 +32,26 @@ NO_NAMES = (
     DEEP,
     10**6000,
 )
+BAD_MODES: tuple[Any, ...] = ("", "Sync", LONG, 5, [], {}, DEEP, 10**6000, "interval", "restore", None)
+BAD_GENERATIONS: tuple[Any, ...] = ("0", "5-3", "-1", "1-", LONG, "9" * 50, 5, [], {}, True)
+BAD_TIMES: tuple[Any, ...] = (
+    "soon",
+    "2030-01-01",
+    "2030-01-01T00:00:00",
+    "2030-13-01T00:00:00Z",
+    LONG,
+    5,
+    [],
+    DEEP,
+    10**6000,
+)
+BAD_NOTES: tuple[Any, ...] = (5, [], {}, True, LONG, DEEP)
 BAD: list[dict[str, Any]] = [
-    *({"mode": mode} for mode in ("", "Sync", LONG, 5, [], {}, DEEP, 10**6000, "interval", "restore", None)),
+    *({"mode": mode} for mode in BAD_MODES),
     *({field: names} for field in ("topics", "groups") for names in NO_NAMES),
-    *({"mode": "validate", "generations": text} for text in ("0", "5-3", "-1", "1-", LONG, "9" * 50, 5, [], {}, True)),
-    *(
-        {"mode": "follow", "follow_until": text}
-        for text in ("soon", "2030-01-01", "2030-01-01T00:00:00", "2030-13-01T00:00:00Z", LONG, 5, [], DEEP, 10**6000)
-    ),
-    *({"note": text} for text in (5, [], {}, True, LONG, DEEP)),
+    *({"mode": "validate", "generations": text} for text in BAD_GENERATIONS),
+    *({"mode": "follow", "follow_until": text} for text in BAD_TIMES),
+    *({"note": text} for text in BAD_NOTES),
     {LONG: 1},
     {f"field{number}": 1 for number in range(10_000)},
     {"four_eyes": False},

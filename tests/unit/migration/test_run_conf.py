@@ -58,7 +58,7 @@ def test_every_field_in_every_mode(mode: Mode, field: str) -> None:
 def test_empty_fields_are_not_given(mode: Mode) -> None:
     """The form sends every field; an empty one asks for nothing."""
     fields = RunRequest.ROLLBACK_FIELDS if mode.rolls_back else RunRequest.MANUAL_FIELDS
-    empty = {
+    empty: dict[str, list[str] | None] = {
         name: [] if name in {"topics", "groups", "leave_records_of"} else None for name in fields if name != "mode"
     }
 

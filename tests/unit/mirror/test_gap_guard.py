@@ -111,7 +111,10 @@ def record(offset: int, value: bytes = b"v") -> RecordPrint:
     return RecordPrint.of(offset, b"k", value, (), 1)
 
 
-REMEMBERED = {"fingerprints": {P0: Fingerprint(49, record(49).digest)}, "source_topic_ids": {"orders": "id-1"}}
+REMEMBERED: dict[str, Any] = {
+    "fingerprints": {P0: Fingerprint(49, record(49).digest)},
+    "source_topic_ids": {"orders": "id-1"},
+}
 
 
 def truth(topic_id: str = "", found: RecordPrint | None = None, compacted: bool = False) -> SourceTruth:

@@ -7,7 +7,7 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.cluster import TopicDescription
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.ledger.ledger import fold
+from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.target_topics import (
     missing_topic_findings,
@@ -61,7 +61,7 @@ def test_own_topic_grows_with_its_source(migration: Migration) -> None:
 
 
 @pytest.mark.parametrize(("target_partitions", "ledger"), [(3, NOTHING), (5, NOTHING), (5, OURS)])
-def test_other_partition_counts_are_refused(migration: Migration, target_partitions: int, ledger: object) -> None:
+def test_other_partition_counts_are_refused(migration: Migration, target_partitions: int, ledger: Ledger) -> None:
     """A foreign target topic must have the source's partitions; ours may only lack some."""
     (finding,) = target_topic_findings(migration, topic("orders", 4), topic("orders", target_partitions), {}, ledger)
 

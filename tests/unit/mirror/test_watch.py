@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -282,7 +283,7 @@ def test_partition_that_nobody_copies_ends_the_watch() -> None:
     """After the time of a stall without a task for it; a poll that could not ask starts the time anew."""
     watch, alone = a_watch(stall_after_s=60), MirrorHealth(assigned=frozenset({P0}))
 
-    def take(now: float, **more: object) -> list[Code]:
+    def take(now: float, **more: Any) -> list[Code]:
         result = watch.take(a_poll(100, 100, health=alone, **more), now)
         return [f.code for f in result.findings] if result else []
 

@@ -133,7 +133,7 @@ def policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / "commands").write_text("\n".join(commands))
         return subprocess.CompletedProcess(command, 0, "", "")
 
-    monkeypatch.setattr(prerequisites.subprocess, "run", note)
+    monkeypatch.setattr("sandbox.prerequisites.subprocess.run", note)
     monkeypatch.setattr(prerequisites, "POLICY_FILE", tmp_path / "policy-rc.d")
     return tmp_path / "policy-rc.d"
 
@@ -160,7 +160,7 @@ def test_a_killed_installation_is_cleaned_up_by_the_next_start(
 
     The SSH service is switched off only where it was about to come; one that the machine had goes on.
     """
-    monkeypatch.setattr(prerequisites.shutil, "which", lambda name, **_: f"/usr/bin/{name}")
+    monkeypatch.setattr("sandbox.prerequisites.shutil.which", lambda name, **_: f"/usr/bin/{name}")
     gone = _gone_process()
     policy.write_text(f"#!/bin/sh\n{prerequisites.POLICY_MARK}{gone}: {package}\nexit 101\n")
     said: list[str] = []
@@ -377,7 +377,7 @@ def test_every_locked_jar_is_asked_for_by_itself(jars_folder: Path, monkeypatch:
         _write_jars(command, *ALL_OF_SMALL)
 
     monkeypatch.setattr(jars, "_run", remember)
-    monkeypatch.setattr(jars.shutil, "which", lambda _: "/usr/bin/mvn")
+    monkeypatch.setattr("sandbox.jars.shutil.which", lambda _: "/usr/bin/mvn")
 
     jars.ensure(print)
 
@@ -492,8 +492,8 @@ def test_exit_words(code: int, expected: str) -> None:
 
 def _pretend(monkeypatch: pytest.MonkeyPatch, *, apt: bool, user: int) -> None:
     found = "/usr/bin/apt-get" if apt else None
-    monkeypatch.setattr(prerequisites.shutil, "which", lambda name, **_: found if name == "apt-get" else None)
-    monkeypatch.setattr(prerequisites.os, "geteuid", lambda: user)
+    monkeypatch.setattr("sandbox.prerequisites.shutil.which", lambda name, **_: found if name == "apt-get" else None)
+    monkeypatch.setattr("sandbox.prerequisites.os.geteuid", lambda: user)
 
 
 def _interrupted(*_: object) -> None:
@@ -514,7 +514,7 @@ def test_nothing_is_cleaned_up_with_install_0(policy: Path, monkeypatch: pytest.
     """`INSTALL=0` only prints the command, also after an installation that was killed."""
     policy.write_text(f"#!/bin/sh\n{prerequisites.POLICY_MARK}{_gone_process()}: openssh-server\nexit 101\n")
     monkeypatch.setenv("INSTALL", "0")
-    monkeypatch.setattr(bootstrap.prerequisites, "find_missing", lambda: ())
+    monkeypatch.setattr(prerequisites, "find_missing", lambda: ())
 
     assert "" == bootstrap._missing()
     assert policy.exists()

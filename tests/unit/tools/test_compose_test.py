@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Never
 
 import pytest
 import yaml
@@ -39,7 +38,7 @@ def test_without_an_engine_one_is_started_as_root_only(monkeypatch: pytest.Monke
     """Another user is told to start one."""
     monkeypatch.setattr(engine, "found", lambda program: f"/nowhere/{program}")
     monkeypatch.setattr(engine, "_answers", lambda *_: False)
-    monkeypatch.setattr(engine.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr("sandbox.compose.engine.os.geteuid", lambda: 1000)
 
     with pytest.raises(NotPossibleHere, match="No Docker engine answers"), engine.engine():
         pass
@@ -147,7 +146,7 @@ def test_the_first_error_is_reported(capsys: pytest.CaptureFixture[str]) -> None
     assert "docker volume ls --quiet --filter label=com.docker.compose.project=kmc0 | xargs -r docker volume rm" in said
 
 
-def test_failing_to_clean_up_is_an_error_of_its_own() -> Never:
+def test_failing_to_clean_up_is_an_error_of_its_own() -> None:
     """Where nothing failed before, it fails the test."""
     with pytest.raises(ComposeTestFailed, match="not down"), cleaning_up():
         raise ComposeTestFailed("not down")
@@ -176,7 +175,7 @@ def test_an_engine_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch,
     (tmp_path / "dockerd").write_text(STUBBORN)
     (tmp_path / "dockerd").chmod(0o755)
     monkeypatch.setattr(engine, "found", lambda _: str(tmp_path / "dockerd"))
-    monkeypatch.setattr(engine.os, "geteuid", lambda: 0)
+    monkeypatch.setattr("sandbox.compose.engine.os.geteuid", lambda: 0)
     monkeypatch.setattr(engine, "STOP_S", 0.5)
 
     own = engine._own_engine()
@@ -200,7 +199,7 @@ def test_what_an_engine_leaves_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pat
     table.write_text(f"1 0 0:1 / / rw - ext4 x rw\n2 1 0:2 / {tmp_path}/kmc/a rw - tmpfs x rw\n")
     (tmp_path / "kmc" / "a").mkdir(parents=True)
     monkeypatch.setattr(engine, "MOUNTS", table)
-    monkeypatch.setattr(engine.subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=1))
+    monkeypatch.setattr("sandbox.compose.engine.subprocess.run", lambda *_, **__: SimpleNamespace(returncode=1))
 
     with pytest.raises(ComposeTestFailed, match=rf"not removed: {tmp_path}/kmc, {tmp_path}/kmc/a"):
         engine._remove_folder(tmp_path / "kmc")

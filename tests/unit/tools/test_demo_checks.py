@@ -12,6 +12,7 @@ from sandbox.demo.evidence import Count, RunEvidence
 
 pytestmark = pytest.mark.unit
 
+Contents = tuple[tuple[int, str], ...]
 SEEDED = {"orders": 100, "audit": 10}
 SENT = {"orders": 130, "audit": 10}
 
@@ -40,7 +41,7 @@ def test_runs_that_add_up_have_no_problem() -> None:
     ],
     ids=["history left out", "whole topic again", "record left out", "no delta", "again"],
 )
-def test_runs_that_do_not_add_up_are_named(runs, problem) -> None:
+def test_runs_that_do_not_add_up_are_named(runs: tuple[RunEvidence, ...], problem: str) -> None:
     """Too little, too much, and the whole instead of the delta are all seen."""
     assert any(problem in found for found in sync_problems(SEEDED, SENT, runs))
 
@@ -73,6 +74,6 @@ def test_equal_contents_have_no_problem() -> None:
     ],
     ids=["count", "content", "partitions", "lost before"],
 )
-def test_different_contents_are_named(source, target, problem) -> None:
+def test_different_contents_are_named(source: Contents, target: Contents, problem: str) -> None:
     """Counts, content, partitions and the producers' own count are each compared."""
     assert problem in content_problems({"orders": 130}, _topic(*source), _topic(*target))[0]

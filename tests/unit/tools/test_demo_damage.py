@@ -22,7 +22,7 @@ def history() -> list[Record]:
 
 
 @pytest.mark.parametrize("damage", Damage)
-def test_rank_is_the_first_difference(damage, history) -> None:
+def test_rank_is_the_first_difference(damage: Damage, history: list[Record]) -> None:
     """Everything before the rank is unchanged, and at the rank something else stands; the input is untouched."""
     before = list(history)
     result = damaged(damage, history)
@@ -33,14 +33,14 @@ def test_rank_is_the_first_difference(damage, history) -> None:
     assert history == before
 
 
-def test_drop_leaves_one_record_out(history) -> None:
+def test_drop_leaves_one_record_out(history: list[Record]) -> None:
     """All records but one stay, in order."""
     result = damaged(Damage.DROP, history)
 
     assert result.records == [*history[: result.rank], *history[result.rank + 1 :]]
 
 
-def test_alter_changes_one_bit_of_one_value(history) -> None:
+def test_alter_changes_one_bit_of_one_value(history: list[Record]) -> None:
     """Key, headers, time and all other values stay; one byte of the value differs."""
     result = damaged(Damage.ALTER, history)
     was, now = history[result.rank], result.records[result.rank]
@@ -50,7 +50,7 @@ def test_alter_changes_one_bit_of_one_value(history) -> None:
     assert sum(a != b for a, b in zip(was.value or b"", now.value or b"", strict=True)) == 1
 
 
-def test_duplicate_sends_one_record_twice(history) -> None:
+def test_duplicate_sends_one_record_twice(history: list[Record]) -> None:
     """The second of the two is at the rank; all others stay, in order."""
     result = damaged(Damage.DUPLICATE, history)
 
@@ -58,7 +58,7 @@ def test_duplicate_sends_one_record_twice(history) -> None:
     assert [*result.records[: result.rank], *result.records[result.rank + 1 :]] == history
 
 
-def test_reorder_swaps_neighbours_of_one_key(history) -> None:
+def test_reorder_swaps_neighbours_of_one_key(history: list[Record]) -> None:
     """The same records are there; two of one key have changed places."""
     result = damaged(Damage.REORDER, history)
     one, other = history[result.rank], history[result.rank + 1]

@@ -38,7 +38,7 @@ def _write(root: Path, attempt: int, document: dict[str, object]) -> None:
     (folder / "run.json").write_text(json.dumps(document))
 
 
-def test_newest_attempt_is_read(tmp_path) -> None:
+def test_newest_attempt_is_read(tmp_path: Path) -> None:
     """Of attempts 1, 2 and 10 the tenth counts; unsafe characters of the run id are underscores in the path."""
     for attempt, verdict in ((2, "FAIL"), (10, "PASS"), (1, "FAIL")):
         _write(tmp_path, attempt, _document(verdict))
@@ -52,12 +52,12 @@ def test_newest_attempt_is_read(tmp_path) -> None:
     assert run.findings == (Finding("C", "s", "f", "e", "r"),)
 
 
-def test_run_without_document_is_none(tmp_path) -> None:
+def test_run_without_document_is_none(tmp_path: Path) -> None:
     """A run that left no `run.json` is told apart from one that left a bad one."""
     assert read_run(tmp_path, DAG_ID, RUN_ID) is None
 
 
-def test_run_without_records_validated_nothing(tmp_path) -> None:
+def test_run_without_records_validated_nothing(tmp_path: Path) -> None:
     """No topic read means no records, in words too."""
     _write(tmp_path, 1, {**_document(None), "records": {}})
 
@@ -68,7 +68,7 @@ def test_run_without_records_validated_nothing(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("target_topic", ["orders", "old.orders"])
-def test_place_is_read_from_the_packages_own_finding(target_topic) -> None:
+def test_place_is_read_from_the_packages_own_finding(target_topic: str) -> None:
     """The words in which the package reports a difference are understood, renamed topics included."""
     window = Window(3, "orders", target_topic, 2, 0, 100, 0, 99)
     difference = FirstDifference(DifferenceKind.ALTERED, 50, 49, ("value",), "it differs in value.")

@@ -17,7 +17,12 @@ WHOLE = SEEDED | {"clicks"}
 def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was filled."""
     calls: list[str] = []
-    monkeypatch.setattr(filling, "seed", lambda *_: calls.append("seed") or {"orders": 5})
+
+    def seed(*_: object) -> dict[str, int]:
+        calls.append("seed")
+        return {"orders": 5}
+
+    monkeypatch.setattr(filling, "seed", seed)
     monkeypatch.setattr(filling, "fill_clicks", lambda _: calls.append("clicks"))
     return calls
 

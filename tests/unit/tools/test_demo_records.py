@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from itertools import islice, pairwise
 
 import pytest
 
 from sandbox.data import records
-from sandbox.data.records import BY_KEY, JITTER_MS, SPAN_MS
+from sandbox.data.records import BY_KEY, JITTER_MS, SPAN_MS, Record
 
 pytestmark = pytest.mark.unit
 
 START_MS = 1_760_000_000_000
 COUNT = 5_000
+Generate = Callable[..., Iterator[Record]]
 GENERATORS = [records.orders, records.payments, records.audit, records.transfers]
 
 
@@ -21,13 +23,13 @@ def _times() -> list[int]:
 
 
 @pytest.mark.parametrize("generate", GENERATORS)
-def test_same_times_give_the_same_records(generate) -> None:
+def test_same_times_give_the_same_records(generate: Generate) -> None:
     """Content depends on nothing but the times and the stream's name."""
     assert list(generate(_times())) == list(generate(_times()))
 
 
 @pytest.mark.parametrize("generate", GENERATORS)
-def test_streams_share_no_value(generate) -> None:
+def test_streams_share_no_value(generate: Generate) -> None:
     """Two streams of one topic never hold the same record, so none can pass for another one's copy."""
     history = {record.value for record in generate(_times())}
     other = {record.value for record in generate(_times(), "other")}
@@ -36,7 +38,7 @@ def test_streams_share_no_value(generate) -> None:
 
 
 @pytest.mark.parametrize("generate", GENERATORS)
-def test_start_moves_the_times_only(generate) -> None:
+def test_start_moves_the_times_only(generate: Generate) -> None:
     """Another start gives the same keys, values, headers and partitions, that much later."""
     later = generate(records.spread(START_MS + 7, COUNT))
 

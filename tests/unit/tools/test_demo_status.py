@@ -53,12 +53,12 @@ def test_only_changes_are_told() -> None:
         (TaskState("a", "failed", 1, 3.2), "failed after 3 s"),
     ],
 )
-def test_states_have_words(task, words) -> None:
+def test_states_have_words(task: TaskState, words: str) -> None:
     """A running task says how long it runs, an ended one how long it took."""
     assert task_words(task) == words
 
 
-def test_plain_lines_hold_back_frequent_progress(capsys) -> None:
+def test_plain_lines_hold_back_frequent_progress(capsys: pytest.CaptureFixture[str]) -> None:
     """Outside a terminal progress comes every few seconds only, task changes at once."""
     with PlainDisplay().run_view() as view:
         for elapsed_s, watch, progress in ((0, "deferred", "Copy: 1"), (2, "deferred", "Copy: 2"), (6, "success", "")):
@@ -74,10 +74,11 @@ def test_plain_lines_hold_back_frequent_progress(capsys) -> None:
 
 def test_terminal_shows_tasks_progress_and_traffic() -> None:
     """The drawn status has every task, the progress line, and the records that were sent meanwhile."""
-    console = Console(file=io.StringIO(), width=100)
+    screen = io.StringIO()
+    console = Console(file=screen, width=100)
     console.print(draw(_status(61, "deferred", "Copy: 1/9", 1_234)))
 
-    drawn = console.file.getvalue()
+    drawn = screen.getvalue()
 
     assert all(text in drawn for text in ("plan", "deferred for 4 s", "Copy: 1/9", "1,234 records sent", "61 s"))
 

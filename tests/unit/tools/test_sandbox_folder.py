@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import environment, health, shell
+from sandbox import health, shell
 from sandbox.airflow import Airflow
 from sandbox.folder import Folder
 from sandbox.kafka import KafkaCluster
 from sandbox.layout import Layout
 from sandbox.postgres import Postgres
+from sandbox.processes import MARKER
 from sandbox.ssh import SshHost
 from sandbox.state import SandboxState
 
@@ -121,8 +122,8 @@ def test_a_shell_does_not_end_with_the_sandbox(tmp_path: Path, layout: Layout) -
     """What ends with the sandbox carries its marker; a person's shell, and what it starts, must not."""
     shell.write_shell(tmp_path, layout.own_environment({}), layout.airflow.folders.plugins)
 
-    assert environment.MARKER in layout.airflow_environment({})
-    assert environment.MARKER not in _in_shell(tmp_path, "env")
+    assert MARKER in layout.airflow_environment({})
+    assert MARKER not in _in_shell(tmp_path, "env")
 
 
 def test_a_dead_part_is_named_with_its_log(layout: Layout, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ def few_ports(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Ten ports, and claims that no other sandbox of this machine sees."""
     monkeypatch.setattr(parts, "PORTS", range(31900, 31910))
     monkeypatch.setattr(parts, "is_free", lambda _: True)
-    monkeypatch.setattr(parts.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr("sandbox.parts.tempfile.gettempdir", lambda: str(tmp_path))
 
 
 def test_ports_of_one_process_are_different() -> None:
@@ -36,8 +36,13 @@ def test_a_port_that_another_process_was_given_is_not_given_again(tmp_path: Path
         "from sandbox import parts; parts.PORTS = range(31900, 31909); parts.is_free = lambda _: True; "
         "print(*parts.free_ports(9), flush=True); input()"
     )
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    other = subprocess.Popen((sys.executable, "-c", code), cwd=PROJECT, env={"TMPDIR": str(tmp_path)}, **pipes)
+    other = subprocess.Popen(
+        (sys.executable, "-c", code),
+        cwd=PROJECT,
+        env={"TMPDIR": str(tmp_path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
     assert other.stdout is not None
     theirs = [int(port) for port in other.stdout.readline().split()]
 

@@ -109,10 +109,10 @@ def test_counted_place_loses_nothing(rng: random.Random, may_be_killed: bool) ->
 def group(on_target: dict[int, int], on_source: dict[int, int]) -> CommittedGroup:
     """Return a group with these commits."""
     description = GroupDescription("billing", GroupState.EMPTY)
-    commits = (
+    source, target = (
         {TopicPartition("orders", p): CommittedOffset(at) for p, at in side.items()} for side in (on_source, on_target)
     )
-    return CommittedGroup(description, description, *commits)
+    return CommittedGroup(description, description, source, target)
 
 
 def test_nothing_goes_back_before_what_was_read_on_the_source() -> None:

@@ -18,7 +18,7 @@ from kafka_migration.core.validation.contract import (
     ValidationResult,
 )
 from kafka_migration.core.validation.differences import Difference, DifferenceKind, Differences
-from kafka_migration.core.validation.judging import judge_topics
+from kafka_migration.core.validation.judging import TopicVerdict, judge_topics
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
 
 pytestmark = pytest.mark.unit
@@ -51,14 +51,14 @@ def judge(
     killed: tuple[int, ...] = (),
     grown: tuple[int, ...] = (),
     tolerance: Tolerance = MANY,
-):
+) -> TopicVerdict:
     """Judge one topic and return its verdict."""
     result = ValidationResult("4.0.0", "t", "t", windows or tuple(WINDOWS), (topic,), KEY_DIGEST)
     (verdict,) = judge_topics(result, events={"orders": GenerationEvents(killed, grown)}, tolerance=tolerance)
     return verdict
 
 
-def judged(result: ValidationResult, topic: str, killed: int):
+def judged(result: ValidationResult, topic: str, killed: int) -> tuple[TopicVerdict, ...]:
     """Judge a result, of one topic of which a generation was killed."""
     return judge_topics(result, events={topic: GenerationEvents({killed})}, tolerance=MANY)
 
@@ -102,7 +102,9 @@ def test_what_cannot_be_read_is_not_verifiable() -> None:
         ((KINDS.INTERLEAVED,), (), Verdict.PASS, Code.KEYS_IN_SEVERAL_PARTITIONS),
     ],
 )
-def test_differences_are_judged_by_their_kinds_and_how_mirrormaker_ended(kinds, killed, verdict, code) -> None:
+def test_differences_are_judged_by_their_kinds_and_how_mirrormaker_ended(
+    kinds: tuple[DifferenceKind, ...], killed: tuple[int, ...], verdict: Verdict, code: Code
+) -> None:
     """Only what an ungraceful end explains is less than FAIL; keys in several source partitions are no damage."""
     found = judge(differing(*kinds), killed=killed)
 
@@ -123,7 +125,9 @@ def test_differences_are_judged_by_their_kinds_and_how_mirrormaker_ended(kinds, 
         ({KINDS.DUPLICATE: 1, KINDS.ABORTED: 1}, Tolerance(1, 1), Verdict.WARN, Code.RECORDS_REPLAYED),
     ],
 )
-def test_what_is_explained_is_good_up_to_a_bound(counts, tolerance, verdict, code) -> None:
+def test_what_is_explained_is_good_up_to_a_bound(
+    counts: dict[DifferenceKind, int], tolerance: Tolerance, verdict: Verdict, code: Code
+) -> None:
     """Compaction is no damage; replays and aborted records are a warning as long as the file allows so many."""
     damaged = replace(EQUAL, equal=False, differences=Differences(counts, ()))
     found = judge(damaged, killed=(3,), tolerance=tolerance)
@@ -140,7 +144,9 @@ def test_what_is_explained_is_good_up_to_a_bound(counts, tolerance, verdict, cod
         ((KINDS.MOVED, KINDS.ALTERED), (4,), Verdict.FAIL),
     ],
 )
-def test_order_is_not_verifiable_while_the_target_got_partitions(kinds, grown, verdict) -> None:
+def test_order_is_not_verifiable_while_the_target_got_partitions(
+    kinds: tuple[DifferenceKind, ...], grown: tuple[int, ...], verdict: Verdict
+) -> None:
     """A partition more moves keys: what is there can be told, in which order not."""
     assert verdict is judge(differing(*kinds), grown=grown).verdict
 
@@ -154,7 +160,7 @@ def test_order_is_not_verifiable_while_the_target_got_partitions(kinds, grown, v
         ((KINDS.MISSING,), Verdict.FAIL),
     ],
 )
-def test_damage_is_damage_also_beside_what_was_deleted(kinds, verdict) -> None:
+def test_damage_is_damage_also_beside_what_was_deleted(kinds: tuple[DifferenceKind, ...], verdict: Verdict) -> None:
     """Records that retention took leave the rest to be compared; only they are not verifiable."""
     unread = replace(WINDOWS[1], equal=False, source_unreadable="the log starts at offset 5")
 

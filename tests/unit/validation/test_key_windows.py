@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.ledger import fold
+from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.windows import delta_key_windows, whole_windows
 from tests.unit.ledger.test_generations import ME, P0, P1, started, stopped
 
@@ -18,7 +21,7 @@ SECOND = [started(2, {P0: 10}, {P0: 4, P1: 9, P2: 2}), stopped(2, {P0: 30}, {P0:
 LATER = [started(2, {P0: 10}, {P0: 5, P1: 9, P2: 2}), stopped(2, {P0: 30}, {P0: 14, P1: 19, P2: 2})]
 
 
-def ranges(windows):
+def ranges(windows: Iterable[Window]) -> list[tuple[int, int, tuple[int, int], tuple[int, int]]]:
     """Return generation, source and target range by partition."""
     return [
         (w.generation, w.partition, (w.source_start, w.source_end), (w.target_start, w.target_end)) for w in windows
