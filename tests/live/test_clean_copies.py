@@ -121,10 +121,7 @@ def test_clean_copy_raises_no_alarm(outcome: Outcome, level: str, shape: str, se
 
 def test_another_reader_finds_the_same(copies: Copies, outcome: Outcome, level: str) -> None:
     """An oracle that reads the records through another client finds each copy good."""
-    sides: list[dict[str, Logs]] = [
-        {**raw_logs(side.records(side.starts()))} for side in (copies.source, copies.target)
-    ]
-    source, target = sides
+    source, target = (all_logs(side) for side in (copies.source, copies.target))
     for topic, shape in SHAPE_OF.items():
         target[topic] = target[target_of(topic, level)]
         if shape.is_untimed:

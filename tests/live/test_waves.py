@@ -40,7 +40,7 @@ def cut_over(live: LiveWorld, migration: LiveMigration, mode: str = "cutover", *
     return question
 
 
-def phase_of(migration: LiveMigration) -> Phase | None:
+def phase_of(migration: LiveMigration) -> Phase:
     return migration.ledger.phase
 
 
