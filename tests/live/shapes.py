@@ -89,10 +89,6 @@ def keyed(rng: random.Random) -> list[Sent]:
     return [r for r in mixed(rng) if r.key is not None]
 
 
-def _mixed(rng: random.Random) -> list[Sent]:
-    return random_records(rng, RECORDS)
-
-
 def scattered(rng: random.Random, records: list[Sent], partitions: int) -> Logs:
     """Put records anywhere, so that keys are in several partitions."""
     logs: list[list[Sent]] = [[] for _ in range(partitions)]
