@@ -20,7 +20,7 @@ import httpx
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1])]
 
-from sandbox.airflow_api import AirflowApi, AirflowApiError  # noqa: E402
+from sandbox.airflow_api import AirflowApi  # noqa: E402
 from sandbox.sandbox import DEFAULT_ROOT  # noqa: E402
 from sandbox.state import FILE_NAME, SandboxState  # noqa: E402
 
@@ -42,6 +42,9 @@ class Browser:
         wanted = {"alwaysMatch": {"goog:chromeOptions": {"args": switches}}}
         session = self._call("POST", "/session", {"capabilities": wanted})["sessionId"]
         self._base += f"/session/{session}"
+        # The window has a frame, also without a screen.
+        frame = self.run("return outerHeight - innerHeight")
+        self._call("POST", "/window/rect", {"width": SIZE[0], "height": SIZE[1] + frame})
 
     def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         reply = self._http.request(method, self._base + path, json=body)
@@ -56,10 +59,15 @@ class Browser:
         return self._call("POST", "/execute/sync", {"script": script, "args": []})
 
     def log_in(self, url: str, token: str) -> None:
-        """Give the UI a token, and let it show a DAG as its graph."""
+        """Give the UI a token."""
         self.open(f"{url}/auth/login")
         self._call("POST", "/cookie", {"cookie": {"name": "_token", "value": token, "path": "/"}})
-        self.run(f"localStorage.setItem('dagView', 'graph'); localStorage.setItem('dagView-{DAG}', 'graph')")
+
+    def click(self, label: str) -> None:
+        """Click the button of this label as soon as the page has it."""
+        find = f"return document.querySelector('button[aria-label^=\"{label}\"]')"
+        _wait(lambda: self.run(f"{find} !== null"), f"the button {label}")
+        self.run(find.replace("return ", "") + ".click()")
 
     def shoot(self, path: Path) -> None:
         """Write what the window shows."""
@@ -107,15 +115,19 @@ def main(folder: Path) -> None:
     with browser() as page:
         page.log_in(url, _token(state))
         page.open(f"{url}/dags/{DAG}")
+        page.click("Show Graph")
         page.shoot(folder / "graph.png")
-        page.open(f"{url}/dags/{DAG}/trigger")
+        page.click("Show Grid")
+        page.click("Expand all task groups")
+        page.shoot(folder / "grid.png")
+        page.click("Trigger Dag")
         page.shoot(folder / "form.png")
         run_id = api.trigger(DAG, {"mode": "cutover"})
-        _wait(lambda: api.run(DAG, run_id).task("watch_lag"), "the watch")
         run = f"{url}/dags/{DAG}/runs/{run_id}"
+        _wait(lambda: _is_waiting(api, run_id, "watch_lag"), "the watch")
         page.open(f"{run}/tasks/watch_lag")
         page.shoot(folder / "progress.png")
-        _wait(lambda: _question(api, run_id), "the question")
+        _wait(lambda: _is_waiting(api, run_id, "approve"), "the question")
         page.open(f"{run}/tasks/approve/required_actions")
         page.shoot(folder / "approval.png")
         page.open(run)
@@ -129,11 +141,9 @@ def _token(state: SandboxState) -> str:
     return str(reply.raise_for_status().json()["access_token"])
 
 
-def _question(api: AirflowApi, run_id: str) -> str:
-    try:
-        return api.question(DAG, run_id, "approve")
-    except AirflowApiError:
-        return ""
+def _is_waiting(api: AirflowApi, run_id: str, task_id: str) -> bool:
+    task = api.run(DAG, run_id).task(task_id)
+    return task is not None and task.state in {"deferred", "awaiting_input"}
 
 
 def _wait(condition: Any, what: str) -> None:
