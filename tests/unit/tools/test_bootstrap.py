@@ -16,6 +16,7 @@ from sandbox import bootstrap, jars, prerequisites
 from sandbox.jars import JarsError, JarSet
 from sandbox.parts import exit_words, summary
 from sandbox.prerequisites import Missing
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.unit
 
@@ -203,6 +204,9 @@ def test_the_rule_of_an_installation_under_way_stays(policy: Path) -> None:
     under_way = subprocess.Popen(
         (sys.executable, "-c", "import sys; sys.stdin.read()", "sandbox.bootstrap"), stdin=subprocess.PIPE
     )
+    # Its command line is empty for a moment after its start.
+    command = Path("/proc", str(under_way.pid), "cmdline")
+    wait_until(lambda: b"sandbox.bootstrap" in command.read_bytes(), what="the command line of the other process")
     policy.write_text(f"#!/bin/sh\n{prerequisites.POLICY_MARK}{under_way.pid}: openssh-server\nexit 101\n")
 
     prerequisites.recover(print)
