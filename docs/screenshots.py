@@ -21,8 +21,10 @@ import httpx
 sys.path[:0] = [str(Path(__file__).resolve().parents[1])]
 
 from sandbox.airflow_api import AirflowApi  # noqa: E402
+from sandbox.parts import free_ports  # noqa: E402
 from sandbox.sandbox import DEFAULT_ROOT  # noqa: E402
 from sandbox.state import FILE_NAME, SandboxState  # noqa: E402
+from tests.waiting import ASKING_AIRFLOW_S, wait_until  # noqa: E402
 
 DAG = "kafka_migration__demo"
 SIZE = (1440, 900)
@@ -65,9 +67,9 @@ class Browser:
 
     def click(self, label: str) -> None:
         """Click the button of this label as soon as the page has it."""
-        find = f"return document.querySelector('button[aria-label^=\"{label}\"]')"
-        _wait(lambda: self.run(f"{find} !== null"), f"the button {label}")
-        self.run(find.replace("return ", "") + ".click()")
+        button = f"document.querySelector('button[aria-label^=\"{label}\"]')"
+        wait_until(lambda: self.run(f"return {button} !== null"), what=f"the button {label}")
+        self.run(f"{button}.click()")
 
     def shoot(self, path: Path) -> None:
         """Write what the window shows."""
@@ -85,10 +87,11 @@ def browser() -> Iterator[Browser]:
     program = shutil.which("chromedriver")
     if program is None:
         sys.exit("chromedriver is missing. On Debian: apt-get install chromium-driver")
-    port = 39515
+    (port,) = free_ports(1)
     driver = subprocess.Popen([program, f"--port={port}"], stdout=subprocess.DEVNULL)
     try:
-        made = _when_ready(lambda: Browser(port))
+        wait_until(lambda: _is_ready(port), what="chromedriver")
+        made = Browser(port)
         yield made
         made.close()
     finally:
@@ -96,13 +99,11 @@ def browser() -> Iterator[Browser]:
         driver.wait(30)
 
 
-def _when_ready(make: Any) -> Any:
-    for _ in range(60):
-        try:
-            return make()
-        except httpx.TransportError:
-            time.sleep(0.5)
-    return make()
+def _is_ready(port: int) -> bool:
+    try:
+        return bool(httpx.get(f"http://127.0.0.1:{port}/status", trust_env=False).json()["value"]["ready"])
+    except httpx.TransportError:
+        return False
 
 
 def main(folder: Path) -> None:
@@ -113,7 +114,7 @@ def main(folder: Path) -> None:
     state = SandboxState.load(DEFAULT_ROOT / FILE_NAME)
     api, url = AirflowApi.of(state), state.airflow_url
     with browser() as page:
-        page.log_in(url, _token(state))
+        page.log_in(url, api.token())
         page.open(f"{url}/dags/{DAG}")
         page.click("Show Graph")
         page.shoot(folder / "graph.png")
@@ -124,10 +125,10 @@ def main(folder: Path) -> None:
         page.shoot(folder / "form.png")
         run_id = api.trigger(DAG, {"mode": "cutover"})
         run = f"{url}/dags/{DAG}/runs/{run_id}"
-        _wait(lambda: _is_waiting(api, run_id, "watch_lag"), "the watch")
+        wait_until(lambda: _is_waiting(api, run_id, "watch_lag"), PATIENCE_S, "the watch", ASKING_AIRFLOW_S)
         page.open(f"{run}/tasks/watch_lag")
         page.shoot(folder / "progress.png")
-        _wait(lambda: _is_waiting(api, run_id, "approve"), "the question")
+        wait_until(lambda: _is_waiting(api, run_id, "approve"), PATIENCE_S, "the question", ASKING_AIRFLOW_S)
         page.open(f"{run}/tasks/approve/required_actions")
         page.shoot(folder / "approval.png")
         page.open(run)
@@ -135,23 +136,9 @@ def main(folder: Path) -> None:
         api.answer(DAG, run_id, "approve", "Reject")
 
 
-def _token(state: SandboxState) -> str:
-    login = {"username": state.airflow_user, "password": state.airflow_password}
-    reply = httpx.post(f"{state.airflow_url}/auth/token", json=login, timeout=60, trust_env=False)
-    return str(reply.raise_for_status().json()["access_token"])
-
-
 def _is_waiting(api: AirflowApi, run_id: str, task_id: str) -> bool:
     task = api.run(DAG, run_id).task(task_id)
     return task is not None and task.state in {"deferred", "awaiting_input"}
-
-
-def _wait(condition: Any, what: str) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        if time.monotonic() > deadline:
-            sys.exit(f"{what} did not come within {PATIENCE_S} s")
-        time.sleep(2)
 
 
 if __name__ == "__main__":

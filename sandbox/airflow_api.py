@@ -117,6 +117,10 @@ class AirflowApi:
     ) -> None:
         self._client.close()
 
+    def token(self) -> str:
+        """Log in; return the token, which is also the cookie `_token` of the UI."""
+        return str(_document(self._client.post("/auth/token", json=self._login))["access_token"])
+
     def import_errors(self) -> dict[str, str]:
         """Return {file: stack trace} of the DAG files that cannot be imported."""
         found = self._get("/api/v2/importErrors")["import_errors"]
@@ -296,8 +300,7 @@ class AirflowApi:
             reply = self._client.request(method, path, **arguments)
             if reply.status_code != HTTPStatus.UNAUTHORIZED:
                 return reply
-        token = _document(self._client.post("/auth/token", json=self._login))["access_token"]
-        self._client.headers["Authorization"] = f"Bearer {token}"
+        self._client.headers["Authorization"] = f"Bearer {self.token()}"
         return self._client.request(method, path, **arguments)
 
 

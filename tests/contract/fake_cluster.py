@@ -80,7 +80,7 @@ class FakeGroup:
 
 
 class FakeCluster:
-    """`core.cluster.KafkaCluster` in memory; `is_down` makes every call time out."""
+    """`core.kafka.cluster.KafkaCluster` in memory; `is_down` makes every call time out."""
 
     def __init__(self, cluster_id: str = "fake", brokers: int = 1) -> None:
         self.cluster_id = cluster_id

@@ -92,21 +92,12 @@ def awaiting(migration: LiveMigration, mode: str = "cutover", **conf: object) ->
 
 def wait_for_question(migration: LiveMigration, run_id: str) -> None:
     """Return once a cutover has asked for approval."""
-    seen = 0
-
-    def has_settled() -> bool:
-        # Airflow 3.3 loses an answer given in the moment in which the task parks.
-        nonlocal seen
-        seen = seen + 1 if migration.task_state(run_id, "approve") == "awaiting_input" else 0
-        return seen > 2
-
-    wait_until(has_settled, 400, "the question", ASKING_AIRFLOW_S)
+    wait_until(_waiting(migration, run_id, "approve", "awaiting_input"), 400, "the question", ASKING_AIRFLOW_S)
 
 
 def decide(api: AirflowApi, migration: LiveMigration, run_id: str, option: str) -> None:
     """Answer the question for approval, until the task has taken the answer."""
-    api.answer(migration.dag_id, run_id, "approve", option)
-    _answer_until_taken(api, migration, run_id, "approve", option, "awaiting_input")
+    _answer(api, migration, run_id, "approve", option, "awaiting_input")
 
 
 def answer_producers(
@@ -116,30 +107,38 @@ def answer_producers(
 
     Without that producer the fence may be proved before the answer, and the question is closed.
     """
-    seen = 0
+    has_settled = _waiting(migration, run_id, STOP_PRODUCERS, "deferred")
 
     def is_asked() -> bool:
-        nonlocal seen
-        try:
+        # Deferred it is also before it asks, until the watch announces that the producers are to stop.
+        with suppress(AirflowApiError):
             api.question(migration.dag_id, run_id, STOP_PRODUCERS)
-        except AirflowApiError:
-            return False
-        seen = seen + 1 if migration.task_state(run_id, STOP_PRODUCERS) == "deferred" else 0
-        return seen > 2
+            return has_settled()
+        return False
 
     with writing(write):
         wait_until(is_asked, 400, "the question about the producers", ASKING_AIRFLOW_S)
-        api.answer(migration.dag_id, run_id, STOP_PRODUCERS, option)
-        _answer_until_taken(api, migration, run_id, STOP_PRODUCERS, option, "deferred")
+        _answer(api, migration, run_id, STOP_PRODUCERS, option, "deferred")
 
 
-def _answer_until_taken(
-    api: AirflowApi, migration: LiveMigration, run_id: str, task_id: str, option: str, waiting: str
-) -> None:
-    """Answer again while the task still waits, as a person does.
+def _waiting(migration: LiveMigration, run_id: str, task_id: str, state: str) -> Callable[[], bool]:
+    """Return the condition that a task was found in a state several times in a row.
 
-    Airflow 3.3 loses an answer that is given while the task parks, and asks again.
+    Airflow 3.3 loses an answer that is given while the task parks.
     """
+    seen = 0
+
+    def has_settled() -> bool:
+        nonlocal seen
+        seen = seen + 1 if migration.task_state(run_id, task_id) == state else 0
+        return seen > 2
+
+    return has_settled
+
+
+def _answer(api: AirflowApi, migration: LiveMigration, run_id: str, task_id: str, option: str, waiting: str) -> None:
+    """Answer a task, and again while it still waits, as a person does, until it has taken the answer."""
+    api.answer(migration.dag_id, run_id, task_id, option)
     waits = 0
 
     def is_taken() -> bool:

@@ -215,8 +215,8 @@ class RunEvidence:
 
     def _as_checked(self, name: str, digest: str | None) -> bytes | None:
         """Return a document as it was when it was compared with this digest; read it if it was not."""
-        compared, content = self._checked.get(name, (None, b""))
-        return content if compared is not None and compared == digest else self._content(name)
+        compared = self._checked.get(name)
+        return compared[1] if compared and compared[0] == digest else self._content(name)
 
     def _content(self, name: str) -> bytes | None:
         try:

@@ -37,7 +37,7 @@ class Shelf(Protocol):
 
 
 class AirflowKeeper:
-    """Keeps the digests of a run's evidence in Airflow's database (`core.kept.Keeper`).
+    """Keeps the digests of a run's evidence in Airflow's database (`core.evidence.kept.Keeper`).
 
     `known` are the digests that a trigger was started with.
     """

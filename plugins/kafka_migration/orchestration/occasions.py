@@ -1,4 +1,4 @@
-"""Collects the input of the rules in `core.occasion`: the run's type and interval, the schedule and the time."""
+"""Collects the input of `core.migration.run_window`: the run's type and interval, the schedule and the time."""
 
 from __future__ import annotations
 

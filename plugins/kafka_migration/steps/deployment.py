@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from kafka_migration.adapters.clock import SystemClock
 from kafka_migration.adapters.ledger_store import Anchor
 from kafka_migration.core.clock import Clock
-from kafka_migration.core.kafka.cluster import KafkaCluster
+from kafka_migration.core.kafka.cluster import KafkaCluster, Side
 from kafka_migration.core.migration.settings import Cluster, RunIdentity
 from kafka_migration.core.mirror.engine import MirrorEngine
 from kafka_migration.core.mirror.host import MirrorHost
 from kafka_migration.engines.engines import engine_of
-
-Side = Literal["source", "target"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,14 +16,14 @@ from kafka_migration.adapters.stop_requests import StopRequestStore
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.evidence.kept import Keeper, Kept
 from kafka_migration.core.findings.errors import FindingsError
-from kafka_migration.core.kafka.cluster import KafkaCluster, TopicDescription
+from kafka_migration.core.kafka.cluster import KafkaCluster, Side, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document
 from kafka_migration.core.migration.run_window import Occasion
 from kafka_migration.core.migration.settings import Migration, Mode, RunIdentity
 from kafka_migration.core.mirror.engine import MirrorEngine
 from kafka_migration.core.mirror.host import MirrorHost
 from kafka_migration.migration_file.loading import load_migration, load_migration_file
-from kafka_migration.steps.deployment import Deployment, Side
+from kafka_migration.steps.deployment import Deployment
 from kafka_migration.steps.request import RunRequest
 
 

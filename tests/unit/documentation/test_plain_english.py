@@ -23,7 +23,7 @@ NAMES = re.compile(r"`?nobody`?\b.*pw_|_nobody\(\)|getpwnam|NOBODY\b|user `nobod
 
 def texts() -> Iterator[Path]:
     """Yield what people read: product, tools and documentation, without decision records and vendored files."""
-    yield from (path for path in ROOT.glob("*.md"))
+    yield from ROOT.glob("*.md")
     yield ROOT / "Makefile"
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):

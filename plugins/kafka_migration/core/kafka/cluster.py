@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 
 IsolationLevel = Literal["read_committed", "read_uncommitted"]
+Side = Literal["source", "target"]
 
 
 @dataclass(frozen=True, slots=True)

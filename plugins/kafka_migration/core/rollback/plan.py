@@ -11,17 +11,15 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.plan import Proof
-from kafka_migration.core.kafka.cluster import CommittedOffset
+from kafka_migration.core.kafka.cluster import CommittedOffset, Side
 from kafka_migration.core.kafka.commits import Commits, commits_document, commits_from_document
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document, to_document
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.text.names import group_subject
-
-SideName = Literal["source", "target"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +182,7 @@ class RollbackPlan:
     target_end_offsets: Offsets
 
     @property
-    def written_side(self) -> SideName:
+    def written_side(self) -> Side:
         """The cluster on which offsets are written."""
         return "target" if self.mode is Mode.RESTORE else "source"
 

@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from kafka_migration.core.findings.verdict import Verdict, worst
+from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.spans import Span, joined
 from kafka_migration.core.ledger.judgements import Comparison, Judgement
 
-Side = Literal["source", "target"]
 SIDES: tuple[Side, Side] = ("source", "target")
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 
 from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.spans import Span, without
 from kafka_migration.core.ledger.generations import Generation
@@ -29,7 +30,6 @@ from kafka_migration.core.validation.coverage import (
     Flaw,
     FlawKind,
     PartitionCoverage,
-    Side,
     Stretch,
     TopicCoverage,
 )

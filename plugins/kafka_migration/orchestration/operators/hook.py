@@ -31,8 +31,8 @@ class HookOperator(TriggerDagRunOperator):
     :param migration: name of the migration. (templated)
     :param hook: the moment. `stop_producers` waits, deferred, until the watch announces it. Without a configured hook
         it asks whether the producers have stopped (Airflow's *Required Actions*). The question closes when the watch is
-        over, because the fence proves it. *Abort the cutover* ends the watch and fails the task. The other two hooks
-        are skipped if they are not configured. All three are skipped in a mode that moves no groups.
+        over, because the fence proves it. *Abort the cutover* ends the watch and fails the task. `after_cutover` is
+        skipped if it is not configured. Both hooks are skipped in a mode that moves no groups.
 
     A DAG gets the arguments as its conf, a callable as keyword arguments: `migration`, `run`, `topics` (by their names
     on the target), `source` and `target` (Airflow connections). A callable's return value goes into the evidence. A

@@ -38,7 +38,7 @@ class ConsumerGroupLagTrigger(PatientTrigger):
     :param unreachable_after_s: seconds without an answer after which the wait fails.
     :param run: the waiting run of a migration, as `MigrationRun.to_arguments` describes it; its source is read.
 
-    The other arguments are those of `core.group_lag.LagPolicy`, and the time between two samples. The event is
+    The other arguments are those of `core.groups.lag_policy.LagPolicy`, and the time between two samples. The event is
     `{"outcome": "caught_up" | "timed_out" | "failed", "progress", "behind": {group: text}, "findings"}`. It only reads.
     """
 
