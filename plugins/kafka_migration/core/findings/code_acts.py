@@ -119,8 +119,8 @@ ACTS: Mapping[Code, str] = {
     "missing from the copy. MirrorMaker is stopped.",
     Code.SOURCE_TOPIC_RECREATED: "Find out who recreated it. Delete nothing: the target may hold the only copy. After "
     "a cutover, remain on the target. MirrorMaker was not started and no group was moved.",
-    Code.STALE_MIRROR_STATE: "Make sure that nothing uses these positions, then run the command at the end of the "
-    f"finding. {_NOT_STARTED}",
+    Code.STALE_MIRROR_STATE: "If the finding ends with a command, run it once nothing uses these positions. "
+    f"Otherwise copy the topic with a migration file of another name. {_NOT_STARTED}",
     Code.POSITION_MISSING: "If the finding ends with a command, run it. Otherwise copy the topic with a "
     f"migration file of another name. {_NOT_STARTED}",
     Code.POSITION_BEYOND_END: "Find out who deleted and recreated the source topic. Copy it with a migration file of "
