@@ -89,6 +89,10 @@ $(DOCS)/.complete: requirements-docs.txt | bootstrap
 bench: bootstrap ## Run the benchmarks and write docs/operate/benchmarks.md
 	@$(RUN) -m bench; result=$$?; $(RUN) docs/generate.py && exit $$result
 
+.PHONY: bench-quick
+bench-quick: bootstrap ## Run every benchmark on little data, in a few minutes; print the figures, keep and judge nothing
+	@$(RUN) -m bench --quick
+
 # Lock files name no index and no path, so they can be used on any machine.
 COMPILE := .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url
 

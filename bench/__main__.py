@@ -1,6 +1,7 @@
-"""`python -m bench [part …] [--records N]`: ratios within one run, kept in `bench/results.json`.
+"""`python -m bench [part …] [--quick]`: ratios within one run, kept in `bench/results.json`.
 
-Exit code 1 if a figure exceeds its upper bound.
+Exit code 1 if a figure exceeds its upper bound. With `--quick` every part runs on little data, in a few minutes: the
+figures are only printed, and no bound is judged.
 """
 
 from __future__ import annotations
@@ -8,35 +9,55 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterator
+from functools import partial
 
-from bench.page import note_machine
+from bench.figures import FIGURES, PARTS, figures_of
+from bench.machine import note_machine
 from bench.results import Row, merge
+from bench.sizes import FULL, QUICK, Size
 
-PARTS = ("validation", "orchestration", "snapshot", "triggerer", "mirroring", "groups")
+say = partial(print, flush=True)
 
 
-def main() -> int:
-    """Run the requested parts; write and print their figures."""
+def main(arguments: list[str] | None = None) -> int:
+    """Run the requested parts; print their figures, and keep them unless `--quick` is given."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("parts", nargs="*", choices=PARTS, help="the parts to run (default: all)")
-    parser.add_argument("--records", type=int, default=5_000_000, help="records per side (validation)")
-    options = parser.parse_args()
-    missed = 0
-    for part in options.parts or PARTS:
-        for row in _rows(part, options.records):
-            merge([row])
-            print(row, flush=True)
-            missed += row.must is not None and row.ratio > row.must
-    note_machine(options.records)
-    return int(missed > 0)
+    parser.add_argument("parts", nargs="*", metavar="part", help=f"the parts to run (default: all): {', '.join(PARTS)}")
+    parser.add_argument("--quick", action="store_true", help="little data, nothing kept, nothing judged")
+    options = parser.parse_args(arguments)
+    if unknown := [part for part in options.parts if part not in PARTS]:
+        parser.error(f"unknown part {', '.join(unknown)}; the parts are {', '.join(PARTS)}")
+    missed = [_run(part, is_quick=options.quick) for part in options.parts or PARTS]
+    return int(any(missed))
 
 
-def _rows(part: str, records: int) -> Iterable[Row]:
+def _run(part: str, *, is_quick: bool) -> bool:
+    """Run a part; return whether a figure exceeds its upper bound."""
+    missed = False
+    for row in measured(part, (QUICK if is_quick else FULL)[part]):
+        if is_quick:
+            say(f"quick, not judged: {row}")
+            continue
+        note_machine()
+        merge([row])
+        must = FIGURES[row.name].must
+        say(f"{row} ({'not judged' if must is None else f'must be at most {must:.3g}'})")
+        missed |= must is not None and row.ratio > must
+    return missed
+
+
+def measured(part: str, size: Size) -> Iterator[Row]:
+    """Yield the figures of a part; raise `RuntimeError` if they are not those of `bench.figures`."""
     # Each part imports only what it needs.
-    module = importlib.import_module(f"bench.{part}")
-    found: Iterable[Row] = module.rows(records) if part == "validation" else module.rows()
-    return found
+    found = []
+    for row in importlib.import_module(PARTS[part]).rows(size):
+        found.append(row.name)
+        if row.name not in FIGURES:
+            raise RuntimeError(f"bench.figures has no figure {row.name}")
+        yield row
+    if missing := {figure.name for figure in figures_of(part)}.difference(found):
+        raise RuntimeError(f"part {part} did not measure: {'; '.join(sorted(missing))}")
 
 
 if __name__ == "__main__":

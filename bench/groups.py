@@ -12,17 +12,20 @@ import random
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from confluent_kafka import Producer
 
-from bench.results import Row
+from bench.results import Arm, Row, compared
+from bench.sizes import Groups as Size
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from sandbox.sandbox import Sandbox
 
-FEW, MANY = 100, 1_000
-PARTITIONS, RECORDS = 10, 2_000
+PARTITIONS = 10
 _FILE = """\
 version: 1
 name: groups
@@ -58,23 +61,34 @@ class Counting:
         return counted
 
 
-def rows() -> list[Row]:
-    """Plan and write for few groups, for many, and for few of one partition; return the figures."""
+def rows(size: Size) -> Iterator[Row]:
+    """Plan and write for few groups, for many, and for few of one partition; yield the figures."""
     with tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder:
         os.environ["AIRFLOW_HOME"] = folder
         with Sandbox(Path(folder) / "sandbox", airflow=False, java_options=()) as sandbox:
             sides = (sandbox.state.source_bootstrap, sandbox.state.target_bootstrap)
-            narrow, _ = _moved(Path(folder) / "narrow", sides, "narrow", 1, range(FEW))
-            few, few_s = _moved(Path(folder) / "few", sides, "wide", PARTITIONS, range(FEW))
-            many, many_s = _moved(Path(folder) / "many", sides, "wide", PARTITIONS, range(FEW, FEW + MANY))
-    return [
-        Row(f"offsets of groups planned and written, {MANY:,} ÷ {FEW} groups", many_s / few_s, 12, None),
-        Row(f"calls for the offsets of groups, {MANY:,} ÷ {FEW} groups", many / few, 10.5, None),
-        Row(f"calls for the offsets of groups, {PARTITIONS} ÷ 1 partitions", few / narrow, 1.25, None),
-    ]
+            move = partial(_moved, sides=sides, records=size.records)
+            few_names, many_names = range(size.few), range(size.few, size.few + size.many)
+            narrow, _ = move(Path(folder) / "narrow", topic="narrow", partitions=1, numbers=few_names)
+            few, few_s = move(Path(folder) / "few", topic="wide", partitions=PARTITIONS, numbers=few_names)
+            many, many_s = move(Path(folder) / "many", topic="wide", partitions=PARTITIONS, numbers=many_names)
+    names = f"{size.many:,} groups", f"{size.few:,} groups"
+    yield compared(
+        "offsets of groups planned and written, 1,000 ÷ 100 groups", Arm(names[0], many_s), Arm(names[1], few_s)
+    )
+    yield compared(
+        "calls for the offsets of groups, 1,000 ÷ 100 groups", Arm(names[0], many, "calls"), Arm(names[1], few, "calls")
+    )
+    yield compared(
+        "calls for the offsets of groups, 10 ÷ 1 partitions",
+        Arm("10 partitions", few, "calls"),
+        Arm("1 partition", narrow, "calls"),
+    )
 
 
-def _moved(folder: Path, sides: tuple[str, str], topic: str, partitions: int, numbers: range) -> tuple[int, float]:
+def _moved(
+    folder: Path, sides: tuple[str, str], records: int, topic: str, partitions: int, numbers: range
+) -> tuple[int, float]:
     """Move groups of a topic; return the number of calls and the seconds."""
     from kafka_migration.adapters.kafka import ConfluentCluster
     from kafka_migration.adapters.many import of_each
@@ -84,10 +98,11 @@ def _moved(folder: Path, sides: tuple[str, str], topic: str, partitions: int, nu
     from kafka_migration.steps.groups.writing import move_group, saved_before
 
     clusters = [ConfluentCluster("bench", {"bootstrap.servers": at}) for at in sides]
-    _fill(clusters, sides, topic, partitions)
+    _fill(clusters, sides, topic, partitions, records)
     names = [f"{topic}-{number:04}" for number in numbers]
-    _commit(clusters[0], topic, partitions, names)
-    run = _run(folder, topic, partitions, [Counting(cluster) for cluster in clusters], names)
+    _commit(clusters[0], topic, partitions, names, records)
+    ends = {TopicPartition(topic, p): records for p in range(partitions)}
+    run = _run(folder, topic, ends, [Counting(cluster) for cluster in clusters], names)
     began = time.perf_counter()
     plan = make_offsets_plan(run, final=True)
     read_others(run)
@@ -101,7 +116,7 @@ def _moved(folder: Path, sides: tuple[str, str], topic: str, partitions: int, nu
     return sum(sum(cluster.calls.values()) for cluster in (run.source, run.target)), seconds
 
 
-def _fill(clusters: list[Any], sides: tuple[str, str], topic: str, partitions: int) -> None:
+def _fill(clusters: list[Any], sides: tuple[str, str], topic: str, partitions: int, records: int) -> None:
     from kafka_migration.core.kafka.cluster import NewTopic
 
     if topic in clusters[0].topic_names():
@@ -109,29 +124,27 @@ def _fill(clusters: list[Any], sides: tuple[str, str], topic: str, partitions: i
     for cluster, bootstrap in zip(clusters, sides, strict=True):
         cluster.create_topics([NewTopic(topic, partitions, 1, {})])
         producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 20, "enable.idempotence": True})
-        for number in range(RECORDS):
+        for number in range(records):
             for partition in range(partitions):
                 producer.produce(topic, b"%d" % number, partition=partition, timestamp=1_700_000_000_000)
         assert producer.flush(60) == 0
 
 
-def _commit(source: Any, topic: str, partitions: int, names: list[str]) -> None:
+def _commit(source: Any, topic: str, partitions: int, names: list[str], records: int) -> None:
     from kafka_migration.adapters.many import of_each
     from kafka_migration.core.kafka.cluster import CommittedOffset
-    from kafka_migration.core.kafka.offsets import TopicPartition
 
     rng = random.Random(3)
     stands = {
-        name: {TopicPartition(topic, p): CommittedOffset(rng.randrange(RECORDS)) for p in range(partitions)}
+        name: {TopicPartition(topic, p): CommittedOffset(rng.randrange(records)) for p in range(partitions)}
         for name in names
     }
     of_each(names, lambda name: source.alter_offsets(name, stands[name]))
 
 
-def _run(folder: Path, topic: str, partitions: int, clusters: list[Counting], names: list[str]) -> Any:
+def _run(folder: Path, topic: str, end: Offsets, clusters: list[Counting], names: list[str]) -> Any:
     """Return a cutover run whose ledger has one generation that copied everything."""
     from kafka_migration.adapters.ledger_store import LedgerStore
-    from kafka_migration.core.kafka.offsets import TopicPartition
     from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
     from kafka_migration.core.migration.settings import Mode, RunIdentity
     from kafka_migration.orchestration.context import deployment
@@ -143,8 +156,7 @@ def _run(folder: Path, topic: str, partitions: int, clusters: list[Counting], na
     # No Airflow is running that could keep the head of the ledger.
     run.ledger = LedgerStore(folder, "groups")
     run.evidence.freeze_migration(_FILE.format(topic=topic))
-    begin = {TopicPartition(topic, p): 0 for p in range(partitions)}
-    end = dict.fromkeys(begin, RECORDS)
+    begin = dict.fromkeys(end, 0)
     run.ledger.append(GenerationStart(1, identity.holder, at, begin, begin).to_document())
     run.ledger.append(StopCertificate(1, identity.holder, at, True, 143, "stopped", end, end).to_document())
     run.__dict__ |= {

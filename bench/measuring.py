@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.results import Row
+from bench.results import Arm, Row
 
-RUNS = 5
 # If other processes use this many cores during a run, its elapsed time is not meaningful.
 _BUSY_CORES = 0.25
 _TICKS_S = os.sysconf("SC_CLK_TCK")
@@ -34,13 +33,17 @@ def cost_of(act: Callable[[], object]) -> Cost:
     return Cost(wall, cpu, busy=(machine - cpu) / wall > _BUSY_CORES)
 
 
-def interleaved(arms: Mapping[str, Callable[[], object]], runs: int = RUNS) -> dict[str, Cost]:
-    """Return the median cost of each arm. The arms run in turn, so that drift affects all; the first run is dropped."""
+def interleaved(arms: Mapping[str, Callable[[], object]], runs: int) -> dict[str, Cost]:
+    """Return the median cost of each arm. The arms run in turn, so that drift affects all.
+
+    The first run is additional and dropped. A single run has none before it.
+    """
+    dropped = min(runs - 1, 1)
     costs: dict[str, list[Cost]] = {name: [] for name in arms}
-    for run in range(runs + 1):
+    for run in range(runs + dropped):
         for name, arm in arms.items():
             cost = cost_of(arm)
-            if run > 0:
+            if run >= dropped:
                 costs[name].append(cost)
     return {name: median_of(found) for name, found in costs.items()}
 
@@ -52,10 +55,15 @@ def median_of(costs: Iterable[Cost]) -> Cost:
     return Cost(walls, cpus, sum(cost.busy for cost in found) > len(found) // 2)
 
 
-def ratio(name: str, one: Cost, other: Cost, must: float | None, aim: float | None) -> Row:
-    """Return the ratio of two costs, by processor time if the machine was busy."""
-    wall, cpu = one.wall_s / other.wall_s, one.cpu_s / other.cpu_s
-    return Row(name, cpu if one.busy or other.busy else wall, must, aim, wall, cpu)
+def ratio(name: str, costs: Mapping[str, Cost], one: str, other: str, records: tuple[int, int] = (0, 0)) -> Row:
+    """Return the ratio of the costs of two arms, by processor time if the machine was busy.
+
+    :param records: the records that each of the two reads
+    """
+    first, second = costs[one], costs[other]
+    wall, cpu, busy = first.wall_s / second.wall_s, first.cpu_s / second.cpu_s, first.busy or second.busy
+    arms = (Arm(one, first.wall_s, records=records[0]), Arm(other, second.wall_s, records=records[1]))
+    return Row(name, cpu if busy else wall, arms, wall, cpu, busy)
 
 
 def _machine_seconds() -> float:

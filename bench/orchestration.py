@@ -1,7 +1,7 @@
 """The cost of orchestration in addition to the work of MirrorMaker and Spark.
 
 Overhead is a run's wall time, excluding the time from the start of `start_mirror` to the end of `stop_mirror` and
-excluding `validate_topics`. It is compared between 10 and 1,000 topics, and with a DAG of the same number of empty
+excluding `validate_topics`. It is compared between few and many topics, and with a DAG of the same number of empty
 sequential tasks in the same Airflow.
 """
 
@@ -10,24 +10,23 @@ from __future__ import annotations
 import shutil
 import statistics
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from confluent_kafka import Producer
 
-from bench.results import Row
+from bench.results import Arm, Row, compared
+from bench.sizes import Orchestration as Size
 from sandbox.airflow import AirflowFolders
 from sandbox.airflow_api import AirflowApi, Timeline
 from sandbox.data.topics import Topic, create_topics
 from sandbox.jars import PROJECT
 from sandbox.sandbox import Sandbox
 
-FEW, MANY = 10, 1000
 RECORDS_PER_TOPIC = 10
-RUNS = 3
 RUN_TIMEOUT_S = 1800.0
-# The tasks of a sync that Airflow starts; tasks that move consumer groups are skipped after `drain_groups`.
-SEQUENTIAL_TASKS = 11
+# The tasks that Airflow starts in a sync, one after the other; `judge` skips those that move consumer groups.
+SEQUENTIAL_TASKS = 10
 EMPTY_DAG = "empty_tasks"
 _EMPTY_DAG_FILE = f'''"""As many empty tasks, one after the other, as a sync has."""
 
@@ -66,26 +65,26 @@ validation:
 """
 
 
-def rows() -> list[Row]:
-    """Run syncs of few and of many topics, and the empty DAG, in one Airflow; return the figures."""
+def rows(size: Size) -> Iterator[Row]:
+    """Run syncs of few and of many topics, and the empty DAG, in one Airflow; yield the figures."""
+    names = [f"few-{number}" for number in range(size.runs)]
     with tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder:
-        folders = _folders(Path(folder))
+        folders = _folders(Path(folder), {**dict.fromkeys(names, size.few), "many": size.many})
         with (
             Sandbox(Path(folder) / "sandbox", folders=folders, java_options=()) as sandbox,
             AirflowApi.of(sandbox.state) as api,
         ):
             bootstrap = sandbox.state.source_bootstrap
             api.wait_for_dag(EMPTY_DAG)
-            empty_s = statistics.median(_run(api, EMPTY_DAG, {}).wall_s for _ in range(RUNS)) / SEQUENTIAL_TASKS
-            few = [_sync(api, bootstrap, f"few-{number}", FEW) for number in range(RUNS)]
-            nothing_new = _run(api, "kafka_migration__few-0", {"mode": "sync"})
-            many = _sync(api, bootstrap, "many", MANY)
-    few_s = statistics.median(overhead_s(run) for run in few)
-    return [
-        Row(f"overhead of a sync, {MANY:,} topics ÷ {FEW} topics", overhead_s(many) / few_s, 5, 3),
-        Row(f"overhead of a sync, {FEW} topics ÷ empty tasks", few_s / (SEQUENTIAL_TASKS * empty_s), 1.6, 1.3),
-        Row("a sync with nothing new ÷ empty tasks", nothing_new.wall_s / (SEQUENTIAL_TASKS * empty_s), None, None),
-    ]
+            empty_s = statistics.median(_run(api, EMPTY_DAG, {}).wall_s for _ in range(size.runs))
+            empty = Arm(f"{SEQUENTIAL_TASKS} empty tasks", empty_s)
+            few_s = statistics.median(overhead_s(_sync(api, bootstrap, name, size.few)) for name in names)
+            few = Arm(f"{size.few:,} topics", few_s)
+            yield compared("overhead of a sync, 10 topics ÷ empty tasks", few, empty)
+            again = _run(api, "kafka_migration__few-0", {"mode": "sync"})
+            yield compared("a sync with nothing new ÷ empty tasks", Arm("sync", again.wall_s), empty)
+            many = Arm(f"{size.many:,} topics", overhead_s(_sync(api, bootstrap, "many", size.many)))
+            yield compared("overhead of a sync, 1,000 topics ÷ 10 topics", many, few)
 
 
 def overhead_s(run: Timeline) -> float:
@@ -94,12 +93,13 @@ def overhead_s(run: Timeline) -> float:
     return run.wall_s - mirror_s - run.tasks["validate_topics"].seconds
 
 
-def _folders(folder: Path) -> AirflowFolders:
+def _folders(folder: Path, counts: Mapping[str, int]) -> AirflowFolders:
+    """Make the folders of Airflow: the DAGs, and a migration file for each name with its number of topics."""
     folders = AirflowFolders(dags=folder / "dags", migrations=folder / "migrations")
     shutil.copytree(PROJECT / "dags", folders.dags)
     (folders.dags / f"{EMPTY_DAG}.py").write_text(_EMPTY_DAG_FILE)
     folders.migrations.mkdir()
-    for name, count in {**{f"few-{number}": FEW for number in range(RUNS)}, "many": MANY}.items():
+    for name, count in counts.items():
         (folders.migrations / f"{name}.yaml").write_text(
             _FILE.format(name=name, topics=", ".join(_topics(name, count)))
         )

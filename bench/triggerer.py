@@ -11,7 +11,7 @@ import asyncio
 import json
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,7 +20,8 @@ from unittest import mock
 
 from airflow.triggers.base import TriggerEvent
 
-from bench.results import Row
+from bench.results import Arm, Row, compared
+from bench.sizes import Triggerer as Size
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
@@ -38,8 +39,6 @@ from kafka_migration.steps.run import MigrationRun
 from sandbox.sandbox import Sandbox
 from tests.airflow.conftest import AirflowKeeps, FakeAnchor, FakeXCom
 
-MIGRATIONS = 100
-WATCHED_S = 90
 TICK_S = 0.01
 LONGEST_BLOCK_S = 0.2
 _FILE = """\
@@ -75,8 +74,8 @@ class LivingHost:
         """Do nothing: there is no connection."""
 
 
-def rows() -> list[Row]:
-    """Let the migrations wait for a while; return the longest block divided by its upper bound."""
+def rows(size: Size) -> Iterator[Row]:
+    """Let the migrations wait for a while; yield the longest block divided by its upper bound."""
     with (
         tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder,
         Sandbox(Path(folder) / "sandbox", airflow=False, java_options=()) as sandbox,
@@ -91,10 +90,10 @@ def rows() -> list[Row]:
             mock.patch.object(context_module, "deployment", return_value=_deployment(Path(folder) / "evidence")),
             mock.patch.object(keeping_module, "XCom", FakeXCom(AirflowKeeps())),
         ):
-            triggers = [_waiting(f"bench-{number}") for number in range(MIGRATIONS)]
-            longest_s = asyncio.run(_longest_block(triggers))
-    name = f"triggerer with {MIGRATIONS} waiting migrations, longest block of its loop ÷ {LONGEST_BLOCK_S} s"
-    return [Row(name, longest_s / LONGEST_BLOCK_S, 1, None)]
+            triggers = [_waiting(f"bench-{number}") for number in range(size.migrations)]
+            longest_s = asyncio.run(_longest_block(triggers, size.watched_s))
+    name = "triggerer with 100 waiting migrations, longest block of its loop ÷ 0.2 s"
+    yield compared(name, Arm("longest block", longest_s), Arm("upper bound", LONGEST_BLOCK_S))
 
 
 def _deployment(evidence_root: Path) -> Deployment:
@@ -128,13 +127,13 @@ def _waiting(name: str) -> MirrorLagTrigger:
     return MirrorLagTrigger(run=run.to_arguments(), generation=1, deadline=deadline)
 
 
-async def _longest_block(triggers: list[MirrorLagTrigger]) -> float:
+async def _longest_block(triggers: list[MirrorLagTrigger], watched_s: float) -> float:
     """Run all triggers; return the maximum delay of the loop in seconds.
 
     A failing trigger raises its error; a trigger that sends an event raises an `AssertionError`.
     """
     waiting: list[asyncio.Future[TriggerEvent]] = []
-    longest_s, end = 0.0, time.monotonic() + WATCHED_S
+    longest_s, end = 0.0, time.monotonic() + watched_s
     try:
         while time.monotonic() < end and not any(task.done() for task in waiting):
             before = time.monotonic()

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import subprocess
+import tempfile
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from confluent_kafka import Consumer, TopicPartition
 from pyspark.sql import DataFrame, SparkSession, Window, functions
 
+from bench.opponents import (
+    CONSUMER,
+    CONSUMER_BATCH,
+    JOIN,
+    PERFORMANCE_JAVA,
+    PERFORMANCE_OPTIONS,
+    PERFORMANCE_PROPERTIES,
+)
 from bench.validation.data import Topic
 from kafka_digest.keys.drill import Suspects, aligned_keys, reconciled
 from kafka_digest.keys.frames import KeyedSide, compared_rows
@@ -21,7 +33,6 @@ from kafka_digest.reading.windows import SideRange
 from sandbox import jars
 
 BLOCK_RECORDS = 65_536
-_BATCH = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,52 +87,81 @@ class Arms:
     def naive_join(self) -> None:
         """Number the records of each key, join both sides by key and number, and compare the content."""
         window = Window.partitionBy("key").orderBy("partition", "offset")
+        self._join(["key", "n"], lambda frame: frame.withColumn("n", functions.row_number().over(window)))
 
-        def numbered(side: str) -> DataFrame:
-            columns = (functions.col(name).alias(f"{side}_{name}") for name in ("value", "headers", "timestamp"))
-            return self.frame(side).select("key", functions.row_number().over(window).alias("n"), *columns)
+    def join_by_offset(self) -> None:
+        """Join both sides by partition and offset, and compare key and content: only for a copy that keeps offsets."""
+        self._join(["partition", "offset"], lambda frame: frame, "key")
 
-        joined = numbered("source").join(numbered("target"), ["key", "n"], "full_outer")
-        same = " and ".join(f"source_{name} <=> target_{name}" for name in ("value", "headers", "timestamp"))
-        assert joined.where(f"not ({same})").count() == 0
+    def _join(self, by: list[str], numbered: Callable[[DataFrame], DataFrame], *more: str) -> None:
+        content = functions.xxhash64(*more, "value", "headers", "timestamp")
+        sides = [
+            numbered(self.frame(side).select("key", "partition", "offset", content.alias(side))).select(*by, side)
+            for side in ("source", "target")
+        ]
+        with configured(self.session, JOIN):
+            joined = sides[0].join(sides[1], by, "full_outer")
+            assert joined.where("not (source <=> target)").count() == 0
 
     def one_process(self) -> None:
-        """Compare both sides as a script with one consumer would: one hash per partition."""
-        digests = []
-        for side, bootstrap in self.sides.items():
-            digests.append(_hashes(bootstrap, self.topic.name, self.topic.sizes[side]))
-        assert digests[0] == digests[1]
+        """Compare both sides as a script with two consumers would: one hash per partition."""
+        consumers = {side: _assigned(self.sides[side], self.topic.name, self.topic.sizes[side]) for side in self.sides}
+        # Both fetch from now on; the second one fills its queue while the first one is read.
+        source, target = (_hashes(consumers[side], sum(self.topic.sizes[side].values())) for side in self.sides)
+        assert source == target
 
     def consumer_performance(self) -> float:
-        """Read both sides with Kafka's own tool; return its fetch time in seconds."""
-        return sum(_fetch_seconds(bootstrap, self.topic) for bootstrap in self.sides.values())
+        """Read both sides with Kafka's own tool, at once; return the longer fetch time in seconds."""
+        with tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder:
+            settings = Path(folder) / "client.properties"
+            settings.write_text("".join(f"{name}={value}\n" for name, value in PERFORMANCE_PROPERTIES.items()))
+            with ThreadPoolExecutor() as pool:
+                return max(pool.map(lambda address: _fetch_seconds(address, self.topic, settings), self.sides.values()))
 
 
-def _hashes(bootstrap: str, topic: str, sizes: Mapping[int, int]) -> dict[int, str]:
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "bench", "enable.auto.commit": False})
-    consumer.assign([TopicPartition(topic, partition, 0) for partition in sizes])
+@contextmanager
+def configured(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Change settings of the session for a while."""
+    before = {name: session.conf.get(name) for name in settings}
+    for name, value in settings.items():
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            session.conf.set(name, old)
+
+
+def _assigned(bootstrap: str, topic: str, partitions: Iterable[int]) -> Consumer:
+    """Return a consumer that has begun to fetch all partitions."""
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "bench", **CONSUMER})
+    consumer.assign([TopicPartition(topic, partition, 0) for partition in partitions])
+    return consumer
+
+
+def _hashes(consumer: Consumer, left: int) -> dict[int, str]:
+    """Read this many records; return a digest per partition, updated once per batch."""
     digests: defaultdict[int, hashlib._Hash] = defaultdict(hashlib.sha256)
-    left = sum(sizes.values())
     while left:
-        messages = consumer.consume(min(_BATCH, left), timeout=30)
+        messages = consumer.consume(min(CONSUMER_BATCH, left), timeout=30)
         assert messages
+        pieces: defaultdict[int, list[bytes]] = defaultdict(list)
         for message in messages:
-            digest = digests[message.partition()]
-            digest.update(message.key() or b"")
-            digest.update(message.value() or b"")
-            digest.update(b"%d" % message.timestamp()[1])
+            pieces[message.partition()] += (message.key(), message.value(), b"%d" % message.timestamp()[1])
+        for partition, found in pieces.items():
+            digests[partition].update(b"".join(found))
         left -= len(messages)
     consumer.close()
     return {partition: digest.hexdigest() for partition, digest in digests.items()}
 
 
-def _fetch_seconds(bootstrap: str, topic: Topic) -> float:
+def _fetch_seconds(bootstrap: str, topic: Topic, settings: Path) -> float:
     libs = jars.kafka_home() / "libs"
     log4j = libs.parent / "no-log4j.properties"
-    command = ["java", "-cp", f"{libs}/*", f"-Dlog4j.configuration=file:{log4j}", "-Xmx512m"]
-    tool = "org.apache.kafka.tools.ConsumerPerformance"
+    command = ["java", *PERFORMANCE_JAVA, "-cp", f"{libs}/*", f"-Dlog4j.configuration=file:{log4j}"]
+    tool = ["org.apache.kafka.tools.ConsumerPerformance", *PERFORMANCE_OPTIONS, f"--consumer.config={settings}"]
     options = ["--bootstrap-server", bootstrap, "--topic", topic.name, "--messages", str(topic.records)]
-    ended = subprocess.run([*command, tool, *options], capture_output=True, text=True, timeout=600, check=True)
+    ended = subprocess.run([*command, *tool, *options], capture_output=True, text=True, timeout=600, check=True)
     header, values = (line.split(", ") for line in ended.stdout.splitlines()[-2:])
     found = dict(zip((name.strip() for name in header), values, strict=True))
     assert int(found["data.consumed.in.nMsg"]) >= topic.records

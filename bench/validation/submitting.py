@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from bench.measuring import interleaved, ratio
 from bench.results import Row
+from bench.sizes import Submission as Size
 from bench.validation.data import Topic, fill, keyed
+from bench.validation.scene import two_clusters
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.contract import KEY_DIGEST, ValidationRequest
 from kafka_migration.orchestration.operators.spark_job import zip_package
 from sandbox.jars import spark_jars
 from sandbox.spark import JOB, submit_job
 
-TOPICS, RECORDS, PARTITIONS = 12, 10_000, 4
+PARTITIONS = 4
 
 
-def submit_rows(folder: Path, sides: Mapping[str, str]) -> list[Row]:
-    """Time submissions of one and of twelve topics, compared by key."""
-    topics = [keyed(f"small-{number}", RECORDS, 100, PARTITIONS) for number in range(TOPICS)]
-    fill(sides, topics)
-    costs = interleaved(
-        {"one": lambda: _submit(folder, sides, topics[:1]), "all": lambda: _submit(folder, sides, topics)}
-    )
-    return [ratio(f"submission of {TOPICS} small topics ÷ of 1", costs["all"], costs["one"], 2.0, 1.5)]
+def rows(size: Size) -> Iterator[Row]:
+    """Time submissions of one and of several topics, compared by key."""
+    topics = [keyed(f"small-{number}", size.records, 100, PARTITIONS) for number in range(size.topics)]
+    one, all_of_them = "1 topic", f"{size.topics} topics"
+    with two_clusters() as (folder, sides):
+        fill(sides, topics)
+        costs = interleaved(
+            {one: lambda: _submit(folder, sides, topics[:1]), all_of_them: lambda: _submit(folder, sides, topics)},
+            size.runs,
+        )
+    yield ratio("submission of 12 small topics ÷ of 1", costs, all_of_them, one)
 
 
 def _submit(folder: Path, sides: Mapping[str, str], topics: list[Topic]) -> None:

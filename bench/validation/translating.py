@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 
+from bench.measuring import interleaved, ratio
+from bench.results import Row
+from bench.sizes import Translation as Size
 from bench.validation.arms import Arms
 from bench.validation.data import Topic, fill, keyed
+from bench.validation.scene import spark_session, two_clusters
 from kafka_digest.reading.clusters import Clusters
 from kafka_digest.reading.windows import SideRange
 from kafka_digest.translate.passes import Translation
@@ -17,6 +21,16 @@ from kafka_digest.translate.vectors import TopicCopy
 # The share of each partition that the groups have not read.
 LAGS = (0.1, 0.01, 0.001)
 SOURCE_PARTITIONS, TARGET_PARTITIONS = 4, 5
+KEYS = 10_000
+
+
+def rows(size: Size) -> Iterator[Row]:
+    """Time the translation and a scan of the same topic."""
+    with two_clusters() as (_, sides), spark_session() as session:
+        arms = Translating.filled(session, sides, size.records, KEYS)
+        costs = interleaved({"translation": arms.translate, "scan": arms.scan}, size.runs)
+    name = "offsets of 3 groups, other partitions ÷ scan"
+    yield ratio(name, costs, "translation", "scan", (2 * size.records, 2 * size.records))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,93 @@
+"""The cost of reading the ledger of a large migration, compared with parsing the JSON of its files.
+
+Every night appends three entries: a generation starts, it stops, its copy is judged. The opponent reads the same files
+from the page cache and keeps nothing. The ledger also checks the chain and the shape of each entry, and keeps its
+content.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.measuring import interleaved, ratio
+from bench.results import Row
+from bench.sizes import Ledger as Size
+from kafka_migration.adapters.ledger_store import LedgerStore
+from kafka_migration.core.findings.verdict import Verdict
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.ledger.generations import Fingerprint, GenerationStart, Remembered, StopCertificate
+from kafka_migration.core.ledger.judgements import Comparison, Judgement
+from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.validation.contract import POSITION_DIGEST
+
+MIGRATION = "bench"
+PARTITIONS_PER_TOPIC = 100
+RECORDS_PER_NIGHT = 1_000
+_AT = "2030-01-01T00:00:00+00:00"
+
+
+def rows(size: Size) -> Iterator[Row]:
+    """Generate the ledger and time both arms."""
+    with tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder:
+        store = LedgerStore(Path(folder), MIGRATION)
+        _fill(store, size)
+        files = sorted(store.folder.iterdir())
+        arms = {"ledger": lambda: _read(Path(folder), size), "json.loads": lambda: _parse(files)}
+        costs = interleaved(arms, size.runs)
+    yield ratio(
+        "ledger of 10,000 partitions × 30 nights, read once ÷ json.loads of its files", costs, "ledger", "json.loads"
+    )
+
+
+def _read(root: Path, size: Size) -> None:
+    assert len(LedgerStore(root, MIGRATION).read().generations) == size.nights
+
+
+def _parse(files: list[Path]) -> None:
+    for file in files:
+        json.loads(file.read_bytes())
+
+
+def _fill(store: LedgerStore, size: Size) -> None:
+    for night in range(1, size.nights + 1):
+        run = f"kafka_nightly_sync__{MIGRATION}/night-{night}#1"
+        begin, end = (_offsets(size.partitions, number) for number in (night - 1, night))
+        store.append(GenerationStart(night, run, _AT, begin, begin, _topic_ids(begin)).to_document())
+        store.append(StopCertificate(night, run, _AT, True, 143, "stopped", end, end, _remembered(end)).to_document())
+        store.append(_judgement(night, run, end).to_document())
+
+
+def _offsets(partitions: int, night: int) -> Offsets:
+    """Return the offsets of all partitions after a night."""
+    places = (divmod(number, PARTITIONS_PER_TOPIC) for number in range(partitions))
+    return {TopicPartition(f"topic-{topic:03}", number): night * RECORDS_PER_NIGHT for topic, number in places}
+
+
+def _topic_ids(offsets: Offsets) -> dict[str, str]:
+    return {p.topic: f"id-of-{p.topic}" for p in offsets}
+
+
+def _remembered(end: Offsets) -> Remembered:
+    prints = {p: Fingerprint(at - 1, hashlib.sha256(f"{p} {at}".encode()).hexdigest()) for p, at in end.items()}
+    return Remembered(frozenset(end), end, {}, prints, _topic_ids(end))
+
+
+def _judgement(night: int, run: str, end: Offsets) -> Judgement:
+    """Return the judgement of a comparison by position: one comparison per partition."""
+    comparisons: dict[str, tuple[Comparison, ...]] = {}
+    for p, at in end.items():
+        comparisons[p.topic] = (*comparisons.get(p.topic, ()), _comparison(night, p, at))
+    verdicts = dict.fromkeys(comparisons, Verdict.PASS)
+    counts = {topic: RECORDS_PER_NIGHT * len(made) for topic, made in comparisons.items()}
+    return Judgement(run, _AT, False, (night,), verdicts, counts, POSITION_DIGEST, comparisons)
+
+
+def _comparison(night: int, partition: TopicPartition, at: int) -> Comparison:
+    topic, start = partition.topic, at - RECORDS_PER_NIGHT
+    window = Window(night, topic, topic, partition.partition, start, at, start, at)
+    digest = hashlib.sha256(f"{partition} {night}".encode()).hexdigest()
+    return Comparison(Verdict.PASS, (window,), RECORDS_PER_NIGHT, RECORDS_PER_NIGHT, digest, digest)

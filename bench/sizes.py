@@ -1,0 +1,142 @@
+"""The amount of data of each part: the published one, and a quick one that shows that the part works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """A ledger with three entries per night."""
+
+    partitions: int = 10_000
+    nights: int = 30
+    runs: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Orchestration:
+    """Runs of few and of many topics in a real Airflow."""
+
+    few: int = 10
+    many: int = 1_000
+    runs: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Partitions whose log start and end are read."""
+
+    few: int = 1_000
+    many: int = 10_000
+    runs: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Triggerer:
+    """Migrations that wait in one event loop."""
+
+    migrations: int = 100
+    watched_s: int = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Mirroring:
+    """Records that each MirrorMaker copies."""
+
+    records: int = 600_000
+    runs: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Consumer groups on a topic with this many records per partition."""
+
+    few: int = 100
+    many: int = 1_000
+    records: int = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """Records of each side; `keys` of the topic with many keys."""
+
+    records: int = 5_000_000
+    keys: int = 1_000_000
+    runs: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Shapes:
+    """Records of each side; `small` ones in a topic with `wide` partitions."""
+
+    records: int = 5_000_000
+    small: int = 100_000
+    wide: int = 1_000
+    runs: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """Records of each side."""
+
+    records: int = 5_000_000
+    runs: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """Small topics in one application."""
+
+    topics: int = 12
+    records: int = 10_000
+    runs: int = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Records that are read through the relay."""
+
+    records: int = 200_000
+    runs: int = 3
+
+
+Size = (
+    Ledger
+    | Orchestration
+    | Snapshot
+    | Triggerer
+    | Mirroring
+    | Groups
+    | Validation
+    | Shapes
+    | Translation
+    | Submission
+    | Reading
+)
+FULL: dict[str, Size] = {
+    "ledger": Ledger(),
+    "orchestration": Orchestration(),
+    "snapshot": Snapshot(),
+    "triggerer": Triggerer(),
+    "mirroring": Mirroring(),
+    "groups": Groups(),
+    "validation": Validation(),
+    "shapes": Shapes(),
+    "translation": Translation(),
+    "submission": Submission(),
+    "reading": Reading(),
+}
+QUICK: dict[str, Size] = {
+    "ledger": Ledger(partitions=200, nights=5, runs=1),
+    "orchestration": Orchestration(few=2, many=10, runs=1),
+    "snapshot": Snapshot(few=100, many=200, runs=1),
+    "triggerer": Triggerer(migrations=3, watched_s=5),
+    "mirroring": Mirroring(records=12_000, runs=1),
+    "groups": Groups(few=5, many=20, records=100),
+    "validation": Validation(records=20_000, keys=5_000, runs=1),
+    "shapes": Shapes(records=20_000, small=2_000, wide=40, runs=1),
+    "translation": Translation(records=20_000, runs=1),
+    "submission": Submission(topics=2, records=1_000, runs=1),
+    "reading": Reading(records=5_000, runs=1),
+}
