@@ -90,7 +90,7 @@ bench: bootstrap ## Run the benchmarks and write docs/operate/benchmarks.md
 	@$(RUN) -m bench; result=$$?; $(RUN) docs/generate.py && exit $$result
 
 .PHONY: bench-quick
-bench-quick: bootstrap ## Run every benchmark on little data, in a few minutes; print the figures, keep and judge nothing
+bench-quick: bootstrap ## Run every benchmark once on little data; print the figures, keep and judge nothing
 	@$(RUN) -m bench --quick
 
 # Lock files name no index and no path, so they can be used on any machine.

@@ -1,7 +1,7 @@
 """`python -m bench [part …] [--quick]`: ratios within one run, kept in `bench/results.json`.
 
-Exit code 1 if a figure exceeds its upper bound. With `--quick` every part runs on little data, in a few minutes: the
-figures are only printed, and no bound is judged.
+Exit code 1 if a figure exceeds its upper bound. With `--quick` every part runs once on little data: the figures are
+only printed, and no bound is judged.
 """
 
 from __future__ import annotations

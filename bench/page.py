@@ -21,7 +21,8 @@ benchmark: Spark, its Python workers, the brokers)."""
 COMMANDS = """\
 `make bench` measures everything and writes this page; it takes hours on such a machine.
 `.venv/bin/python -m bench <part>` measures one part, and `.venv/bin/python docs/generate.py` writes the page.
-`make bench-quick` runs every part on little data in a few minutes. It only prints, and judges nothing."""
+`make bench-quick` runs every part once on little data. It only prints, and judges nothing: the first arm of a part also
+warms up Spark, clusters and connections."""
 LEGEND = """\
 ✓ within the upper bound, ✓✓ within the target, ✗ above the upper bound. A figure without a bound is not judged. –
 stands for a value that is not measured, or not measured again since its opponent or the machine changed. ≈ other
