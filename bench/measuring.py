@@ -58,12 +58,15 @@ def median_of(costs: Iterable[Cost]) -> Cost:
 def ratio(name: str, costs: Mapping[str, Cost], one: str, other: str, records: tuple[int, int] = (0, 0)) -> Row:
     """Return the ratio of the costs of two arms, by processor time if the machine was busy.
 
+    The processor time of an arm that is shorter than a clock tick is unknown; then the elapsed times count.
+
     :param records: the records that each of the two reads
     """
     first, second = costs[one], costs[other]
-    wall, cpu, busy = first.wall_s / second.wall_s, first.cpu_s / second.cpu_s, first.busy or second.busy
+    wall, busy = first.wall_s / second.wall_s, first.busy or second.busy
+    cpu = first.cpu_s / second.cpu_s if min(first.cpu_s, second.cpu_s) > 0 else None
     arms = (Arm(one, first.wall_s, records=records[0]), Arm(other, second.wall_s, records=records[1]))
-    return Row(name, cpu if busy else wall, arms, wall, cpu, busy)
+    return Row(name, wall if cpu is None or not busy else cpu, arms, wall, cpu, busy)
 
 
 def _machine_seconds() -> float:

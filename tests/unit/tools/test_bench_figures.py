@@ -13,6 +13,7 @@ import pytest
 from bench import __main__ as command
 from bench import machine, opponents, results
 from bench.figures import FIGURES, PARTS, Figure, figures_of
+from bench.measuring import Cost, ratio
 from bench.page import page
 from bench.results import Arm, Row, compared
 from bench.sizes import FULL, QUICK, Size
@@ -135,6 +136,14 @@ def test_quick_run_keeps_and_judges_nothing(part: list[Row], kept: Path, capsys:
     assert 0 == command.main(["--quick", "shapes"])
     assert not (kept / "results.json").exists()
     assert f"quick, not judged: {JUDGED}: 4.5; one 4.5 s ÷ other 1 s" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("cpu_s", "busy", "expected"), [(2.0, False, 3.0), (2.0, True, 1.5), (0.0, True, 3.0)])
+def test_processor_time_is_judged_on_a_busy_machine_if_known(cpu_s: float, busy: bool, expected: float) -> None:
+    """Regression: an arm shorter than a clock tick, with no processor time, ended the part with an error."""
+    costs = {"one": Cost(3.0, 3.0, busy), "other": Cost(1.0, cpu_s)}
+
+    assert expected == ratio(JUDGED, costs, "one", "other").ratio
 
 
 def test_page_shows_absolute_amounts() -> None:
