@@ -17,7 +17,7 @@ from confluent_kafka import Producer
 
 from bench.results import Arm, Row, compared
 from bench.sizes import Orchestration as Size
-from sandbox.airflow import AirflowFolders
+from sandbox.airflow import COLD_TASKS, AirflowFolders
 from sandbox.airflow_api import AirflowApi, Timeline
 from sandbox.data.topics import Topic, create_topics
 from sandbox.jars import PROJECT
@@ -71,7 +71,9 @@ def rows(size: Size) -> Iterator[Row]:
     with tempfile.TemporaryDirectory(prefix="kafka-migration-bench-") as folder:
         folders = _folders(Path(folder), {**dict.fromkeys(names, size.few), "many": size.many})
         with (
-            Sandbox(Path(folder) / "sandbox", folders=folders, java_options=()) as sandbox,
+            Sandbox(
+                Path(folder) / "sandbox", folders=folders, extra_environment=COLD_TASKS, java_options=()
+            ) as sandbox,
             AirflowApi.of(sandbox.state) as api,
         ):
             bootstrap = sandbox.state.source_bootstrap

@@ -28,12 +28,24 @@ COMPONENTS = (API_SERVER, SCHEDULER, "dag-processor", "triggerer")
 HEALTH_COMPONENTS = ("metadatabase", "scheduler", "triggerer", "dag_processor")
 _TEMPLATES = PROJECT / ".cache" / "airflow-postgres"
 _MIGRATE_TIMEOUT_S = 600
+# With this variable each task imports everything itself, as in other deployments.
+COLD_TASKS = {"SANDBOX_COLD_TASKS": "1"}
 # Otherwise Airflow looks up its host name in the DNS, which takes seconds on some machines.
 _HOSTNAME_MODULE = '''"""The host name that Airflow records for its processes."""
 
+import os
+import sys
+
 
 def loopback() -> str:
-    """Return the only address the sandbox listens on."""
+    """Return the only address the sandbox listens on.
+
+    The scheduler asks for it before it forks its workers. It then imports what each task would import: a task is a fork
+    of a worker, and needs a fraction of the processor time.
+    """
+    if sys.argv[1:2] == ["scheduler"] and "SANDBOX_COLD_TASKS" not in os.environ:
+        import airflow.sdk.execution_time.task_runner
+        import kafka_migration.orchestration.factory
     return "127.0.0.1"
 '''
 

@@ -1,0 +1,54 @@
+"""The sandbox's scheduler imports what each task needs before it forks its workers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from sandbox import airflow as sandbox_airflow
+
+pytestmark = pytest.mark.airflow
+
+FACTORY = "kafka_migration.orchestration.factory"
+
+
+@pytest.fixture
+def module() -> Any:
+    """The module that the sandbox writes for Airflow."""
+    made = ModuleType("sandbox_hostname")
+    exec(sandbox_airflow._HOSTNAME_MODULE, made.__dict__)
+    return made
+
+
+@pytest.fixture(autouse=True)
+def factory_again() -> Iterator[None]:
+    """Let the DAG factory be imported again; afterwards the module is the one from before."""
+    before = sys.modules.pop(FACTORY, None)
+    yield
+    if before is not None:
+        sys.modules[FACTORY] = before
+
+
+@pytest.mark.parametrize(
+    ("command", "environment", "expected"),
+    [
+        ("scheduler", {}, True),
+        ("scheduler", sandbox_airflow.COLD_TASKS, False),
+        ("triggerer", {}, False),
+    ],
+)
+def test_only_the_scheduler_imports_it(
+    module: Any, monkeypatch: pytest.MonkeyPatch, command: str, environment: dict[str, str], expected: bool
+) -> None:
+    """Only a scheduler imports the DAG factory when it looks up its host name, and not if tasks are to be cold."""
+    monkeypatch.setattr(sys, "argv", ["airflow", command])
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    assert "127.0.0.1" == module.loopback()
+
+    assert expected == (FACTORY in sys.modules)
