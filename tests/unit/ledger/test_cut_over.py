@@ -10,7 +10,7 @@ import pytest
 from kafka_migration.core.evidence.groups import group_rows
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.groups.next_steps import next_steps
+from kafka_migration.core.groups.next_steps import ConfirmedCutover, next_steps
 from kafka_migration.core.groups.plan import GroupPlan, PlannedOffset, Proof
 from kafka_migration.core.groups.writing import GroupWrite, OffsetsResult, Write
 from kafka_migration.core.kafka.offsets import TopicPartition
@@ -147,7 +147,7 @@ def test_rows_of_a_cutover_say_what_became_of_each_group() -> None:
 
 def test_next_steps_name_connections_groups_and_the_way_back() -> None:
     """The steps begin with the consumers, name who stays behind and why, and the way back."""
-    steps = next_steps(**STEPS, moved=["billing"], left_behind={"audit": (ACTIVE,)})
+    steps = next_steps(ConfirmedCutover(**STEPS, moved=["billing"], left_behind={"audit": (ACTIVE,)}))
 
     assert "billing" in steps[0]
     assert "`new`" in steps[0]
@@ -160,6 +160,6 @@ def test_next_steps_name_connections_groups_and_the_way_back() -> None:
 
 def test_next_steps_without_moved_groups_start_no_consumers() -> None:
     """Nobody is told to start consumers that have nothing to go on with."""
-    steps = next_steps(**STEPS, moved=[], left_behind={})
+    steps = next_steps(ConfirmedCutover(**STEPS, moved=[], left_behind={}))
 
     assert "producers" in steps[0]

@@ -10,7 +10,7 @@ from airflow.sdk import AssetAlias, Context
 
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.groups.next_steps import next_steps
+from kafka_migration.core.groups.next_steps import ConfirmedCutover, next_steps
 from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.orchestration.lineage import CopiedTopics, TellsLineage
@@ -81,7 +81,7 @@ def _next_steps(run: MigrationRun, plan: OffsetsPlan, cut_over: CutOver, result:
         group: tuple(Finding.from_document(finding) for finding in findings)
         for group, findings in result["left_behind"].items()
     }
-    steps = next_steps(
+    done = ConfirmedCutover(
         migration=run.name,
         source=run.migration.source.connection,
         target=run.migration.target.connection,
@@ -92,4 +92,4 @@ def _next_steps(run: MigrationRun, plan: OffsetsPlan, cut_over: CutOver, result:
         remaining=cut_over.remaining,
         folder=str(run.evidence.folder.parent),
     )
-    return list(steps)
+    return list(next_steps(done))
