@@ -23,7 +23,7 @@ from kafka_migration.core.translation.contract import TranslationRequest
 from kafka_migration.steps.mirror.state import every_value
 from kafka_migration.steps.run import MigrationRun, partitions_of
 from kafka_migration.steps.validation.spark_documents import understood
-from kafka_migration.steps.validation.topic_settings import compacted_topics, untimed_topics
+from kafka_migration.steps.validation.topic_settings import compared_topics
 
 
 def read_groups(
@@ -116,13 +116,13 @@ def read_vectors(run: MigrationRun, ledger: Ledger, source_log_start: Offsets) -
 
 def how_copied(run: MigrationRun, topics: Collection[str]) -> dict[str, HowCopied]:
     """Return how each topic was copied and is compared."""
-    compacted, untimed = compacted_topics(run, topics).get("target", ()), untimed_topics(run, topics)
+    compared = compared_topics(run.target, run.migration.validation, topics)
     return {
         topic: HowCopied(
             run.migration.target_topic(topic),
             keeps_partitions=run.migration.keeps_partitions,
-            is_compacted=topic in compacted,
-            has_timestamps=topic not in untimed,
+            is_compacted=topic in compared.compacted,
+            has_timestamps=topic not in compared.untimed,
         )
         for topic in topics
     }
