@@ -122,7 +122,7 @@ def test_rehearsal_shows_a_group_that_reads_on(world: World, spark: Spark) -> No
     do(world, PlanOffsetsOperator)
     (group,) = world.run.evidence.require(Kind.OFFSETS_PLAN)["plan"]["groups"]
 
-    assert {"orders": {"0": 3, "1": 1}} == group["topics"][0]["source_offsets"]
+    assert {"orders": {"0": [3, "note"], "1": [1, "note"]}} == group["moves"][0]["committed"]
 
 
 def test_group_that_read_on_after_the_approval_is_not_written(world: World, spark: Spark) -> None:

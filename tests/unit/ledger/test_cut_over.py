@@ -11,7 +11,7 @@ from kafka_migration.core.evidence.groups import group_rows
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.next_steps import ConfirmedCutover, next_steps
-from kafka_migration.core.groups.plan import GroupPlan, PlannedOffset, Proof
+from kafka_migration.core.groups.plan import GroupPlan, Proof
 from kafka_migration.core.groups.writing import GroupWrite, OffsetsResult, Write
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.cutovers import CutOver
@@ -19,6 +19,7 @@ from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.migration.settings import Mode, Phase, RunIdentity
 from kafka_migration.core.validation.windows import whole_windows
+from tests.unit.groups.copied_partition import moved
 
 pytestmark = pytest.mark.unit
 
@@ -115,7 +116,7 @@ def test_whole_reading_after_the_cutover_ends_where_the_copy_ends() -> None:
     assert [5] == [window.target_end for window in whole_windows(after, ["orders"], {P0: 8})]
 
 
-PLANNED = GroupPlan("billing", (PlannedOffset(P0, 3, None, 3, 2, Proof.RECORD),)).to_document()
+PLANNED = GroupPlan("billing", (moved(3, 3, Proof.RECORD, again=2),)).to_document()
 LEFT_OUT = GroupPlan("audit", refusals=(ACTIVE,)).to_document()
 
 

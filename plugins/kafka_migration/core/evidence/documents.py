@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from kafka_migration.core.evidence.groups import group_rows, rollback_rows
+from kafka_migration.core.evidence.groups import group_rows
 from kafka_migration.core.migration.settings import Mode, RunIdentity
 
 RUN_SCHEMA = 1
@@ -134,7 +134,7 @@ def assemble_run(
         "topics": judged.get("topics", []),
         "groups": [
             *group_rows(planned, written, has_begun=has_begun),
-            *rollback_rows(rollback, written, has_begun=has_begun),
+            *group_rows(rollback, written, has_begun=has_begun, is_rollback=True),
         ],
         "findings": [f for refusal in refusals for f in refusal["findings"]],
         "warnings": [*(w for document in documents.values() for w in document.get("warnings", [])), *warnings],

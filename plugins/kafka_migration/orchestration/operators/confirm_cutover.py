@@ -72,7 +72,7 @@ class ConfirmCutoverOperator(TellsLineage, MigrationOperator):
 
 def _left(plan: OffsetsPlan, moved: Collection[str]) -> dict[str, tuple[str, ...]]:
     """Return the groups of the plan that were not moved, each with the topics on which it has committed offsets."""
-    committed = {group.group: {p.topic for p in (*group.left, *group.source_commits)} for group in plan.groups}
+    committed = {group.group: {p.topic for p in (*group.left, *group.committed)} for group in plan.groups}
     return {group: tuple(sorted(topics)) for group, topics in committed.items() if topics and group not in moved}
 
 

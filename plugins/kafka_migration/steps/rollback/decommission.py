@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
 from kafka_migration.adapters.evidence import RunEvidence
@@ -11,11 +10,12 @@ from kafka_migration.adapters.many import of_each
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.kafka.cluster import KafkaCluster
-from kafka_migration.core.kafka.commits import Commits, commits_from_document
+from kafka_migration.core.kafka.commits import commits_from_document
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX
 from kafka_migration.core.rollback.decommission import OldCluster, SourceGroup
+from kafka_migration.core.rollback.rules import Move
 from kafka_migration.steps.mirror.forecast import retention_of
 
 
@@ -51,15 +51,6 @@ def read_old_cluster(
         active_on_target=[group for group, description in active.items() if description.is_active],
         retention={topic: each.time_limit for topic, each in retention_of(source, topics).items()},
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """A group's offsets that cutovers wrote, and its committed offsets on both clusters before the first cutover."""
-
-    written: Offsets
-    target_before: Commits
-    source_before: Commits
 
 
 def moves_of(ledger: Ledger, evidence_of: Callable[[str], RunEvidence]) -> dict[str, Move]:
