@@ -175,6 +175,17 @@ def test_answer_of_another_version_is_one_line(world: World, spark: Spark) -> No
         do(world, PlanOffsetsOperator)
 
 
+def test_request_without_its_commits_is_one_line(world: World, spark: Spark) -> None:
+    """A rehearsal plans from the commits of the request, and asks for a new one if it has none."""
+    world.params["mode"] = "rehearse"
+    do(world, TranslateOffsetsOperator)
+    request = world.run.evidence.require(Kind.TRANSLATION_REQUEST)
+    world.run.evidence.write(Kind.TRANSLATION_REQUEST, {k: v for k, v in request.items() if k != "commits"})
+
+    with pytest.raises(FailedForGood, match=r"commits.*Clear translate_offsets"):
+        do(world, PlanOffsetsOperator)
+
+
 def test_group_moves_to_topics_of_other_names(world: World, asked: list[dict[str, Any]]) -> None:
     """Under other names the offsets are written where the topics really are, and so is the file that restores them."""
     set_mirror(world, "topic_names: {naming: prefixed}")

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kafka_migration.core.groups.plan import CommittedGroup, GroupPlan, OffsetsMove, Proof
+from kafka_migration.core.groups.clusters_seen import CommittedGroup
+from kafka_migration.core.groups.plan import GroupPlan, OffsetsMove, Proof
 from kafka_migration.core.groups.rules import Translated, plan_groups
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupMember, GroupState, RecordPrint
 from kafka_migration.core.kafka.offsets import TopicPartition

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_migration.core.groups.plan import CommittedGroup
+from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupState
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate

@@ -1,8 +1,8 @@
-"""One snapshot of both clusters, from which a plan of offsets is made without another request."""
+"""One snapshot of both clusters, from which a plan of offsets is made without another request, and its groups."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from kafka_migration.core.groups.plan import TargetOnly
@@ -23,9 +23,37 @@ class SideSeen:
     log_start: Offsets
     log_end: Offsets
 
-    def of_topics(self, topics: Mapping[str, object]) -> tuple[TopicPartition, ...]:
+    def of_topics(self, topics: Collection[str]) -> tuple[TopicPartition, ...]:
         """Return the partitions of those of the topics that exist, sorted."""
         return tuple(sorted(p for t, each in self.topics.items() if t in topics for p in each.topic_partitions))
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedGroup:
+    """A group on both clusters, with its commits on the migration's partitions.
+
+    `commits_elsewhere` says whether it committed on topics outside the migration. `later_topics` are topics of the
+    migration on which it committed and that this run does not move. `lost_topics` were cut over without the group, and
+    its commits on them no longer exist.
+    """
+
+    source: GroupDescription
+    target: GroupDescription
+    source_commits: Commits
+    target_commits: Commits
+    commits_elsewhere: bool = False
+    later_topics: tuple[str, ...] = ()
+    lost_topics: tuple[str, ...] = ()
+
+    @property
+    def group(self) -> str:
+        """The group's name."""
+        return self.source.group
+
+    @property
+    def is_concerned(self) -> bool:
+        """Whether the group may read the migration's topics; `False` only if all its commits are on other topics."""
+        return bool(self.source_commits or self.lost_topics) or not self.commits_elsewhere
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,10 @@ from typing import Any
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.selection import OtherGroups
-from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, Side
+from kafka_migration.core.kafka.cluster import CommittedOffset, Side
 from kafka_migration.core.kafka.commits import Commits, one_document, one_from_document
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document, to_document
 from kafka_migration.core.migration.settings import Mode
-from kafka_migration.core.translation.by_partition import Position
 
 
 class GroupVerdict(StrEnum):
@@ -53,34 +52,6 @@ class Proof(StrEnum):
     COPIES = "copies"
     LEDGER = "ledger"
     SAVED = "saved"
-
-
-@dataclass(frozen=True, slots=True)
-class CommittedGroup:
-    """A group on both clusters, with its commits on the migration's partitions.
-
-    `commits_elsewhere` says whether it committed on topics outside the migration. `later_topics` are topics of the
-    migration on which it committed and that this run does not move. `lost_topics` were cut over without the group, and
-    its commits on them no longer exist.
-    """
-
-    source: GroupDescription
-    target: GroupDescription
-    source_commits: Commits
-    target_commits: Commits
-    commits_elsewhere: bool = False
-    later_topics: tuple[str, ...] = ()
-    lost_topics: tuple[str, ...] = ()
-
-    @property
-    def group(self) -> str:
-        """The group's name."""
-        return self.source.group
-
-    @property
-    def is_concerned(self) -> bool:
-        """Whether the group may read the migration's topics; `False` only if all its commits are on other topics."""
-        return bool(self.source_commits or self.lost_topics) or not self.commits_elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,8 +388,3 @@ class OffsetsPlan:
             for partition, end in sorted(self.source_end_offsets.items())
             if end > self.mirror_positions.get(partition, 0)
         )
-
-
-def committed_positions(groups: Iterable[CommittedGroup]) -> frozenset[Position]:
-    """Return every position that some group committed on the source, once."""
-    return frozenset(Position(p, commit.offset) for group in groups for p, commit in group.source_commits.items())

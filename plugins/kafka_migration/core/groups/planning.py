@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from kafka_migration.core.groups.clusters_seen import ClustersSeen
+from kafka_migration.core.groups.clusters_seen import ClustersSeen, CommittedGroup
 from kafka_migration.core.groups.moved_topics import changed_since_cutover
-from kafka_migration.core.groups.plan import CommittedGroup, OffsetsPlan, committed_positions
+from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.core.groups.rules import Accepted, Translated, plan_groups
 from kafka_migration.core.groups.rules_by_topic import Vectors
 from kafka_migration.core.groups.selection import OtherGroups, unsupported_groups, which_groups
@@ -140,7 +140,8 @@ class Planning:
     @cached_property
     def positions(self) -> frozenset[Position]:
         """The committed positions that are translated partition by partition."""
-        return frozenset(p for p in committed_positions(self.groups) if p.partition.topic not in self.vectors.topics)
+        committed = (at for group in self.groups for at in group.source_commits.items())
+        return frozenset(Position(p, at.offset) for p, at in committed if p.topic not in self.vectors.topics)
 
     @cached_property
     def translated(self) -> Translated:

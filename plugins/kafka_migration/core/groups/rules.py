@@ -9,7 +9,8 @@ from types import MappingProxyType
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.groups.plan import CommittedGroup, GroupPlan, OffsetsMove, Proof
+from kafka_migration.core.groups.clusters_seen import CommittedGroup
+from kafka_migration.core.groups.plan import GroupPlan, OffsetsMove, Proof
 from kafka_migration.core.groups.rules_by_topic import Vectors
 from kafka_migration.core.groups.writing import active_finding
 from kafka_migration.core.kafka.cluster import CommittedOffset

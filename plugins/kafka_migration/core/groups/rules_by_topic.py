@@ -8,7 +8,8 @@ from typing import Any
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.groups.plan import CommittedGroup, OffsetsMove, Proof, with_metadata
+from kafka_migration.core.groups.clusters_seen import CommittedGroup
+from kafka_migration.core.groups.plan import OffsetsMove, Proof, with_metadata
 from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.text.names import group_subject

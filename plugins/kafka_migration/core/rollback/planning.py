@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TypeVar
 
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.groups.clusters_seen import ClustersSeen
-from kafka_migration.core.groups.plan import CommittedGroup, GroupPlan, OffsetsPlan
+from kafka_migration.core.groups.clusters_seen import ClustersSeen, CommittedGroup
+from kafka_migration.core.groups.plan import GroupPlan, OffsetsPlan
 from kafka_migration.core.kafka.commits import GroupsCommits, commits_on
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.ledger import Ledger

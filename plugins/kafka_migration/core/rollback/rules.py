@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.groups.plan import CommittedGroup, GroupPlan, OffsetsMove, Proof, TargetOnly, with_metadata
+from kafka_migration.core.groups.clusters_seen import CommittedGroup
+from kafka_migration.core.groups.plan import GroupPlan, OffsetsMove, Proof, TargetOnly, with_metadata
 from kafka_migration.core.groups.writing import active_finding
 from kafka_migration.core.kafka.cluster import GroupDescription, TopicDescription
 from kafka_migration.core.kafka.commits import Commits, commits_on, offsets_of

@@ -30,7 +30,8 @@ def read_planning(run: MigrationRun, *, with_others: bool = False) -> Planning:
     scope = _scope_of(run, is_translated=not run.migration.keeps_offsets)
     planning = Planning(scope, read_clusters(run, scope, with_others=with_others))
     if scope.translation is not None:
-        understood(lambda _: planning.vectors, scope.translation[1], "translate_offsets")
+        # The positions need both documents of the job.
+        understood(lambda _: planning.positions, scope.translation[1], "translate_offsets")
     return replace(planning, seen=replace(planning.seen, records=_read_records(run, planning)))
 
 

@@ -32,7 +32,7 @@ def read_clusters(run: MigrationRun, scope: CutoverScope, *, with_others: bool) 
     at, listings = run.now(), run.source.list_groups()
     names = scope.groups(listings)
     source = read_side(run.source, "source", scope.topics, names)
-    partitions = source.of_topics(dict.fromkeys(scope.migration.topics))
+    partitions = source.of_topics(scope.migration.topics)
     not_selected = scope.other_groups(listings) if with_others else ()
     others = of_each(not_selected, lambda group: _commits_of_other(run.source, group, partitions))
     return ClustersSeen(
