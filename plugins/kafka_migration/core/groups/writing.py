@@ -259,7 +259,7 @@ def has_something_to_move(group: GroupPlan) -> bool:
 
 
 def stuck_findings(plan: OffsetsPlan) -> tuple[Finding, ...]:
-    """Return why a plan needs no approval: it changes no group, although some groups have offsets to move."""
+    """Return why a plan cannot be approved: it changes no group, although some groups have offsets to move."""
     if plan.changed:
         return ()
     if plan.is_rollback:

@@ -18,7 +18,7 @@ from kafka_migration.steps.run import MigrationRun
 
 
 class RollBackOperator(MigrationOperator):
-    """Write the approved offsets group by group, prove each by reading it back, then write the ledger entry.
+    """Write the approved offsets, prove each group by reading it back, then write the ledger entry.
 
     Like `sync_offsets`, it requires an approval of exactly the newest plan, and clusters that still give that plan
     (`EVIDENCE_CHANGED`). The offsets of both sides are saved before the first write. After the ledger entry the topics
@@ -26,7 +26,7 @@ class RollBackOperator(MigrationOperator):
     """
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
-        """Check the approval, save what stands there, write group by group, record the result."""
+        """Check the approval, save the present offsets, write them, and record the result."""
         done = run.ledger.known().rollback_of(run.identity)
         if done is None:
             hold_reservation(run)
