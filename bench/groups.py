@@ -91,11 +91,8 @@ def _moved(
 ) -> tuple[int, float]:
     """Move groups of a topic; return the number of calls and the seconds."""
     from kafka_migration.adapters.kafka import ConfluentCluster
-    from kafka_migration.adapters.many import of_each
-    from kafka_migration.core.groups.writing import CUTOVER
     from kafka_migration.steps.groups.planning import make_offsets_plan
-    from kafka_migration.steps.groups.reading import read_others
-    from kafka_migration.steps.groups.writing import move_group, saved_before
+    from kafka_migration.steps.groups.writing import write_plan
 
     clusters = [ConfluentCluster("bench", {"bootstrap.servers": at}) for at in sides]
     _fill(clusters, sides, topic, partitions, records)
@@ -104,14 +101,11 @@ def _moved(
     ends = {TopicPartition(topic, p): records for p in range(partitions)}
     run = _run(folder, topic, ends, [Counting(cluster) for cluster in clusters], names)
     began = time.perf_counter()
-    plan = make_offsets_plan(run, final=True)
-    read_others(run)
-    proposed = {group.group: group.proposed for group in plan.planned}
-    before = saved_before(run, plan.digest, list(proposed), run.topics_of_groups)["target"]
-    moves = of_each(proposed, lambda name: move_group(run.target, CUTOVER, name, proposed[name], before[name]))
+    plan = make_offsets_plan(run, with_others=True)
+    result = write_plan(run, plan)
     seconds = time.perf_counter() - began
-    left = [group.refusals for group in plan.left_out] + [m for m in moves.values() if not m.outcome.is_moved]
-    assert len(moves) == len(names), left[:1]
+    left = [group.refusals for group in plan.left_out] + [m for m in result.moves if not m.outcome.is_moved]
+    assert len(result.moves) == len(names), left[:1]
     assert not left, left[0]
     return sum(sum(cluster.calls.values()) for cluster in (run.source, run.target)), seconds
 

@@ -122,7 +122,7 @@ def test_rehearsal_shows_a_group_that_reads_on(world: World, spark: Spark) -> No
     do(world, PlanOffsetsOperator)
     (group,) = world.run.evidence.require(Kind.OFFSETS_PLAN)["plan"]["groups"]
 
-    assert {"orders": {"0": 3, "1": 1}} == group["topics"][0]["source_offsets"]
+    assert {"orders": {"0": [3, "note"], "1": [1, "note"]}} == group["moves"][0]["committed"]
 
 
 def test_group_that_read_on_after_the_approval_is_not_written(world: World, spark: Spark) -> None:
@@ -172,6 +172,17 @@ def test_answer_of_another_version_is_one_line(world: World, spark: Spark) -> No
     world.run.evidence.write(Kind.TRANSLATION_RESULT, {**newest, "schema": 7})
 
     with pytest.raises(FailedForGood, match=r"schema 2, found .*7.*Clear translate_offsets"):
+        do(world, PlanOffsetsOperator)
+
+
+def test_request_without_its_commits_is_one_line(world: World, spark: Spark) -> None:
+    """A rehearsal plans from the commits of the request, and asks for a new one if it has none."""
+    world.params["mode"] = "rehearse"
+    do(world, TranslateOffsetsOperator)
+    request = world.run.evidence.require(Kind.TRANSLATION_REQUEST)
+    world.run.evidence.write(Kind.TRANSLATION_REQUEST, {k: v for k, v in request.items() if k != "commits"})
+
+    with pytest.raises(FailedForGood, match=r"commits.*Clear translate_offsets"):
         do(world, PlanOffsetsOperator)
 
 

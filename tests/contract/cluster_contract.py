@@ -77,7 +77,9 @@ class ClusterContract:
 
     def test_effective_config_has_the_default(self, topic: str) -> None:
         """A setting that nobody set has the broker's default."""
-        assert {topic: "1048588"} == self.cluster.effective_configs([topic], "max.message.bytes")
+        found = self.cluster.effective_configs([topic, "contract-none"], "max.message.bytes", "retention.ms")
+
+        assert {topic: {"max.message.bytes": "1048588", "retention.ms": "12345678"}} == found
 
     def test_unknown_topic_is_missing_from_the_answer(self) -> None:
         """A topic that does not exist is no error."""
@@ -110,7 +112,7 @@ class ClusterContract:
 
         assert {"max.message.bytes": "2000000"} == dict(self.cluster.describe_topics([topic])[topic].configs)
         self.cluster.alter_configs({topic: {"max.message.bytes": None}})
-        assert {topic: "1048588"} == self.cluster.effective_configs([topic], "max.message.bytes")
+        assert {topic: {"max.message.bytes": "1048588"}} == self.cluster.effective_configs([topic], "max.message.bytes")
 
     def test_impossible_configuration_is_refused(self) -> None:
         """What the cluster denies is a refusal that names the topic."""
@@ -129,7 +131,7 @@ class ClusterContract:
             partitions = [TopicPartition(name, each) for each in range(3)]
 
             assert dict.fromkeys(partitions, 0) == self.cluster.log_end_offsets(partitions, "read_committed")
-            assert {name: "12345678"} == self.cluster.effective_configs([name], "retention.ms")
+            assert {name: {"retention.ms": "12345678"}} == self.cluster.effective_configs([name], "retention.ms")
             if number == 0:
                 self.cluster.create_partitions({name: 4})
                 assert 4 == len(self.cluster.log_start_offsets([*partitions, TopicPartition(name, 3)]))

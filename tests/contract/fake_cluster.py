@@ -152,8 +152,8 @@ class FakeCluster:
             if (known := self.topics.get(name)) is not None
         }
 
-    def effective_configs(self, topics: Collection[str], name: str) -> Mapping[str, str]:
-        """Return the value of one topic configuration per existing topic."""
+    def effective_configs(self, topics: Collection[str], *names: str) -> Mapping[str, Mapping[str, str]]:
+        """Return the values of topic configurations per existing topic."""
         self._answer()
         defaults = {
             "max.message.bytes": "1048588",
@@ -162,7 +162,8 @@ class FakeCluster:
             "retention.ms": "604800000",
             "retention.bytes": "-1",
         }
-        return {t: self.topics[t].configs.get(name, defaults[name]) for t in topics if t in self.topics}
+        own = {topic: self.topics[topic].configs for topic in topics if topic in self.topics}
+        return {topic: {name: set_.get(name, defaults[name]) for name in names} for topic, set_ in own.items()}
 
     def create_topics(self, topics: Collection[NewTopic]) -> None:
         """Create topics; an existing one is left as it is."""

@@ -89,10 +89,13 @@ class ConfluentCluster(GroupCalls, RecordReads):
             if topic in configs
         }
 
-    def effective_configs(self, topics: Collection[str], name: str) -> Mapping[str, str]:
-        """Return the value of one topic configuration, defaults included, per existing topic."""
+    def effective_configs(self, topics: Collection[str], *names: str) -> Mapping[str, Mapping[str, str]]:
+        """Return the values of topic configurations, defaults included, per existing topic."""
         configs = self._topic_configs(topics)
-        return {topic: entries[name].value for topic, entries in configs.items() if name in entries}
+        return {
+            topic: {name: entries[name].value for name in names if name in entries}
+            for topic, entries in configs.items()
+        }
 
     def create_topics(self, topics: Collection[NewTopic]) -> None:
         """Create topics and wait until every partition has a leader; an existing topic is left unchanged."""

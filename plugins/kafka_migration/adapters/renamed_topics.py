@@ -58,10 +58,10 @@ class RenamedTopics:
         shown = (replace(description, topic=self._to_shown(name)) for name, description in found.items())
         return {description.topic: description for description in shown}
 
-    def effective_configs(self, topics: Collection[str], name: str) -> Mapping[str, str]:
+    def effective_configs(self, topics: Collection[str], *names: str) -> Mapping[str, Mapping[str, str]]:
         """See `KafkaCluster.effective_configs`."""
-        found = self._cluster.effective_configs([self._to_real(topic) for topic in topics], name)
-        return {self._to_shown(topic): value for topic, value in found.items()}
+        found = self._cluster.effective_configs([self._to_real(topic) for topic in topics], *names)
+        return {self._to_shown(topic): values for topic, values in found.items()}
 
     def create_topics(self, topics: Collection[NewTopic]) -> None:
         """See `KafkaCluster.create_topics`."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from kafka_migration.adapters.logins import service_login
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
@@ -15,8 +13,10 @@ from kafka_migration.core.groups.approval import (
     evidence_changed,
     four_eyes,
     not_an_approver,
+    plan_changes,
     unapproved,
 )
+from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.core.groups.rules import unproved_copy_findings
 from kafka_migration.core.migration.settings import RunIdentity
 from kafka_migration.steps.run import MigrationRun
@@ -94,11 +94,11 @@ def require_entitled(run: MigrationRun, ask: Ask, triggered_by: str | None) -> N
         raise Refused(findings)
 
 
-def require_unchanged(run: MigrationRun, approved: str, live: str, changes: Iterable[str]) -> None:
+def require_unchanged(run: MigrationRun, approved: OffsetsPlan, live: OffsetsPlan) -> None:
     """Raise `Refused` (`EVIDENCE_CHANGED`) if the clusters' present state gives another plan than the approved one."""
-    if live != approved:
+    if live.digest != approved.digest:
         has_written = run.evidence.newest(Kind.OFFSETS_BEFORE) is not None
-        raise Refused([evidence_changed(changes, has_written=has_written)])
+        raise Refused([evidence_changed(plan_changes(approved, live), has_written=has_written)])
 
 
 def _bad_verdict(verdict: str) -> Finding:

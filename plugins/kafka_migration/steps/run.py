@@ -126,11 +126,6 @@ class MigrationRun:
         """Return the migration from the current file; only the approvers are taken from it."""
         return load_migration_file(self.deployment.migrations_folder / f"{self.name}.yaml")[1]
 
-    @property
-    def topics_of_groups(self) -> tuple[str, ...]:
-        """The topics on which groups are moved: the run's topics, and those of earlier cutovers."""
-        return (*self.migration.topics, *sorted(self.moved_topics))
-
     @cached_property
     def target_names(self) -> Mapping[str, str]:
         """The names on the target of all topics in the file and all topics that were ever copied, by source name.

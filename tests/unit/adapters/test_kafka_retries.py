@@ -186,7 +186,7 @@ CALLS: dict[str, tuple[Call, Any]] = {
     "describe_cluster": (lambda c: c.facts(), ClusterFacts("c", 1)),
     "list_topics": (lambda c: c.partition_counts(), {"orders": 1}),
     "describe_topics": (lambda c: list(c.describe_topics(["orders"])), ["orders"]),
-    "describe_configs": (lambda c: c.effective_configs(["orders"], "retention.ms"), {"orders": "5"}),
+    "describe_configs": (lambda c: c.effective_configs(["orders"], "retention.ms"), {"orders": {"retention.ms": "5"}}),
     "list_offsets": (lambda c: c.log_end_offsets([P0], "read_committed"), {P0: 7}),
     "create_topics": (lambda c: c.create_topics([NewTopic("orders", 1, 1, {})]), None),
     "create_partitions": (lambda c: c.create_partitions({"orders": 1}), None),
@@ -271,7 +271,7 @@ def test_changed_setting_is_waited_for(cluster: ConfluentCluster, admin: Scripte
     admin.settings = [("7", own), ("7", own)]
     cluster.alter_configs({"orders": {"retention.ms": value}})
 
-    assert {"orders": "5"} == cluster.effective_configs(["orders"], "retention.ms")
+    assert {"orders": {"retention.ms": "5"}} == cluster.effective_configs(["orders"], "retention.ms")
 
 
 def test_wait_for_a_changed_setting_ends(cluster: ConfluentCluster, admin: ScriptedAdmin, clock: Clock) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.adapters.stop_requests import StopRequestStore
 from kafka_migration.core.evidence.documents import (
     Kind,
+    RunFacts,
     assemble_run,
     document_name,
     parse_document_name,
@@ -23,7 +25,7 @@ from kafka_migration.core.evidence.documents import (
 )
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Refused
-from kafka_migration.core.groups.next_steps import next_steps
+from kafka_migration.core.groups.next_steps import ConfirmedCutover, next_steps
 from kafka_migration.core.ledger.generations import GenerationStart
 from kafka_migration.core.migration.settings import Phase, RunIdentity
 from kafka_migration.core.migration.stop_request import StopRequest
@@ -163,23 +165,24 @@ def test_ledger_entries_are_read_in_order(tmp_path: Path) -> None:
     assert [f"t{number}" for number in range(12)] == list(ledger.read().topics)
 
 
-def _run_document(**changes: object) -> dict[str, Any]:
-    arguments: dict[str, Any] = {
-        "migration": "shop",
-        "digest": "d",
-        "dag_id": "dag",
-        "run_id": RUN,
-        "attempt": 1,
-        "mode": "sync",
-        "note": "",
-        "package_version": "0",
-        "finished_at": "now",
-        "outcome": "success",
-        "tasks": {"plan": "success", "judge": None},
-        "documents": {},
-        "refusals": [],
-    }
-    return assemble_run(**{**arguments, **changes})
+FACTS = RunFacts(
+    migration="shop",
+    migration_digest="d",
+    dag_id="dag",
+    run_id=RUN,
+    attempt=1,
+    mode="sync",
+    package_version="0",
+    finished_at="now",
+    outcome="success",
+    tasks={"plan": "success", "judge": None},
+)
+
+
+def _run_document(
+    documents: Mapping[Kind, Any] | None = None, refusals: Sequence[Mapping[str, Any]] = (), **facts: Any
+) -> dict[str, Any]:
+    return assemble_run(replace(FACTS, **facts), documents or {}, refusals)
 
 
 def test_report_begins_with_the_verdict() -> None:
@@ -373,7 +376,7 @@ def test_report_shows_names_as_they_are() -> None:
     hostile = "<script>alert(1)</script> [x](javascript:y)\n# new `x`\u202e"
     finding = Finding(Code.GROUP_ACTIVE, group_subject(hostile), f"{hostile} on orders[3]", hostile, f"`cmd {hostile}`")
     row = {"group": hostile, "verdict": "ready", "outcome": "moved", "partitions": 1, "delivered_again": 0}
-    steps = next_steps(
+    done = ConfirmedCutover(
         migration="shop",
         source="old",
         target="new",
@@ -384,6 +387,7 @@ def test_report_shows_names_as_they_are() -> None:
         remaining=(),
         folder="/f",
     )
+    steps = next_steps(done)
     document = _run_document(outcome="partly done", refusals=[{"findings": [finding.to_document()]}])
     document["groups"] = [{**row, "reasons": [hostile]}]
     document["steps"]["cutover"] = {"next_steps": list(steps)}

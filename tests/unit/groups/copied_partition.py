@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kafka_migration.core.groups.plan import CommittedGroup, GroupPlan
+from kafka_migration.core.groups.clusters_seen import CommittedGroup
+from kafka_migration.core.groups.plan import GroupPlan, OffsetsMove, Proof
 from kafka_migration.core.groups.rules import Translated, plan_groups
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupMember, GroupState, RecordPrint
 from kafka_migration.core.kafka.offsets import TopicPartition
@@ -80,7 +81,34 @@ class CopiedPartition:
         """Return the proved translation of one offset."""
         plan = self.plan(offset)
         assert () == plan.refusals
-        return plan.offsets[0].target_offset
+        return proposed(plan.moves[0])
+
+
+def moved(
+    source_offset: int,
+    target_offset: int,
+    proof: Proof,
+    *,
+    again: int = 0,
+    before: int | None = None,
+    metadata: str = "note",
+    partition: TopicPartition = P0,
+) -> OffsetsMove:
+    """Return the move of one partition."""
+    return OffsetsMove(
+        partition.topic,
+        {partition: CommittedOffset(source_offset, metadata)},
+        {} if before is None else {partition: before},
+        {partition: CommittedOffset(target_offset, metadata)},
+        proof,
+        again,
+    )
+
+
+def proposed(move: OffsetsMove) -> int:
+    """Return the offset that is proposed for the only partition of a move."""
+    ((_, commit),) = move.proposed.items()
+    return commit.offset
 
 
 def first_record(log: Log, offset: int) -> RecordPrint | None:

@@ -17,16 +17,19 @@ from kafka_migration.core.groups.approval import (
     stale_asks,
     unapproved,
 )
-from kafka_migration.core.groups.plan import GroupPlan, OffsetsPlan, PlannedOffset, Proof
+from kafka_migration.core.groups.plan import GroupPlan, OffsetsPlan, Proof
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.migration.settings import Mode
+from tests.unit.groups.copied_partition import moved
 
 pytestmark = pytest.mark.unit
 
 ASKED = Ask("plan-a", "12:00", 60)
 APPROVED = replace(ASKED, answered_at="12:01", chosen="Approve", user_id="7", user_name="ada")
 P0 = TopicPartition("orders", 0)
-OFFSET = PlannedOffset(P0, 3, None, 3, 0, Proof.RECORD)
-PLAN = OffsetsPlan("t", True, {P0: 5}, {P0: 5}, {P0: 5}, (GroupPlan("billing", (OFFSET,)),))
+ENDS = {P0: 5}
+BILLING = GroupPlan("billing", (moved(3, 3, Proof.RECORD),))
+PLAN = OffsetsPlan("t", Mode.CUTOVER, ("orders",), (BILLING,), ENDS, ENDS, ENDS)
 
 
 def codes(findings: tuple[Finding, ...]) -> list[str]:
@@ -118,7 +121,7 @@ def test_four_eyes_are_two_people() -> None:
         (replace(PLAN, groups=()), "group billing: no longer exists"),
         (replace(PLAN, groups=(*PLAN.groups, GroupPlan("audit"))), "group audit: new"),
         (
-            replace(PLAN, groups=(GroupPlan("billing", (replace(OFFSET, source_offset=4),)),)),
+            replace(PLAN, groups=(GroupPlan("billing", (moved(4, 3, Proof.RECORD),)),)),
             "group billing, orders[0]: committed on the source 3 then, 4 now",
         ),
         (

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.groups.plan import GroupVerdict, PlannedOffset, Proof
+from kafka_migration.core.groups.plan import GroupVerdict, Proof
 from kafka_migration.core.groups.rules import Accepted, plan_groups, unproved_copy_findings
 from kafka_migration.core.groups.selection import unsupported_groups, which_groups
 from kafka_migration.core.kafka.cluster import GroupKind, GroupListing, GroupState, RecordPrint
@@ -35,6 +35,8 @@ from tests.unit.groups.copied_partition import (
     CopiedPartition,
     Log,
     committed,
+    moved,
+    proposed,
     records,
 )
 
@@ -69,7 +71,7 @@ def test_offset_becomes_the_copy_of_the_next_record(
     plan = partition.plan(offset)
 
     assert GroupVerdict.READY is plan.verdict
-    assert [PlannedOffset(P0, offset, None, expected, 0, proof, "note")] == list(plan.offsets)
+    assert [moved(offset, expected, proof)] == list(plan.moves)
 
 
 def test_translation_equals_brute_force() -> None:
@@ -171,9 +173,9 @@ def test_unread_records_that_the_source_deleted_are_not_skipped_with_holes() -> 
     partition = CopiedPartition(["a", "b", HOLE, "c", "d", HOLE, "e"], cuts=(0, 7))
     partition.purge(4)
 
-    (planned,) = partition.plan(2).offsets
+    (planned,) = partition.plan(2).moves
 
-    assert (1, 2) == (planned.target_offset, planned.delivered_again)
+    assert (1, 2) == (proposed(planned), planned.delivered_again)
     assert partition.target[2] == "c"
 
 
@@ -182,9 +184,9 @@ def test_source_that_deleted_everything_is_all_read() -> None:
     partition = CopiedPartition(records(4), cuts=(0, 4))
     partition.purge(4)
 
-    (planned,) = partition.plan(1).offsets
+    (planned,) = partition.plan(1).moves
 
-    assert (1, Proof.END) == (planned.target_offset, planned.proof)
+    assert (1, Proof.END) == (proposed(planned), planned.proof)
 
 
 def test_compaction_since_the_copy_does_no_harm_without_holes() -> None:
@@ -212,7 +214,7 @@ def test_difference_of_the_next_record_is_refused(offset: int) -> None:
     plan = partition.plan(offset)
 
     assert GroupVerdict.LEFT_OUT is plan.verdict
-    assert () == plan.offsets
+    assert () == plan.moves
     assert [Code.OFFSET_UNPROVED] == [f.code for f in plan.refusals]
     assert f"source offset {offset}" in plan.refusals[0].found
 
@@ -223,9 +225,9 @@ def test_records_behind_the_copy_are_no_part_of_it() -> None:
     partition.source += ["new"]
     partition.target += ["foreign"]
 
-    (planned,) = partition.plan(3, final=False).offsets
+    (planned,) = partition.plan(3, final=False).moves
 
-    assert (3, Proof.END) == (planned.target_offset, planned.proof)
+    assert (3, Proof.END) == (proposed(planned), planned.proof)
 
 
 def test_commit_beyond_the_end_is_refused() -> None:
@@ -241,7 +243,7 @@ def test_group_ahead_of_the_copy_is_provisional_in_a_rehearsal_only() -> None:
 
     rehearsed, final = partition.plan(5, final=False), partition.plan(5)
 
-    assert [PlannedOffset(P0, 5, None, 3, 2, Proof.NONE, "note")] == list(rehearsed.offsets)
+    assert [moved(5, 3, Proof.NONE, again=2)] == list(rehearsed.moves)
     assert (GroupVerdict.PROVISIONAL, [Code.OFFSET_AHEAD_OF_COPY]) == (
         rehearsed.verdict,
         [f.code for f in rehearsed.warnings],
@@ -285,7 +287,7 @@ def test_group_active_on_the_source_is_provisional_in_a_rehearsal_only() -> None
     """It goes on reading: a rehearsal shows this moment, a cutover leaves it out."""
     rehearsed, final = (DENSE.plan(5, final=final, source_members=[MEMBER]) for final in (False, True))
 
-    assert (GroupVerdict.PROVISIONAL, 3) == (rehearsed.verdict, rehearsed.offsets[0].target_offset)
+    assert (GroupVerdict.PROVISIONAL, 3) == (rehearsed.verdict, proposed(rehearsed.moves[0]))
     assert [Code.GROUP_ACTIVE] == [f.code for f in final.refusals]
 
 
@@ -325,7 +327,7 @@ def test_group_is_put_back_only_where_a_person_said_so() -> None:
     accepted = Accepted(may_rewind=["again"])
     again, refused = plan_groups(groups, DENSE.translated(5), is_final=True, accepted=accepted)
 
-    assert ([3], ()) == ([offset.target_offset for offset in again.offsets], again.refusals)
+    assert ([3], ()) == ([proposed(move) for move in again.moves], again.refusals)
     (finding,) = refused.refusals
     assert (Code.OFFSETS_REWOUND, "committed target offset 4") == (finding.code, finding.found)
     assert "at most 3" in finding.expected

@@ -1,36 +1,39 @@
-"""Rules of the plan of the groups' offsets: its document, its digest and its text."""
+"""Rules of the plan of the groups' offsets, in both directions: its document, its digest and its text."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.not_moved import not_moved
-from kafka_migration.core.groups.plan import GroupPlan, OffsetsPlan, PlannedOffset, Proof
+from kafka_migration.core.groups.plan import GroupPlan, OffsetsMove, OffsetsPlan, Proof, TargetOnly
 from kafka_migration.core.groups.plan_page import render_plan
 from kafka_migration.core.groups.rules import plan_groups
 from kafka_migration.core.groups.selection import OtherGroups
+from kafka_migration.core.kafka.cluster import CommittedOffset
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.migration.settings import Mode
 from tests.unit.groups.copied_partition import (
     DENSE,
     MEMBER,
     P0,
     P1,
     committed,
+    moved,
 )
 
 pytestmark = pytest.mark.unit
 
-OFFSET = PlannedOffset(P0, 5, 1, 3, 0, Proof.RECORD, "note")
+OFFSET = moved(5, 3, Proof.RECORD, before=1)
 LEFT_OUT = DENSE.plan(11, name="late")
 PLAN = OffsetsPlan(
     at="2026-01-01T00:00:00+00:00",
-    is_final=True,
+    mode=Mode.CUTOVER,
+    topics=("orders",),
     source_end_offsets={P0: 10},
     mirror_positions={P0: 10},
     target_end_offsets={P0: 8},
@@ -38,9 +41,8 @@ PLAN = OffsetsPlan(
 )
 
 
-def _with_offset(**changes: Any) -> OffsetsPlan:
-    group = replace(PLAN.groups[0], offsets=(replace(OFFSET, **changes),))
-    return replace(PLAN, groups=(group, LEFT_OUT))
+def _with(move: OffsetsMove) -> OffsetsPlan:
+    return replace(PLAN, groups=(replace(PLAN.groups[0], moves=(move,)), LEFT_OUT))
 
 
 @pytest.mark.parametrize(
@@ -48,13 +50,16 @@ def _with_offset(**changes: Any) -> OffsetsPlan:
     [
         pytest.param(replace(PLAN, source_end_offsets={P0: 11}), id="record on the source"),
         pytest.param(replace(PLAN, target_end_offsets={P0: 9}), id="record on the target"),
-        pytest.param(_with_offset(source_offset=6), id="commit"),
-        pytest.param(_with_offset(target_offset=4), id="translation"),
-        pytest.param(_with_offset(metadata="other"), id="metadata"),
-        pytest.param(_with_offset(partition=P1), id="partition"),
+        pytest.param(_with(moved(6, 3, Proof.RECORD, before=1)), id="commit"),
+        pytest.param(_with(moved(5, 4, Proof.RECORD, before=1)), id="translation"),
+        pytest.param(_with(moved(5, 3, Proof.RECORD, before=1, metadata="other")), id="metadata"),
+        pytest.param(_with(moved(5, 3, Proof.RECORD, partition=P1)), id="partition"),
         pytest.param(replace(PLAN, groups=(replace(PLAN.groups[0], unset=()), LEFT_OUT)), id="commit where none was"),
         pytest.param(replace(PLAN, groups=(replace(PLAN.groups[0], group="x"), LEFT_OUT)), id="name"),
         pytest.param(replace(PLAN, groups=PLAN.groups[:1]), id="group no longer left out"),
+        pytest.param(replace(PLAN, mode=Mode.REHEARSE), id="mode"),
+        pytest.param(replace(PLAN, topics=("audit", "orders")), id="topic"),
+        pytest.param(replace(PLAN, groups=(replace(PLAN.groups[0], is_removed=True), LEFT_OUT)), id="deletion"),
         pytest.param(
             replace(PLAN, groups=(PLAN.groups[0], DENSE.plan(5, name="late", target_members=[MEMBER]))),
             id="left out for another reason",
@@ -69,7 +74,7 @@ def test_digest_changes_with_what_is_approved(changed: OffsetsPlan) -> None:
 @pytest.mark.parametrize(
     "same",
     [
-        pytest.param(_with_offset(target_before=7), id="present offset on the target"),
+        pytest.param(_with(moved(5, 3, Proof.RECORD, before=7)), id="present offset on the target"),
         pytest.param(replace(PLAN, at="later"), id="time"),
         pytest.param(
             replace(PLAN, groups=(*PLAN.groups, DENSE.plan(5, name="x", target_members=[]))[:2]), id="same groups"
@@ -112,13 +117,13 @@ def test_text_shows_what_is_approved() -> None:
     """Before, proposed, delivered again, reasons, digest and the last reversible step are in the text."""
     text = render_plan(PLAN, "shop")
 
-    assert "| `orders` 0 | 5 | 1 | 3 | 0 | same record |" in text
+    assert "| `orders` 0 | 5 | 1 | 3 | 5 | 0 | same record |" in text
     assert "| `billing` | ready | 1 | 1 | 0 |" in text
     assert "### Left out" in text
     assert "OFFSET_BEYOND_END" in text
     assert PLAN.digest in text
     assert "last step before anything changes" in text
-    assert "A rehearsal" in render_plan(replace(PLAN, is_final=False), "shop")
+    assert "A rehearsal" in render_plan(replace(PLAN, mode=Mode.REHEARSE), "shop")
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -135,7 +140,7 @@ def test_hostile_names_are_no_markup(name: str) -> None:
 
 def test_text_of_many_partitions_is_bounded() -> None:
     """A question that nobody could load helps nobody; what is left out is counted."""
-    offsets = tuple(replace(OFFSET, partition=TopicPartition("orders", n)) for n in range(400))
+    offsets = tuple(moved(5, 3, Proof.RECORD, partition=TopicPartition("orders", n)) for n in range(400))
     plan = replace(PLAN, groups=tuple(GroupPlan(f"group-{n}", offsets) for n in range(300)))
 
     text = render_plan(plan, "shop")
@@ -176,3 +181,44 @@ def test_nobody_is_dropped_without_a_word() -> None:
     assert "| `late` | `orders` | 0, 1 | OFFSET_NEVER_COMMITTED |" in text
     assert "| a&#124;b | `orders` | – | not named by cutover.groups" in text
     assert plan == OffsetsPlan.from_document(json.loads(json.dumps(plan.to_document())))
+
+
+SAVED = OffsetsMove("orders", {}, {P0: 5}, {P0: CommittedOffset(2, "old")}, Proof.SAVED)
+BACK = replace(
+    PLAN,
+    mode=Mode.RESTORE,
+    groups=(GroupPlan("billing", (SAVED,)), GroupPlan("gone", is_removed=True), GroupPlan("same")),
+    target_only=(TargetOnly("orders", {P0: 8}, 3, is_exact=False),),
+)
+
+
+def test_text_of_a_rollback_names_the_cluster_that_is_written() -> None:
+    """Both directions share one text: what is written where, present and proposed offsets, what stays on the target."""
+    fail_back = render_plan(replace(PLAN, mode=Mode.FAIL_BACK), "shop")
+    restore = render_plan(BACK, "shop")
+
+    assert "## Rollback of migration `shop`" in fail_back
+    assert "on the **source**" in fail_back
+    assert "| Partition | Target committed | Source before | Source proposed |" in fail_back
+    assert "No record was written to the target after the copy." in fail_back
+    assert "groups on the **target** back" in restore
+    assert "| `orders` 0 | – | 5 | 2 | not known | not known | as before the cutover |" in restore
+    assert "| `gone` | ready | all deleted |" in restore
+    assert "| `same` | nothing to do | 0 |" in restore
+    assert "| `orders` | at most 3 | 0: 8 |" in restore
+    assert "Groups to change: 2, not changed: 0" in restore
+
+
+def test_rollback_is_read_back_and_approved_as_a_whole() -> None:
+    """A saved offset, its metadata, a deletion and the direction are in the digest, and the document holds all."""
+    others = (
+        replace(BACK, groups=(GroupPlan("billing", (replace(SAVED, proposed={P0: CommittedOffset(3, "old")}),)),)),
+        replace(BACK, groups=(GroupPlan("billing", (replace(SAVED, proposed={P0: CommittedOffset(2)}),)),)),
+        replace(BACK, groups=(BACK.groups[0], replace(BACK.groups[1], is_removed=False), BACK.groups[2])),
+        replace(BACK, mode=Mode.FAIL_BACK),
+    )
+
+    assert BACK == OffsetsPlan.from_document(json.loads(json.dumps(BACK.to_document())))
+    assert BACK.digest not in {other.digest for other in others}
+    written = GroupPlan("billing", (replace(SAVED, before={}),))
+    assert BACK.digest == replace(BACK, groups=(written, *BACK.groups[1:])).digest

@@ -10,8 +10,8 @@ import pytest
 from kafka_migration.core.evidence.groups import group_rows
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.groups.next_steps import next_steps
-from kafka_migration.core.groups.plan import GroupPlan, PlannedOffset, Proof
+from kafka_migration.core.groups.next_steps import ConfirmedCutover, next_steps
+from kafka_migration.core.groups.plan import GroupPlan, Proof
 from kafka_migration.core.groups.writing import GroupWrite, OffsetsResult, Write
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.cutovers import CutOver
@@ -19,6 +19,7 @@ from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.migration.settings import Mode, Phase, RunIdentity
 from kafka_migration.core.validation.windows import whole_windows
+from tests.unit.groups.copied_partition import moved
 
 pytestmark = pytest.mark.unit
 
@@ -115,7 +116,7 @@ def test_whole_reading_after_the_cutover_ends_where_the_copy_ends() -> None:
     assert [5] == [window.target_end for window in whole_windows(after, ["orders"], {P0: 8})]
 
 
-PLANNED = GroupPlan("billing", (PlannedOffset(P0, 3, None, 3, 2, Proof.RECORD),)).to_document()
+PLANNED = GroupPlan("billing", (moved(3, 3, Proof.RECORD, again=2),)).to_document()
 LEFT_OUT = GroupPlan("audit", refusals=(ACTIVE,)).to_document()
 
 
@@ -147,7 +148,7 @@ def test_rows_of_a_cutover_say_what_became_of_each_group() -> None:
 
 def test_next_steps_name_connections_groups_and_the_way_back() -> None:
     """The steps begin with the consumers, name who stays behind and why, and the way back."""
-    steps = next_steps(**STEPS, moved=["billing"], left_behind={"audit": (ACTIVE,)})
+    steps = next_steps(ConfirmedCutover(**STEPS, moved=["billing"], left_behind={"audit": (ACTIVE,)}))
 
     assert "billing" in steps[0]
     assert "`new`" in steps[0]
@@ -160,6 +161,6 @@ def test_next_steps_name_connections_groups_and_the_way_back() -> None:
 
 def test_next_steps_without_moved_groups_start_no_consumers() -> None:
     """Nobody is told to start consumers that have nothing to go on with."""
-    steps = next_steps(**STEPS, moved=[], left_behind={})
+    steps = next_steps(ConfirmedCutover(**STEPS, moved=[], left_behind={}))
 
     assert "producers" in steps[0]

@@ -28,11 +28,11 @@ TOPIC = {
     "findings": [],
 }
 READY = {"group": "billing", "verdict": "ready", "outcome": "not written", "partitions": 1, "delivered_again": 0}
-OFFSETS = [{"topic": "orders", "partition": 0, "source_offset": 50, "target_before": None, "target_offset": 40}]
+MOVES = [{"committed": {"orders": {"0": [50, ""]}}, "before": {}, "proposed": {"orders": {"0": [40, ""]}}}]
 PLAN = {
     "at": "2030-01-01T22:20:00+00:00",
     "target_end_offsets": {"orders": {"0": 60}},
-    "groups": [{"group": "billing", "offsets": OFFSETS}],
+    "groups": [{"group": "billing", "moves": MOVES}],
 }
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from kafka_migration.core.groups.plan import TargetOnly
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Insecurity, Migration
-from kafka_migration.core.rollback.plan import TargetOnly
 from kafka_migration.core.rollback.reverse_migration import reverse_migration
 from kafka_migration.migration_file.loading import load_migration
 

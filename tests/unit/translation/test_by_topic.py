@@ -15,7 +15,7 @@ from kafka_migration.core.groups.rules import Translated, plan_groups
 from kafka_migration.core.groups.rules_by_topic import Vectors, topics_to_translate
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.migration.settings import Uncommitted
+from kafka_migration.core.migration.settings import Mode, Uncommitted
 from kafka_migration.core.translation.by_partition import PartitionCopy
 from kafka_migration.core.translation.by_topic import Began, HowCopied, RepartitionedTopic
 from kafka_migration.core.translation.contract import (
@@ -65,9 +65,9 @@ def test_group_goes_on_where_spark_found_its_records() -> None:
     assert GroupVerdict.READY is found.verdict
     assert {"orders[0]": 3, "orders[1]": 7, "orders[2]": 2} == {str(p): c.offset for p, c in found.proposed.items()}
     assert {"note"} == {commit.metadata for commit in found.proposed.values()}
-    (topic,) = found.topics
+    (topic,) = found.moves
     assert (Proof.COPIES, 3, 1, True) == (topic.proof, topic.unread, topic.delivered_again, topic.is_minimal)
-    assert {TopicPartition("orders", 2): 1} == topic.target_before
+    assert {TopicPartition("orders", 2): 1} == topic.before
 
 
 @pytest.mark.parametrize(
@@ -118,9 +118,9 @@ def test_empty_partition_needs_no_commit() -> None:
 def test_where_records_were_deleted_the_ledger_says_where_nothing_unread_lies_before() -> None:
     """The group goes on at the ends before the generation that copied its first unread record, and is told so."""
     found = plan({P0: 1, P1: 5}, vectors())
-    (topic,) = found.topics
+    (topic,) = found.moves
 
-    assert {0: 0, 1: 0, 2: 0} == {p.partition: offset for p, offset in topic.target_offsets.items()}
+    assert {0: 0, 1: 0, 2: 0} == {p.partition: commit.offset for p, commit in topic.proposed.items()}
     assert (Proof.LEDGER, 16, False) == (topic.proof, topic.delivered_again, topic.is_minimal)
 
 
@@ -197,7 +197,7 @@ def test_answer_stays_when_the_source_deletes_on() -> None:
     """What Spark found holds, also when the source has deleted some of it since; the ledger says less."""
     topic = replace(TOPIC, source_log_start={0: 9, 1: 0})
 
-    (found,) = plan({P0: 8, P1: 5}, vectors(topic=topic, p8_5=FOUND)).topics
+    (found,) = plan({P0: 8, P1: 5}, vectors(topic=topic, p8_5=FOUND)).moves
     assert (Proof.COPIES, 3) == (found.proof, found.unread)
 
 
@@ -229,7 +229,7 @@ def test_result_of_another_version_is_not_read() -> None:
 def test_plan_is_read_back_and_approved_as_a_whole() -> None:
     """The plan survives JSON; another target offset, or another commit, is another plan."""
     group = plan({P0: 8, P1: 5}, vectors(p8_5=FOUND))
-    whole = OffsetsPlan("t", True, {P0: 10}, {P0: 10}, {P0: 5}, (group,))
+    whole = OffsetsPlan("t", Mode.CUTOVER, ("orders",), (group,), {P0: 5}, {P0: 10}, {P0: 10})
     other = plan({P0: 8, P1: 5}, vectors(p8_5=replace(FOUND, goes_on_at={0: 3, 1: 6, 2: 2})))
 
     assert whole == OffsetsPlan.from_document(json.loads(json.dumps(whole.to_document())))
@@ -240,7 +240,7 @@ def test_text_shows_where_a_group_goes_on() -> None:
     """All offsets of the topic, what is read again, and how sure that is."""
     exact = plan({P0: 8, P1: 5}, vectors(p8_5=FOUND))
     by_ledger = plan({P0: 1, P1: 5}, vectors(), name="late")
-    text = render_plan(OffsetsPlan("t", True, {}, {}, {}, (exact, by_ledger)), "shop")
+    text = render_plan(OffsetsPlan("t", Mode.CUTOVER, ("orders",), (exact, by_ledger), {}), "shop")
 
     assert "| `orders` | 0: 8; 1: 5 | none | 0: 3; 1: 7; 2: 2 | 3 | 1 | copies of all unread |" in text
     assert "| not known | at most 16 (not minimal) | by the ledger |" in text

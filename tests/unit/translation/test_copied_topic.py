@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_migration.core.groups.plan import CommittedGroup
+from kafka_migration.core.groups.clusters_seen import CommittedGroup
 from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, GroupState
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
@@ -123,7 +123,7 @@ def test_nothing_goes_back_before_what_was_read_on_the_source() -> None:
     returned = Returning({"orders": topic}).returned(group({0: 2}, {0: 6}), topic, {0: 2})
 
     assert returned is not None
-    assert ({P0: 6}, end - 6) == (returned.source_offsets, returned.unread)
+    assert ({P0: CommittedOffset(6)}, end - 6) == (returned.proposed, returned.unread)
 
 
 def test_holes_and_deleted_records_are_not_counted() -> None:

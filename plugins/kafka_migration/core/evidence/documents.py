@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from kafka_migration.core.evidence.groups import group_rows, rollback_rows
+from kafka_migration.core.evidence.groups import group_rows
 from kafka_migration.core.migration.settings import Mode, RunIdentity
 
 RUN_SCHEMA = 1
@@ -81,69 +82,63 @@ def parse_document_name(name: str) -> tuple[Kind, int] | None:
     return Kind(match["kind"]), int(match["number"])
 
 
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What `run.json` says about a run besides its documents; the fields are its keys.
+
+    `reason` is why a run had nothing to do. `generations` are those to read again. `decommission` has the questions
+    and answers on whether the source may be switched off. `hooks` are the user's hooks that were called. `triggered_by`
+    is the user who triggered the run, and `started_at` its start, if Airflow knows them.
+    """
+
+    migration: str
+    migration_digest: str
+    dag_id: str
+    run_id: str
+    attempt: int
+    mode: str
+    package_version: str
+    finished_at: str
+    outcome: str
+    tasks: Mapping[str, str | None]
+    note: str = ""
+    reason: str = ""
+    generations: str = ""
+    decommission: Sequence[Mapping[str, Any]] = ()
+    hooks: Sequence[Mapping[str, Any]] = ()
+    triggered_by: str | None = None
+    started_at: str | None = None
+
+
 def assemble_run(
-    *,
-    migration: str,
-    digest: str,
-    dag_id: str,
-    run_id: str,
-    attempt: int,
-    mode: str,
-    note: str,
-    package_version: str,
-    finished_at: str,
-    outcome: str,
-    tasks: Mapping[str, str | None],
+    facts: RunFacts,
     documents: Mapping[Kind, Mapping[str, Any]],
     refusals: Sequence[Mapping[str, Any]],
     warnings: Sequence[Mapping[str, str]] = (),
-    reason: str = "",
-    generations: str = "",
-    decommission: Sequence[Mapping[str, Any]] = (),
-    hooks: Sequence[Mapping[str, Any]] = (),
-    triggered_by: str | None = None,
-    started_at: str | None = None,
 ) -> dict[str, Any]:
     """Assemble `run.json` from the newest document of each kind and all refusals of the attempt.
 
-    `warnings` are added to those of the documents. `reason` is why a run had nothing to do. `generations` are those
-    to read again. `decommission` has the questions and answers on whether the source may be switched off. `hooks` are
-    the user's hooks that were called. `triggered_by` is the user who triggered the run, and `started_at` its start,
-    if Airflow knows them.
+    `warnings` are added to those of the documents.
     """
     judged = documents.get(Kind.JUDGE, {})
     written, has_begun = documents.get(Kind.OFFSETS_RESULT), Kind.OFFSETS_BEFORE in documents
     planned, rollback = (documents.get(kind, {}).get("plan") for kind in (Kind.OFFSETS_PLAN, Kind.ROLLBACK_PLAN))
     return {
         "schema": RUN_SCHEMA,
-        "migration": migration,
-        "migration_digest": digest,
-        "dag_id": dag_id,
-        "run_id": run_id,
-        "attempt": attempt,
-        "mode": mode,
-        "generations": generations,
-        "note": note,
-        "package_version": package_version,
-        "finished_at": finished_at,
-        "outcome": outcome,
-        "reason": reason,
-        "interval": _interval(mode, documents),
+        **asdict(facts),
+        "decommission": list(facts.decommission),
+        "hooks": list(facts.hooks),
+        "interval": _interval(facts.mode, documents),
         "verdict": judged.get("verdict"),
         "records": judged.get("records", {}),
         "topics": judged.get("topics", []),
         "groups": [
             *group_rows(planned, written, has_begun=has_begun),
-            *rollback_rows(rollback, written, has_begun=has_begun),
+            *group_rows(rollback, written, has_begun=has_begun, is_rollback=True),
         ],
         "findings": [f for refusal in refusals for f in refusal["findings"]],
         "warnings": [*(w for document in documents.values() for w in document.get("warnings", [])), *warnings],
-        "decommission": list(decommission),
-        "hooks": list(hooks),
-        "triggered_by": triggered_by,
-        "started_at": started_at,
         "judged_at": judged.get("at"),
-        "tasks": dict(tasks),
         "steps": {str(kind): dict(document) for kind, document in documents.items() if kind in _STEP_KINDS},
     }
 

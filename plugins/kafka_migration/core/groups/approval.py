@@ -13,6 +13,7 @@ from typing import Any
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.plan import GroupPlan, OffsetsPlan
+from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.text.names import group_subject
@@ -209,7 +210,7 @@ def plan_changes(approved: OffsetsPlan, live: OffsetsPlan) -> Iterator[str]:
     now = {group.group: group for group in live.groups}
     then = {group.group: group for group in approved.groups}
     for name in sorted(now | then):
-        yield from _changed_group(group_subject(name), then.get(name), now.get(name))
+        yield from _changed_group(group_subject(name), live.left_side, then.get(name), now.get(name))
 
 
 def _moved_ends(side: str, then: Offsets, now: Offsets) -> Iterator[str]:
@@ -218,17 +219,19 @@ def _moved_ends(side: str, then: Offsets, now: Offsets) -> Iterator[str]:
             yield f"{side} end of {partition}: {_number(then.get(partition))} then, {_number(now.get(partition))} now"
 
 
-def _changed_group(subject: str, then: GroupPlan | None, now: GroupPlan | None) -> Iterator[str]:
+def _changed_group(subject: str, left: Side, then: GroupPlan | None, now: GroupPlan | None) -> Iterator[str]:
     if then is None or now is None:
         yield f"{subject}: {'no longer exists' if now is None else 'new'}"
         return
     earlier, codes = then.refusal_codes, now.refusal_codes
     if codes != earlier:
         yield f"{subject}: {', '.join(codes) or 'may be moved'} now, {', '.join(earlier) or 'may be moved'} then"
-    before, after = then.source_commits, now.source_commits
-    yield from _other_offsets(subject, "committed on the source", before, after)
+    before, after = then.committed, now.committed
+    yield from _other_offsets(subject, f"committed on the {left}", before, after)
     if before == after:
         yield from _other_offsets(subject, "planned offset", then.proposed, now.proposed)
+        if codes == earlier and then.proposed.keys() != now.proposed.keys():
+            yield f"{subject}: planned offsets: {len(then.proposed)} then, {len(now.proposed)} now"
     if codes == earlier and set(before) != set(after):
         yield f"{subject}: partitions with commits: {len(before)} then, {len(after)} now"
 

@@ -3,49 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import ROLLBACK_DAG_PREFIX
 from kafka_migration.core.text.names import group_subject, plain_name
 
 
-def next_steps(
-    *,
-    migration: str,
-    source: str,
-    target: str,
-    moved: Collection[str],
-    left_behind: Mapping[str, tuple[Finding, ...]],
-    not_chosen: Collection[str],
-    topics: Collection[str],
-    remaining: Collection[str],
-    folder: str,
-) -> tuple[str, ...]:
-    """Return the steps in their order.
+@dataclass(frozen=True, slots=True)
+class ConfirmedCutover:
+    """A cutover that is in the ledger, as its next steps need it.
 
     `source` and `target` are the Airflow connections. `topics` are the target's names of the topics that were cut over,
     `remaining` those that later cutovers move. `not_chosen` are groups that read these topics and were not named.
     `folder` locates the evidence.
     """
+
+    migration: str
+    source: str
+    target: str
+    moved: Collection[str]
+    left_behind: Mapping[str, tuple[Finding, ...]]
+    not_chosen: Collection[str]
+    topics: Collection[str]
+    remaining: Collection[str]
+    folder: str
+
+
+def next_steps(done: ConfirmedCutover) -> tuple[str, ...]:
+    """Return the steps in their order."""
+    source, target = done.source, done.target
     steps = (
-        [f"Start the consumers of {', '.join(map(plain_name, moved))} with the bootstrap servers of `{target}`."]
-        if moved
+        [f"Start the consumers of {', '.join(map(plain_name, done.moved))} with the bootstrap servers of `{target}`."]
+        if done.moved
         else []
     )
-    steps.append(f"Start the producers of {', '.join(topics)} with the bootstrap servers of `{target}`.")
-    way = _NEXT_CUTOVER if remaining else _BY_HAND
-    steps += [_left_behind(group, findings, target, way) for group, findings in sorted(left_behind.items())]
-    steps += [_not_chosen(group, way) for group in sorted(not_chosen)]
+    steps.append(f"Start the producers of {', '.join(done.topics)} with the bootstrap servers of `{target}`.")
+    way = _NEXT_CUTOVER if done.remaining else _BY_HAND
+    steps += [_left_behind(group, findings, target, way) for group, findings in sorted(done.left_behind.items())]
+    steps += [_not_chosen(group, way) for group in sorted(done.not_chosen)]
     steps.append(
         f"To go back: until a consumer commits or a producer writes on `{target}`, start everything on `{source}` "
         f"again; nothing was changed there. After that, stop producers and consumers on `{target}` and trigger "
-        f"`{ROLLBACK_DAG_PREFIX}{migration}`. Mode fail_back moves the groups on `{source}` to the records that they "
-        f"have reached on `{target}`. Mode restore sets the groups on `{target}` back to their offsets before the "
-        f"cutover, which are in offsets-before-target.csv under {folder}."
+        f"`{ROLLBACK_DAG_PREFIX}{done.migration}`. Mode fail_back moves the groups on `{source}` to the records that "
+        f"they have reached on `{target}`. Mode restore sets the groups on `{target}` back to their offsets before the "
+        f"cutover, which are in offsets-before-target.csv under {done.folder}."
     )
     schedules = (
-        f"the other topics ({', '.join(remaining)}) continue to be mirrored until their own cutover."
-        if remaining
+        f"the other topics ({', '.join(done.remaining)}) continue to be mirrored until their own cutover."
+        if done.remaining
         else "pause the schedules of this migration."
     )
     steps.append(

@@ -1,6 +1,7 @@
-"""The plan of the consumer groups' offsets: its values, its document and its digest.
+"""The plan of the consumer groups' offsets, in either direction: its values, its document and its digest.
 
-The rules that make it are in `core.groups.rules`, its text for people in `core.groups.plan_page`.
+A cutover moves groups from the source to the target, a rollback moves them back. The rules of each direction are in
+`core.groups.rules` and `core.rollback.rules`, the text for people is in `core.groups.plan_page`.
 """
 
 from __future__ import annotations
@@ -14,23 +15,25 @@ from typing import Any
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.groups.selection import NO_OTHERS, OtherGroups
-from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription
-from kafka_migration.core.kafka.commits import Commits
+from kafka_migration.core.groups.selection import OtherGroups
+from kafka_migration.core.kafka.cluster import CommittedOffset, Side
+from kafka_migration.core.kafka.commits import Commits, one_document, one_from_document
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document, to_document
-from kafka_migration.core.translation.by_partition import Position
+from kafka_migration.core.migration.settings import Mode
 
 
 class GroupVerdict(StrEnum):
     """The plan's decision on a group.
 
     `ready`: proved; its offsets may be written. `provisional`: in a rehearsal, the group still reads or has read past
-    the end of the copy. `left out`: nothing is written for it; the refusals say why.
+    the end of the copy. `left out`: nothing is written for it; the refusals say why. `nothing to do`: in a rollback,
+    the group already has no offsets to take back.
     """
 
     READY = "ready"
     PROVISIONAL = "provisional"
     LEFT_OUT = "left out"
+    NOTHING = "nothing to do"
 
 
 class Proof(StrEnum):
@@ -39,7 +42,8 @@ class Proof(StrEnum):
     `record`: the first record from the offset on is the same on both sides. `end`: nothing is unread on either
     side. `none`: the copy does not reach the offset yet (only in a rehearsal). `copies`: every unread record has a copy
     at or after the offsets, in order. `ledger`: the source has deleted unread records; the offsets are the target ends
-    before the generation that copied the first of them, and everything from there on was validated.
+    before the generation that copied the first of them, and everything from there on was validated. `saved`: the group
+    had the offset before the cutover.
     """
 
     RECORD = "record"
@@ -47,153 +51,89 @@ class Proof(StrEnum):
     NONE = "none"
     COPIES = "copies"
     LEDGER = "ledger"
+    SAVED = "saved"
 
 
 @dataclass(frozen=True, slots=True)
-class CommittedGroup:
-    """A group on both clusters, with its commits on the migration's partitions.
+class OffsetsMove:
+    """Where a group resumes on the written cluster, in partitions of one topic that are translated together.
 
-    `commits_elsewhere` says whether it committed on topics outside the migration. `later_topics` are topics of the
-    migration on which it committed and that this run does not move. `lost_topics` were cut over without the group, and
-    its commits on them no longer exist.
-    """
+    It is one partition if its offset is translated alone, and the whole topic otherwise.
 
-    source: GroupDescription
-    target: GroupDescription
-    source_commits: Commits
-    target_commits: Commits
-    commits_elsewhere: bool = False
-    later_topics: tuple[str, ...] = ()
-    lost_topics: tuple[str, ...] = ()
-
-    @property
-    def group(self) -> str:
-        """The group's name."""
-        return self.source.group
-
-    @property
-    def is_concerned(self) -> bool:
-        """Whether the group may read the migration's topics; `False` only if all its commits are on other topics."""
-        return bool(self.source_commits or self.lost_topics) or not self.commits_elsewhere
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedOffset:
-    """Where a group resumes in one partition, on either side.
-
-    `target_before` is the group's current offset on the target. `delivered_again` counts the records that it has read
-    on the source and will read again, and those that the target holds more than once. A count that cannot be exact is
-    an upper bound.
-    """
-
-    partition: TopicPartition
-    source_offset: int
-    target_before: int | None
-    target_offset: int
-    delivered_again: int
-    proof: Proof
-    metadata: str = ""
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the offset as plain JSON values."""
-        return {
-            "topic": self.partition.topic,
-            "partition": self.partition.partition,
-            "source_offset": self.source_offset,
-            "target_before": self.target_before,
-            "target_offset": self.target_offset,
-            "delivered_again": self.delivered_again,
-            "proof": str(self.proof),
-            "metadata": self.metadata,
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> PlannedOffset:
-        """Read back what `to_document` wrote."""
-        return cls(
-            TopicPartition(document["topic"], document["partition"]),
-            document["source_offset"],
-            document["target_before"],
-            document["target_offset"],
-            document["delivered_again"],
-            Proof(document["proof"]),
-            document["metadata"],
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedTopic:
-    """Where a group resumes in a topic whose copy does not keep partitions: in all of its partitions at once.
-
-    :param source_commits: what the group committed on the source
-    :param target_offsets: where it resumes, by target partition; `target_before` are its current offsets there
-    :param unread: records that it has not read on the source
-    :param delivered_again: records read again, or present more than once; an upper bound if `proof` is `ledger`
+    :param committed: the group's commits on the cluster that it leaves; none if the offsets were `saved`
+    :param before: its current offsets on the written cluster
+    :param proposed: the commits to write there
+    :param unread: records that it has not read; `None` if they were not counted
+    :param delivered_again: records that it has read and will read again, and those that are present more than once; a
+        count that cannot be exact is an upper bound
     :param is_minimal: whether no other offsets would deliver fewer records again
     """
 
     topic: str
-    source_commits: Commits
-    target_before: Offsets
-    target_offsets: Offsets
-    unread: int
-    delivered_again: int
+    committed: Commits
+    before: Offsets
+    proposed: Commits
     proof: Proof
-    is_minimal: bool
+    delivered_again: int = 0
+    unread: int | None = None
+    is_minimal: bool = True
 
     @property
-    def proposed(self) -> dict[TopicPartition, CommittedOffset]:
-        """The offsets to write; the commits' metadata is kept if it is the same in all partitions."""
-        texts = {commit.metadata for commit in self.source_commits.values()}
-        metadata = texts.pop() if len(texts) == 1 else ""
-        return {p: CommittedOffset(offset, metadata) for p, offset in self.target_offsets.items()}
+    def partitions(self) -> tuple[TopicPartition, ...]:
+        """All partitions of either side, sorted."""
+        return tuple(sorted({*self.committed, *self.before, *self.proposed}))
 
     def to_document(self) -> dict[str, Any]:
-        """Return the topic as plain JSON values."""
+        """Return the move as plain JSON values."""
         return {
             "topic": self.topic,
-            "source_offsets": to_document({p: commit.offset for p, commit in self.source_commits.items()}),
-            "metadata": {str(p.partition): commit.metadata for p, commit in self.source_commits.items()},
-            "target_before": to_document(self.target_before),
-            "target_offsets": to_document(self.target_offsets),
-            "unread": self.unread,
-            "delivered_again": self.delivered_again,
+            "committed": one_document(self.committed),
+            "before": to_document(self.before),
+            "proposed": one_document(self.proposed),
             "proof": str(self.proof),
+            "delivered_again": self.delivered_again,
+            "unread": self.unread,
             "is_minimal": self.is_minimal,
         }
 
     @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> PlannedTopic:
+    def from_document(cls, document: Mapping[str, Any]) -> OffsetsMove:
         """Read back what `to_document` wrote."""
-        offsets, texts = from_document(document["source_offsets"]), document["metadata"]
         return cls(
-            document["topic"],
-            {p: CommittedOffset(offset, texts[str(p.partition)]) for p, offset in offsets.items()},
-            from_document(document["target_before"]),
-            from_document(document["target_offsets"]),
-            document["unread"],
-            document["delivered_again"],
-            Proof(document["proof"]),
-            document["is_minimal"],
+            topic=document["topic"],
+            committed=one_from_document(document["committed"]),
+            before=from_document(document["before"]),
+            proposed=one_from_document(document["proposed"]),
+            proof=Proof(document["proof"]),
+            delivered_again=document["delivered_again"],
+            unread=document["unread"],
+            is_minimal=document["is_minimal"],
         )
+
+
+def with_metadata(offsets: Offsets, commits: Commits) -> dict[TopicPartition, CommittedOffset]:
+    """Return translated offsets as commits; the metadata of `commits` is kept if it is the same in all partitions."""
+    texts = {commit.metadata for commit in commits.values()}
+    metadata = texts.pop() if len(texts) == 1 else ""
+    return {partition: CommittedOffset(offset, metadata) for partition, offset in offsets.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class GroupPlan:
     """The plan for one group.
 
-    `topics` are those whose copy does not keep partitions; `offsets` cover all other partitions. `unset` are the
-    partitions of its topics on which it never committed; they stay unset. A group with `refusals` is left out: it has
-    no planned offsets, nothing is written for it, and `left` are the partitions that it committed on.
+    `unset` are the partitions of its topics on which it never committed; they stay unset. Nothing is written for a
+    group with `refusals`: its `moves` are for information, and `left` are the partitions that it committed on.
+    `is_removed`: a rollback deletes the group, because it had no offsets before.
     """
 
     group: str
-    offsets: tuple[PlannedOffset, ...] = ()
-    topics: tuple[PlannedTopic, ...] = ()
+    moves: tuple[OffsetsMove, ...] = ()
     unset: tuple[TopicPartition, ...] = ()
     warnings: tuple[Finding, ...] = ()
     refusals: tuple[Finding, ...] = ()
     is_active_on_source: bool = False
+    is_removed: bool = False
     left: tuple[TopicPartition, ...] = ()
 
     @property
@@ -201,8 +141,15 @@ class GroupPlan:
         """The plan's decision on the group."""
         if self.refusals:
             return GroupVerdict.LEFT_OUT
+        if not self.is_changed:
+            return GroupVerdict.NOTHING
         is_provisional = self.is_active_on_source or Proof.NONE in self.proofs
         return GroupVerdict.PROVISIONAL if is_provisional else GroupVerdict.READY
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether something is written for the group."""
+        return bool(self.proposed) or self.is_removed
 
     @property
     def refusal_codes(self) -> list[str]:
@@ -211,27 +158,33 @@ class GroupPlan:
 
     @property
     def proofs(self) -> list[Proof]:
-        """The proof of each offset that is planned for the target."""
-        of_topics = [topic.proof for topic in self.topics for _ in topic.target_offsets]
-        return [*(offset.proof for offset in self.offsets), *of_topics]
+        """The proof of each planned offset."""
+        return [move.proof for move in self.moves for _ in move.proposed]
 
     @property
     def delivered_again(self) -> int:
-        """Records that the group will read again."""
-        of_topics = sum(topic.delivered_again for topic in self.topics)
-        return of_topics + sum(offset.delivered_again for offset in self.offsets)
+        """Records that the group will read again, if they were counted."""
+        return sum(move.delivered_again for move in self.moves)
 
     @property
-    def source_commits(self) -> dict[TopicPartition, CommittedOffset]:
-        """The group's source commits on the planned partitions."""
-        commits = {o.partition: CommittedOffset(o.source_offset, o.metadata) for o in self.offsets}
-        return commits | {p: commit for topic in self.topics for p, commit in topic.source_commits.items()}
+    def committed(self) -> dict[TopicPartition, CommittedOffset]:
+        """The group's commits on the planned partitions of the cluster that it leaves."""
+        return {p: commit for move in self.moves for p, commit in move.committed.items()}
 
     @property
     def proposed(self) -> dict[TopicPartition, CommittedOffset]:
-        """The commits to write on the target: the translated offsets with the source's metadata."""
-        offsets = {o.partition: CommittedOffset(o.target_offset, o.metadata) for o in self.offsets}
-        return offsets | {p: commit for topic in self.topics for p, commit in topic.proposed.items()}
+        """The commits to write."""
+        return {} if self.refusals else {p: commit for move in self.moves for p, commit in move.proposed.items()}
+
+    @property
+    def approved_content(self) -> dict[str, Any]:
+        """Everything of the group that an approval covers."""
+        return {
+            "committed": one_document(self.committed),
+            "proposed": one_document(self.proposed),
+            "unset": _pairs(self.unset),
+            "is_removed": self.is_removed,
+        }
 
     def to_document(self) -> dict[str, Any]:
         """Return the group's plan as plain JSON values."""
@@ -239,13 +192,13 @@ class GroupPlan:
             "group": self.group,
             "verdict": str(self.verdict),
             "delivered_again": self.delivered_again,
-            "active_on_source": self.is_active_on_source,
-            "offsets": [offset.to_document() for offset in self.offsets],
-            "topics": [topic.to_document() for topic in self.topics],
-            "unset": [[p.topic, p.partition] for p in self.unset],
+            "moves": [move.to_document() for move in self.moves],
+            "unset": _pairs(self.unset),
             "warnings": [finding.to_document() for finding in self.warnings],
             "refusals": [finding.to_document() for finding in self.refusals],
-            "left": [[p.topic, p.partition] for p in self.left],
+            "is_active_on_source": self.is_active_on_source,
+            "is_removed": self.is_removed,
+            "left": _pairs(self.left),
         }
 
     @classmethod
@@ -253,14 +206,18 @@ class GroupPlan:
         """Read back what `to_document` wrote."""
         return cls(
             group=document["group"],
-            offsets=tuple(PlannedOffset.from_document(offset) for offset in document["offsets"]),
-            topics=tuple(PlannedTopic.from_document(topic) for topic in document.get("topics", ())),
+            moves=tuple(OffsetsMove.from_document(move) for move in document["moves"]),
             unset=_partitions(document["unset"]),
             warnings=tuple(Finding.from_document(finding) for finding in document["warnings"]),
             refusals=tuple(Finding.from_document(finding) for finding in document["refusals"]),
-            is_active_on_source=document["active_on_source"],
-            left=_partitions(document.get("left", ())),
+            is_active_on_source=document["is_active_on_source"],
+            is_removed=document["is_removed"],
+            left=_partitions(document["left"]),
         )
+
+
+def _pairs(partitions: Iterable[TopicPartition]) -> list[list[str | int]]:
+    return [[p.topic, p.partition] for p in partitions]
 
 
 def _partitions(document: Iterable[tuple[str, int]]) -> tuple[TopicPartition, ...]:
@@ -268,43 +225,113 @@ def _partitions(document: Iterable[tuple[str, int]]) -> tuple[TopicPartition, ..
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetsPlan:
-    """The plan for all groups, and the end offsets of both clusters when it was made.
+class TargetOnly:
+    """Records of a topic that were written to the target after the copy and that the source does not have.
 
-    `is_final` is false in a rehearsal. `mirror_positions` are the source offsets that the copy reaches. `unconcerned`
-    counts the groups that committed only on other topics; `others` are groups that the plan does not cover.
+    :param first_offsets: the offset of the first of them, by target partition
+    :param records: their number; an upper bound if `is_exact` is false
+    """
+
+    topic: str
+    first_offsets: Offsets
+    records: int
+    is_exact: bool
+
+    @property
+    def count(self) -> str:
+        """How many records, in words."""
+        return f"{self.records:,}" if self.is_exact else f"at most {self.records:,}"
+
+    def to_document(self) -> dict[str, Any]:
+        """Return it as plain JSON values."""
+        return {
+            "topic": self.topic,
+            "first_offsets": to_document(self.first_offsets),
+            "records": self.records,
+            "is_exact": self.is_exact,
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> TargetOnly:
+        """Read back what `to_document` wrote."""
+        first = from_document(document["first_offsets"])
+        return cls(document["topic"], first, document["records"], document["is_exact"])
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsPlan:
+    """The plan for all groups, and the end offsets of the clusters when it was made.
+
+    Modes `rehearse` and `cutover` translate source offsets and write them on the target; `fail_back` translates target
+    offsets and writes them on the source; `restore` writes the saved offsets of the target again.
+
+    :param topics: the topics on which groups are moved
+    :param source_end_offsets: those of the topics that are moved now; a rollback does not depend on them
+    :param mirror_positions: the source offsets that the copy reaches
+    :param unconcerned: the number of groups that committed only on other topics
+    :param others: groups that the plan does not cover
+    :param target_only: for a rollback, the records that remain only on the target, for each topic with any
     """
 
     at: str
-    is_final: bool
-    source_end_offsets: Offsets
-    mirror_positions: Offsets
-    target_end_offsets: Offsets
+    mode: Mode
+    topics: tuple[str, ...]
     groups: tuple[GroupPlan, ...]
+    target_end_offsets: Offsets
+    source_end_offsets: Offsets = field(default_factory=dict)
+    mirror_positions: Offsets = field(default_factory=dict)
     unconcerned: int = 0
     others: OtherGroups = field(default_factory=OtherGroups)
+    target_only: tuple[TargetOnly, ...] = ()
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the plan is meant to be written; a rehearsal's plan is not."""
+        return self.mode is not Mode.REHEARSE
+
+    @property
+    def is_rollback(self) -> bool:
+        """Whether the plan reverses cutovers."""
+        return self.mode.rolls_back
+
+    @property
+    def written_side(self) -> Side:
+        """The cluster on which offsets are written."""
+        return "source" if self.mode is Mode.FAIL_BACK else "target"
+
+    @property
+    def left_side(self) -> Side:
+        """The cluster that the groups leave."""
+        return "target" if self.written_side == "source" else "source"
 
     @property
     def planned(self) -> tuple[GroupPlan, ...]:
-        """The groups that have planned offsets."""
+        """The groups that are not left out."""
         return tuple(group for group in self.groups if group.verdict is not GroupVerdict.LEFT_OUT)
 
     @property
+    def changed(self) -> tuple[GroupPlan, ...]:
+        """The groups for which something is written."""
+        return tuple(group for group in self.planned if group.is_changed)
+
+    @property
     def left_out(self) -> tuple[GroupPlan, ...]:
-        """The groups for which nothing is written."""
+        """The groups for which nothing is written, because of a refusal."""
         return tuple(group for group in self.groups if group.verdict is GroupVerdict.LEFT_OUT)
 
     @property
     def digest(self) -> str:
         """SHA-256 (hex) over everything that the approval is bound to.
 
-        It leaves out the groups' current offsets on the target: the plan's first write changes them, and each is
-        compared right before its group is written.
+        It leaves out the groups' current offsets on the written cluster: the plan's first write changes them, and each
+        is compared right before its group is written.
         """
         content = {
+            "mode": str(self.mode),
+            "topics": sorted(self.topics),
             "source_end_offsets": to_document(self.source_end_offsets),
             "target_end_offsets": to_document(self.target_end_offsets),
-            "groups": {group.group: _approved_content(group) for group in self.planned},
+            "groups": {group.group: group.approved_content for group in self.planned},
             "left_out": {group.group: group.refusal_codes for group in self._left_out_on_purpose},
         }
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
@@ -319,28 +346,32 @@ class OffsetsPlan:
         """Return the plan as plain JSON values."""
         return {
             "at": self.at,
-            "final": self.is_final,
+            "mode": str(self.mode),
             "digest": self.digest,
+            "topics": list(self.topics),
+            "groups": [group.to_document() for group in self.groups],
+            "target_end_offsets": to_document(self.target_end_offsets),
             "source_end_offsets": to_document(self.source_end_offsets),
             "mirror_positions": to_document(self.mirror_positions),
-            "target_end_offsets": to_document(self.target_end_offsets),
-            "groups": [group.to_document() for group in self.groups],
             "unconcerned": self.unconcerned,
             "others": self.others.to_document(),
+            "target_only": [each.to_document() for each in self.target_only],
         }
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> OffsetsPlan:
         """Read back what `to_document` wrote; the digest is computed again."""
         return cls(
-            document["at"],
-            document["final"],
-            from_document(document["source_end_offsets"]),
-            from_document(document["mirror_positions"]),
-            from_document(document["target_end_offsets"]),
-            tuple(GroupPlan.from_document(group) for group in document["groups"]),
-            document["unconcerned"],
-            OtherGroups.from_document(document.get("others", NO_OTHERS)),
+            at=document["at"],
+            mode=Mode(document["mode"]),
+            topics=tuple(document["topics"]),
+            groups=tuple(GroupPlan.from_document(group) for group in document["groups"]),
+            target_end_offsets=from_document(document["target_end_offsets"]),
+            source_end_offsets=from_document(document["source_end_offsets"]),
+            mirror_positions=from_document(document["mirror_positions"]),
+            unconcerned=document["unconcerned"],
+            others=OtherGroups.from_document(document["others"]),
+            target_only=tuple(TargetOnly.from_document(each) for each in document["target_only"]),
         )
 
     def uncopied_findings(self) -> tuple[Finding, ...]:
@@ -357,27 +388,3 @@ class OffsetsPlan:
             for partition, end in sorted(self.source_end_offsets.items())
             if end > self.mirror_positions.get(partition, 0)
         )
-
-
-def _approved_content(group: GroupPlan) -> dict[str, Any]:
-    offsets = {
-        f"{o.partition.topic}/{o.partition.partition}": [o.source_offset, o.target_offset, o.metadata]
-        for o in group.offsets
-    }
-    topics = {
-        topic.topic: {
-            "source": _content(topic.source_commits),
-            "target": _content(topic.proposed),
-        }
-        for topic in group.topics
-    }
-    return {"offsets": offsets, "topics": topics, "unset": [[p.topic, p.partition] for p in group.unset]}
-
-
-def _content(commits: Commits) -> dict[str, Any]:
-    return {str(p.partition): [commit.offset, commit.metadata] for p, commit in commits.items()}
-
-
-def committed_positions(groups: Iterable[CommittedGroup]) -> frozenset[Position]:
-    """Return every position that some group committed on the source, once."""
-    return frozenset(Position(p, commit.offset) for group in groups for p, commit in group.source_commits.items())

@@ -1,4 +1,4 @@
-"""The offsets plan as Markdown: the text that an approver sees."""
+"""The offsets plan of a cutover or a rollback as Markdown: the text that an approver sees."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.not_moved import not_moved
-from kafka_migration.core.groups.plan import GroupPlan, GroupVerdict, OffsetsPlan, PlannedOffset, PlannedTopic, Proof
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
-from kafka_migration.core.migration.settings import ROLLBACK_DAG_PREFIX
+from kafka_migration.core.groups.plan import GroupPlan, GroupVerdict, OffsetsMove, OffsetsPlan, Proof
+from kafka_migration.core.kafka.commits import offsets_of
+from kafka_migration.core.kafka.offsets import Offsets
+from kafka_migration.core.migration.settings import ROLLBACK_DAG_PREFIX, Mode
 from kafka_migration.core.text.markdown import escaped, shown, table
 
 # The text is stored with the question and shown in a browser; the whole plan is in the evidence.
@@ -26,6 +27,20 @@ PROOF_WORDS = {
     Proof.NONE: "not yet",
     Proof.COPIES: "copies of all unread",
     Proof.LEDGER: "by the ledger",
+    Proof.SAVED: "as before the cutover",
+}
+
+
+_WHAT = {
+    Mode.REHEARSE: "A rehearsal: nothing is written. Offsets of groups and topics will change until the cutover.",
+    Mode.CUTOVER: "An approval writes these offsets to the consumer groups on the target. Nothing has been written so "
+    "far.",
+    Mode.RESTORE: "An approval sets these groups on the **target** back to their offsets before the cutover. Nothing "
+    "is written on the source: there they resume where they stopped. Nothing has been written so far. The current "
+    "offsets are saved first.",
+    Mode.FAIL_BACK: "An approval writes the offsets of these groups on the **source**, so that they continue there "
+    "from the records that they have reached on the target. Nothing is changed on the target. Nothing has been written "
+    "so far. The current offsets are saved first.",
 }
 
 
@@ -33,41 +48,54 @@ def render_plan(plan: OffsetsPlan, migration: str) -> str:
     """Return the plan: a summary, all groups in one table, then each group with its partitions."""
     sections = [
         _headline(plan, migration),
+        _target_only(plan) if plan.is_rollback else "",
         _groups_table(plan),
         *_group_sections(plan),
         _left_out(plan),
-        _not_moved(plan),
+        "" if plan.is_rollback else _not_moved(plan),
         _last_word(plan, migration),
     ]
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
 def _headline(plan: OffsetsPlan, migration: str) -> str:
-    what = (
-        "An approval writes these offsets to the consumer groups on the target. Nothing has been written so far."
-        if plan.is_final
-        else "A rehearsal: nothing is written. Offsets of groups and topics will change until the cutover."
-    )
-    unconcerned = (
-        f"\n- Not affected: {plan.unconcerned:,} groups that read only other topics" if plan.unconcerned else ""
-    )
+    title = "Rollback" if plan.is_rollback else "Consumer groups"
+    lines = [*_counts(plan), f"Made at {plan.at}, plan `{plan.digest}`"]
+    if plan.unconcerned:
+        lines.append(f"Not affected: {plan.unconcerned:,} groups that read only other topics")
+    points = "\n".join(f"- {line}" for line in lines)
+    return f"## {title} of migration {shown(migration)}\n\n{_WHAT[plan.mode]}\n\n{points}"
+
+
+def _counts(plan: OffsetsPlan) -> tuple[str, ...]:
+    if plan.is_rollback:
+        topics = f"Topics: {', '.join(map(shown, plan.topics))}"
+        return topics, f"Groups to change: {len(plan.changed):,}, not changed: {len(plan.left_out):,}"
     return (
-        f"## Consumer groups of migration {shown(migration)}\n\n{what}\n\n"
-        f"- Planned: {len(plan.planned):,} groups, left out: {len(plan.left_out):,}\n"
-        f"- Skipped records: 0, {_proved(plan.planned)}; delivered again: {_total(plan.planned):,}\n"
-        f"- Made at {plan.at}, plan `{plan.digest}`{unconcerned}"
+        f"Planned: {len(plan.planned):,} groups, left out: {len(plan.left_out):,}",
+        f"Skipped records: 0, {_proved(plan)}; delivered again: {_total(plan):,}",
     )
 
 
-def _proved(groups: Iterable[GroupPlan]) -> str:
-    proofs = [proof for group in groups for proof in group.proofs]
+def _proved(plan: OffsetsPlan) -> str:
+    proofs = [proof for group in plan.planned for proof in group.proofs]
     unproved, by_ledger = proofs.count(Proof.NONE), proofs.count(Proof.LEDGER)
     proved = f"{len(proofs) - unproved:,} of {len(proofs):,} offsets" if unproved else "every offset"
     return f"proved for {proved}{f' ({by_ledger:,} only by the ledger)' if by_ledger else ''}"
 
 
-def _total(groups: Iterable[GroupPlan]) -> int:
-    return sum(group.delivered_again for group in groups)
+def _total(plan: OffsetsPlan) -> int:
+    return sum(group.delivered_again for group in plan.planned)
+
+
+def _target_only(plan: OffsetsPlan) -> str:
+    """Return the records that only the target has; an approver accepts that consumers on the source miss them."""
+    if not plan.target_only:
+        return "No record was written to the target after the copy."
+    rows = [(shown(each.topic), each.count, offsets_words(each.first_offsets)) for each in plan.target_only]
+    header = ("Topic", "Records on the target only", "First offsets")
+    words = "**These records remain on the target.** No consumer on the source will read them:"
+    return f"### Records only on the target\n\n{words}\n\n{table(header, rows)}"
 
 
 def _groups_table(plan: OffsetsPlan) -> str:
@@ -77,11 +105,11 @@ def _groups_table(plan: OffsetsPlan) -> str:
         (
             shown(group.group),
             str(group.verdict),
-            f"{len(group.proposed):,}",
+            "all deleted" if group.is_removed else f"{len(group.proposed):,}",
             f"{len(group.unset):,}",
-            f"{group.delivered_again:,}" if group.proposed else "–",
-            _unread(plan, group) if group.proposed else "–",
-            ", ".join(sorted({f.code for f in (*group.refusals, *group.warnings)} - TOLD_BELOW)) or "–",
+            _again(plan, group.moves, group.delivered_again) if group.proposed else "–",
+            _number(_unread(plan, group.moves)) if group.proposed else "–",
+            ", ".join(sorted({f.code for f in (*group.refusals, *group.warnings)} - _told_below(plan))) or "–",
         )
         for group in plan.groups[:MAX_GROUPS]
     ]
@@ -89,13 +117,31 @@ def _groups_table(plan: OffsetsPlan) -> str:
     return f"### All groups\n\n{table(header, rows)}{more_words(len(plan.groups) - MAX_GROUPS, 'groups')}"
 
 
-def _unread(plan: OffsetsPlan, group: GroupPlan) -> str:
-    """Return how many records the group has not read on the target, counted in offsets (an upper bound)."""
-    ends = [(plan.target_end_offsets.get(o.partition), o.target_offset) for o in group.offsets]
-    if any(end is None for end, _ in ends) or any(topic.proof is Proof.LEDGER for topic in group.topics):
-        return "not known"
-    of_topics = sum(topic.unread for topic in group.topics)
-    return f"{of_topics + sum(max(0, end - offset) for end, offset in ends if end is not None):,}"
+def _told_below(plan: OffsetsPlan) -> set[Code]:
+    return set() if plan.is_rollback else TOLD_BELOW
+
+
+def _again(plan: OffsetsPlan, moves: Iterable[OffsetsMove], records: int) -> str:
+    is_upper_bound = any(move.proof is Proof.LEDGER for move in moves)
+    return "not known" if plan.mode is Mode.RESTORE else f"{'at most ' * is_upper_bound}{records:,}"
+
+
+def _unread(plan: OffsetsPlan, moves: Iterable[OffsetsMove]) -> int | None:
+    """Return how many records are not read (an upper bound); `None` if that is not known."""
+    counts = [_unread_of(plan, move) for move in moves]
+    return None if None in counts else sum(count for count in counts if count is not None)
+
+
+def _unread_of(plan: OffsetsPlan, move: OffsetsMove) -> int | None:
+    """Return the counted records, or count offsets up to the target's end."""
+    ends = [(plan.target_end_offsets.get(p), commit.offset) for p, commit in move.proposed.items()]
+    if move.unread is not None or move.proof in {Proof.LEDGER, Proof.SAVED} or any(end is None for end, _ in ends):
+        return move.unread
+    return sum(max(0, end - offset) for end, offset in ends if end is not None)
+
+
+def _number(records: int | None) -> str:
+    return "not known" if records is None else f"{records:,}"
 
 
 def _group_sections(plan: OffsetsPlan) -> Iterable[str]:
@@ -104,52 +150,53 @@ def _group_sections(plan: OffsetsPlan) -> Iterable[str]:
         rows = min(left, MAX_ROWS_OF_GROUP)
         if rows == 0:
             return
-        left -= min(rows, len(group.offsets) + len(group.topics))
-        yield _group_section(group, rows)
+        left -= min(rows, len(group.moves))
+        yield _group_section(plan, group, rows)
 
 
-def _group_section(group: GroupPlan, max_rows: int) -> str:
-    header = ("Partition", "Source committed", "Target before", "Target proposed", "Delivered again", "Proof")
-    rows = [_row(offset) for offset in group.offsets[:max_rows]]
+def _group_section(plan: OffsetsPlan, group: GroupPlan, max_rows: int) -> str:
     parts = [
         f"### {shown(group.group)}: {group.verdict}",
-        f"{table(header, rows)}{more_words(len(group.offsets) - max_rows, 'partitions')}" if rows else "",
-        _topics_table(group.topics, max_rows),
+        _moves_table(plan, group.moves, max_rows),
         "It still reads on the source, so these offsets will change." if group.is_active_on_source else "",
-        findings_list(tuple(f for f in group.warnings if f.code not in TOLD_BELOW)),
+        findings_list(tuple(f for f in group.warnings if f.code not in _told_below(plan))),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def _row(offset: PlannedOffset) -> tuple[str, ...]:
+def _moves_table(plan: OffsetsPlan, moves: tuple[OffsetsMove, ...], max_rows: int) -> str:
+    """Return one row per partition; the offsets of a topic that is translated as a whole are one row."""
+    left, side = plan.left_side.capitalize(), plan.written_side.capitalize()
+    columns = (
+        f"{left} committed",
+        f"{side} before",
+        f"{side} proposed",
+        "Unread (at most)",
+        "Delivered again",
+        "Proof",
+    )
+    header = ("Partition", *columns)
+    rows = [_row(plan, move) for move in moves[:max_rows]]
+    return f"{table(header, rows)}{more_words(len(moves) - max_rows, 'partitions')}" if rows else ""
+
+
+def _row(plan: OffsetsPlan, move: OffsetsMove) -> tuple[str, ...]:
+    partitions = move.partitions
+    number = f" {partitions[0].partition}" if len(partitions) == 1 else ""
+    offsets = _one_offset if number else offsets_words
     return (
-        _partition(offset.partition),
-        f"{offset.source_offset:,}",
-        "none" if offset.target_before is None else f"{offset.target_before:,}",
-        f"{offset.target_offset:,}",
-        f"{offset.delivered_again:,}",
-        PROOF_WORDS[offset.proof],
+        f"{shown(move.topic)}{number}",
+        offsets(offsets_of(move.committed)) if plan.mode is not Mode.RESTORE else "–",
+        offsets(move.before),
+        offsets(offsets_of(move.proposed)),
+        _number(_unread_of(plan, move)),
+        f"{_again(plan, [move], move.delivered_again)}{'' if move.is_minimal else ' (not minimal)'}",
+        PROOF_WORDS[move.proof],
     )
 
 
-def _topics_table(topics: tuple[PlannedTopic, ...], max_rows: int) -> str:
-    """Return the topics whose copy does not keep partitions; the offsets of one topic belong together."""
-    header = ("Topic", "Source committed", "Target before", "Target proposed", "Unread", "Delivered again", "Proof")
-    rows = [_topic_row(topic) for topic in topics[:max_rows]]
-    return f"{table(header, rows)}{more_words(len(topics) - max_rows, 'topics')}" if topics else ""
-
-
-def _topic_row(topic: PlannedTopic) -> tuple[str, ...]:
-    at_most = "at most " if topic.proof is Proof.LEDGER else ""
-    return (
-        shown(topic.topic),
-        offsets_words({p: commit.offset for p, commit in topic.source_commits.items()}),
-        offsets_words(topic.target_before),
-        offsets_words(topic.target_offsets),
-        "not known" if topic.proof is Proof.LEDGER else f"{topic.unread:,}",
-        f"{at_most}{topic.delivered_again:,}{'' if topic.is_minimal else ' (not minimal)'}",
-        PROOF_WORDS[topic.proof],
-    )
+def _one_offset(offsets: Offsets) -> str:
+    return next((f"{offset:,}" for offset in offsets.values()), "none")
 
 
 def offsets_words(offsets: Offsets) -> str:
@@ -159,25 +206,26 @@ def offsets_words(offsets: Offsets) -> str:
     return "; ".join(some) + (f"; … and {more:,} more" if more else "") or "none"
 
 
-def _partition(partition: TopicPartition) -> str:
-    return f"{shown(partition.topic)} {partition.partition}"
-
-
 def _left_out(plan: OffsetsPlan) -> str:
     if not plan.left_out:
         return ""
     groups = "\n\n".join(
-        f"#### {shown(group.group)}\n\n{findings_list(group.refusals)}"
+        "\n\n".join(part for part in _left_out_group(plan, group) if part)
         for group in plan.left_out[:MAX_GROUPS]
-        if not {finding.code for finding in group.refusals} <= TOLD_BELOW
+        if not {finding.code for finding in group.refusals} <= _told_below(plan)
     )
     return f"### Left out: nothing is written for these groups\n\n{groups}" if groups else ""
+
+
+def _left_out_group(plan: OffsetsPlan, group: GroupPlan) -> tuple[str, ...]:
+    table_of_moves = _moves_table(plan, group.moves, MAX_ROWS_OF_GROUP)
+    return f"#### {shown(group.group)}", table_of_moves, findings_list(group.refusals)
 
 
 def _not_moved(plan: OffsetsPlan) -> str:
     """Return everything that is not moved, each with the reason, so that no group is dropped silently."""
     rows = [
-        (shown(row.group), shown(row.topic) if row.topic else "–", _numbers(row.partitions), row.reason)
+        (shown(row.group), shown(row.topic) if row.topic else "–", _partitions(row.partitions), row.reason)
         for row in not_moved(plan)
     ]
     header = ("Group", "Topic", "Partitions", "Why")
@@ -185,7 +233,7 @@ def _not_moved(plan: OffsetsPlan) -> str:
     return f"### Not moved by this run\n\n{table(header, rows[:MAX_ROWS])}{more}" if rows else ""
 
 
-def _numbers(partitions: tuple[int, ...]) -> str:
+def _partitions(partitions: tuple[int, ...]) -> str:
     some = ", ".join(map(str, partitions[:MAX_PARTITIONS_OF_TOPIC]))
     more = len(partitions) - MAX_PARTITIONS_OF_TOPIC
     return f"{some}, … and {more:,} more" if more > 0 else some or "–"
@@ -207,6 +255,8 @@ def more_words(count: int, what: str) -> str:
 
 
 def _last_word(plan: OffsetsPlan, migration: str) -> str:
+    if plan.is_rollback:
+        return "Stop the producers on the target first: records that they write from now on also remain only there."
     verdicts = {group.verdict for group in plan.groups}
     provisional = (
         "Provisional offsets become exact in the cutover, when these groups and the producers have stopped. "

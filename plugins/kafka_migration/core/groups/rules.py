@@ -9,7 +9,8 @@ from types import MappingProxyType
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.groups.plan import CommittedGroup, GroupPlan, PlannedOffset, Proof
+from kafka_migration.core.groups.clusters_seen import CommittedGroup
+from kafka_migration.core.groups.plan import GroupPlan, OffsetsMove, Proof
 from kafka_migration.core.groups.rules_by_topic import Vectors
 from kafka_migration.core.groups.writing import active_finding
 from kafka_migration.core.kafka.cluster import CommittedOffset
@@ -123,12 +124,11 @@ def _left_out(group: CommittedGroup, refusals: tuple[Finding, ...]) -> GroupPlan
 
 
 def _plan_of(group: CommittedGroup, translated: Translated, warnings: Iterable[Finding]) -> GroupPlan:
-    commits = translated.by_partition(group)
+    alone = (_planned(group, p, commit, translated) for p, commit in translated.by_partition(group).items())
     unset = translated.unset(group)
     return GroupPlan(
         group.group,
-        tuple(_planned(group, p, commit, translated) for p, commit in commits.items()),
-        translated.vectors.planned(group),
+        (*alone, *translated.vectors.planned(group)),
         unset,
         (*(_unset_finding(group, p) for p in unset), *warnings),
         is_active_on_source=group.source.is_active,
@@ -137,7 +137,7 @@ def _plan_of(group: CommittedGroup, translated: Translated, warnings: Iterable[F
 
 def _planned(
     group: CommittedGroup, partition: TopicPartition, commit: CommittedOffset, translated: Translated
-) -> PlannedOffset:
+) -> OffsetsMove:
     position = Position(partition, commit.offset)
     before = group.target_commits.get(partition)
     translation = translated.translations.get(position)
@@ -147,8 +147,13 @@ def _planned(
     else:
         offset, again = translation.target_offset, translation.delivered_again
         proof = Proof.END if _source_record(position, translated) is None else Proof.RECORD
-    return PlannedOffset(
-        partition, commit.offset, before.offset if before else None, offset, again, proof, commit.metadata
+    return OffsetsMove(
+        partition.topic,
+        {partition: commit},
+        {partition: before.offset} if before else {},
+        {partition: CommittedOffset(offset, commit.metadata)},
+        proof,
+        again,
     )
 
 

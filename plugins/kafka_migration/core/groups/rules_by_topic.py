@@ -8,7 +8,8 @@ from typing import Any
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.groups.plan import CommittedGroup, PlannedTopic, Proof
+from kafka_migration.core.groups.clusters_seen import CommittedGroup
+from kafka_migration.core.groups.plan import OffsetsMove, Proof, with_metadata
 from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.text.names import group_subject
@@ -56,24 +57,25 @@ class Vectors:
     def _found(self, topic: RepartitionedTopic) -> Mapping[Vector, VectorTranslation]:
         return self.translations.get(topic.topic, {})
 
-    def planned(self, group: CommittedGroup) -> tuple[PlannedTopic, ...]:
+    def planned(self, group: CommittedGroup) -> tuple[OffsetsMove, ...]:
         """Return the plan for a group without findings."""
         return tuple(self._planned(group, topic, commits) for topic, commits in self.commits_of(group))
 
-    def _planned(self, group: CommittedGroup, topic: RepartitionedTopic, commits: Commits) -> PlannedTopic:
+    def _planned(self, group: CommittedGroup, topic: RepartitionedTopic, commits: Commits) -> OffsetsMove:
         translation = self.translation(topic, commits)
         if translation is None:
             raise ValueError(f"{group.group} has no findings, but {topic.topic} is not translated")
         ahead = sum(max(commit.offset - topic.mirror_positions[p.partition], 0) for p, commit in commits.items())
         before = {p: commit.offset for p, commit in sorted(group.target_commits.items()) if p.topic == topic.topic}
-        return PlannedTopic(
+        is_by_ledger = _vector(topic, commits) not in self._found(topic)
+        return OffsetsMove(
             topic.topic,
             commits,
             before,
-            self._target_offsets(topic, commits, translation),
-            translation.unread,
+            with_metadata(self._target_offsets(topic, commits, translation), commits),
+            _proof(translation, ahead, is_by_ledger=is_by_ledger),
             translation.delivered_again + ahead,
-            _proof(translation, ahead, is_by_ledger=_vector(topic, commits) not in self._found(topic)),
+            None if is_by_ledger else translation.unread,
             translation.is_minimal,
         )
 

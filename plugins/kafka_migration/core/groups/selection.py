@@ -53,9 +53,6 @@ class OtherGroups:
         return cls(not_chosen, dict(document["unsupported"]), dict(document["unreadable"]))
 
 
-NO_OTHERS: Mapping[str, Any] = OtherGroups().to_document()
-
-
 def unsupported_groups(
     listings: Iterable[GroupListing], patterns: Collection[str], chosen: Collection[str] = ()
 ) -> dict[str, GroupKind]:

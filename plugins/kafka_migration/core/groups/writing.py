@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.groups.plan import GroupPlan
-from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription
+from kafka_migration.core.groups.plan import GroupPlan, OffsetsPlan
+from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, Side
 from kafka_migration.core.kafka.commits import Commits
 from kafka_migration.core.kafka.offsets import TopicPartition, to_document
 from kafka_migration.core.text.names import group_subject
@@ -64,13 +64,16 @@ class GroupWrite:
 class Writing(NamedTuple):
     """The cluster on which offsets are written, and the kind of run that tries again."""
 
-    side: str
+    side: Side
     run: str
+
+    @classmethod
+    def of(cls, plan: OffsetsPlan) -> Writing:
+        """Return where and by what kind of run a plan is written."""
+        return cls(plan.written_side, "rollback" if plan.is_rollback else "cutover")
 
 
 CUTOVER = Writing("target", "cutover")
-ROLLBACK_ON_TARGET = Writing("target", "rollback")
-ROLLBACK_ON_SOURCE = Writing("source", "rollback")
 
 
 def before_write(
@@ -253,6 +256,15 @@ class OffsetsResult:
 def has_something_to_move(group: GroupPlan) -> bool:
     """Whether a group that is left out has any offsets."""
     return any(finding.code is not Code.OFFSET_NEVER_COMMITTED for finding in group.refusals)
+
+
+def stuck_findings(plan: OffsetsPlan) -> tuple[Finding, ...]:
+    """Return why a plan cannot be approved: it changes no group, although some groups have offsets to move."""
+    if plan.changed:
+        return ()
+    if plan.is_rollback:
+        return tuple(f for group in plan.left_out if has_something_to_move(group) for f in group.refusals)
+    return nothing_to_move_findings(plan.left_out)
 
 
 def nothing_to_move_findings(left_out: Iterable[GroupPlan]) -> tuple[Finding, ...]:

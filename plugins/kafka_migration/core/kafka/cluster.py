@@ -191,8 +191,8 @@ class KafkaCluster(Protocol):
     def describe_topics(self, topics: Collection[str]) -> Mapping[str, TopicDescription]:
         """Return the descriptions of those of the topics that exist."""
 
-    def effective_configs(self, topics: Collection[str], name: str) -> Mapping[str, str]:
-        """Return the value of one topic configuration, defaults included, per existing topic."""
+    def effective_configs(self, topics: Collection[str], *names: str) -> Mapping[str, Mapping[str, str]]:
+        """Return the values of topic configurations, defaults included, per existing topic, all of one moment."""
 
     def create_topics(self, topics: Collection[NewTopic]) -> None:
         """Create topics and wait until every partition has a leader; an existing topic is left unchanged.

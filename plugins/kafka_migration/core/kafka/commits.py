@@ -14,6 +14,11 @@ GroupsCommits = Mapping[str, Commits]
 """Committed offsets of several groups, by name."""
 
 
+def offsets_of(commits: Commits) -> dict[TopicPartition, int]:
+    """Return the offsets without their metadata."""
+    return {partition: commit.offset for partition, commit in commits.items()}
+
+
 def commits_on(commits: Commits, topics: Collection[str]) -> dict[TopicPartition, CommittedOffset]:
     """Return a group's committed offsets on these topics."""
     return {partition: commit for partition, commit in commits.items() if partition.topic in topics}
@@ -21,23 +26,28 @@ def commits_on(commits: Commits, topics: Collection[str]) -> dict[TopicPartition
 
 def commits_document(groups: GroupsCommits) -> dict[str, Any]:
     """Return `{group: {topic: {"0": [offset, metadata]}}}`."""
-    document: dict[str, Any] = {}
-    for group, commits in sorted(groups.items()):
-        topics: dict[str, Any] = document.setdefault(group, {})
-        for partition, commit in sorted(commits.items()):
-            topics.setdefault(partition.topic, {})[str(partition.partition)] = [commit.offset, commit.metadata]
-    return document
+    return {group: one_document(commits) for group, commits in sorted(groups.items())}
 
 
 def commits_from_document(document: Mapping[str, Any]) -> dict[str, dict[TopicPartition, CommittedOffset]]:
     """Read back what `commits_document` wrote."""
+    return {group: one_from_document(topics) for group, topics in document.items()}
+
+
+def one_document(commits: Commits) -> dict[str, Any]:
+    """Return the commits of one group as `{topic: {"0": [offset, metadata]}}`."""
+    topics: dict[str, Any] = {}
+    for partition, commit in sorted(commits.items()):
+        topics.setdefault(partition.topic, {})[str(partition.partition)] = [commit.offset, commit.metadata]
+    return topics
+
+
+def one_from_document(document: Mapping[str, Any]) -> dict[TopicPartition, CommittedOffset]:
+    """Read back what `one_document` wrote."""
     return {
-        group: {
-            TopicPartition(topic, int(partition)): CommittedOffset(offset, metadata)
-            for topic, partitions in topics.items()
-            for partition, (offset, metadata) in partitions.items()
-        }
-        for group, topics in document.items()
+        TopicPartition(topic, int(partition)): CommittedOffset(offset, metadata)
+        for topic, partitions in document.items()
+        for partition, (offset, metadata) in partitions.items()
     }
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 
+# What `TopicRetention` is read from.
+SETTINGS = ("cleanup.policy", "retention.ms", "retention.bytes")
 # A later moment counts as no limit; Python has no time span for Kafka's largest retention.ms.
 HORIZON = timedelta(days=36_500)
 # Over a shorter time a rate means nothing: a run may directly follow the last one.
@@ -24,7 +26,7 @@ class TopicRetention:
 
     @classmethod
     def of(cls, cleanup_policy: str, retention_ms: str, retention_bytes: str) -> TopicRetention:
-        """Read the effective settings of a topic; one that is only compacted deletes no record by age."""
+        """Read the effective `SETTINGS` of a topic; one that is only compacted deletes no record by age."""
         if "delete" not in cleanup_policy:
             return cls(None, has_size_limit=False)
         limit_ms = int(retention_ms)

@@ -32,24 +32,32 @@ def _rows(run: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[tuple[str
     for group in plan["groups"]:
         written = outcomes.get(group["group"], "not written")
         name = shown(group["group"])
-        for each in group["offsets"]:
-            end = ends.get(TopicPartition(each["topic"], each["partition"]))
-            yield (
-                name,
-                f"{shown(each['topic'])} {each['partition']}",
-                f"{each['source_offset']:,}",
-                "none" if each["target_before"] is None else f"{each['target_before']:,}",
-                _now(each["target_offset"], written),
-                "not known" if end is None else f"{max(0, end - each['target_offset']):,}",
-            )
-        for topic in group.get("topics", ()):
-            before, after = from_document(topic["target_before"]), from_document(topic["target_offsets"])
+        for move in group["moves"]:
+            source, before, after = (_by_partition(move[part]) for part in ("committed", "before", "proposed"))
+            is_alone = len({*source, *before, *after}) == 1
             for partition, offset in sorted(after.items()):
-                old = before.get(partition)
-                place = f"{shown(partition.topic)} {partition.partition}"
                 end = ends.get(partition)
-                unread = "not known" if end is None else f"{max(0, end - offset):,}"
-                yield name, place, "–", "none" if old is None else f"{old:,}", _now(offset, written), unread
+                yield (
+                    name,
+                    f"{shown(partition.topic)} {partition.partition}",
+                    _text(source.get(partition)) if is_alone else "–",
+                    _text(before.get(partition)),
+                    _now(offset, written),
+                    "not known" if end is None else f"{max(0, end - offset):,}",
+                )
+
+
+def _by_partition(document: Mapping[str, Any]) -> dict[TopicPartition, int]:
+    """Return offsets; those of commits have their metadata next to them."""
+    return {
+        TopicPartition(topic, int(partition)): value if isinstance(value, int) else value[0]
+        for topic, partitions in document.items()
+        for partition, value in partitions.items()
+    }
+
+
+def _text(offset: int | None) -> str:
+    return "none" if offset is None else f"{offset:,}"
 
 
 def _now(offset: int, outcome: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from kafka_migration.core.groups.plan import TargetOnly
 from kafka_migration.core.migration.settings import Migration
-from kafka_migration.core.rollback.plan import TargetOnly
 from kafka_migration.core.waves.migration_file import insecure_lines
 
 MAX_NAME = 63
@@ -28,7 +28,7 @@ def _comment(migration: Migration, name: str, left: Iterable[TargetOnly]) -> Ite
     yield f"# `{migration.source.connection}`: a topic t becomes {name}.t there. The whole topic is copied; the new"
     yield "# records start at these offsets of the target:"
     for each in left:
-        first = ", ".join(f"partition {p.partition}: {at}" for p, at in sorted(each.first.items()))
+        first = ", ".join(f"partition {p.partition}: {at}" for p, at in sorted(each.first_offsets.items()))
         yield f"#   {migration.target_topic(each.topic)}: {each.count} records, {first}"
     yield f"# Before you use it, remove these topics from {migration.name}.yaml (REPLICATION_LOOP)."
 

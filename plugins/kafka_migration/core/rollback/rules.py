@@ -7,18 +7,27 @@ from dataclasses import dataclass, field
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.groups.plan import CommittedGroup, Proof
+from kafka_migration.core.groups.clusters_seen import CommittedGroup
+from kafka_migration.core.groups.plan import GroupPlan, OffsetsMove, Proof, TargetOnly, with_metadata
 from kafka_migration.core.groups.writing import active_finding
-from kafka_migration.core.kafka.cluster import CommittedOffset, GroupDescription, TopicDescription
-from kafka_migration.core.kafka.commits import Commits
+from kafka_migration.core.kafka.cluster import GroupDescription, TopicDescription
+from kafka_migration.core.kafka.commits import Commits, commits_on, offsets_of
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.rollback.plan import GroupReturn, ReturnedTopic, TargetOnly
 from kafka_migration.core.text.names import group_subject
 from kafka_migration.core.translation.by_partition import Position
 from kafka_migration.core.translation.by_topic import by_partition
 from kafka_migration.core.translation.contract import PartitionOffsets, TranslationsBack
 from kafka_migration.core.translation.copied_topic import CopiedTopic
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A group's offsets that cutovers wrote, and its committed offsets on both clusters before the first cutover."""
+
+    written: Offsets
+    target_before: Commits
+    source_before: Commits
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,30 +52,31 @@ class MovedGroup:
         return self.description.group
 
 
-def restored(group: MovedGroup, source_log_start: Offsets) -> GroupReturn:
+def restored(group: MovedGroup, source_log_start: Offsets) -> GroupPlan:
     """Plan to set a group on the target back to its offsets before the cutover.
 
     The group must be able to resume on the source where it stopped: its offsets and records must still exist there.
     """
-    present = {p: commit for p, commit in group.present.items() if p in group.written}
     refusals = (
         *((active_finding(group.description, "target"),) if group.description.is_active else ()),
         *_gone_findings(group, source_log_start),
     )
     if refusals:
-        return GroupReturn(group.group, present, {}, refusals=refusals)
+        return GroupPlan(group.group, refusals=refusals)
     proposed = {p: group.before[p] for p in sorted(group.written) if p in group.before}
     # Also if it is already deleted: a plan made after that must be the same.
     is_removed = not group.before and not group.has_others
     added = group.written.keys() - proposed.keys() if not is_removed else set()
-    stay = tuple(_stays_finding(group, p) for p in sorted(added & present.keys()))
-    return GroupReturn(
-        group.group,
-        group.present if is_removed else present,
-        proposed,
-        is_removed,
-        warnings=(*stay, *_read_on_findings(group)),
-    )
+    stay = tuple(_stays_finding(group, p) for p in sorted(added & group.present.keys()))
+    changed = group.present if is_removed else {p: c for p, c in group.present.items() if p in group.written}
+    moves = tuple(_saved_move(p, changed, proposed) for p in sorted({*changed, *proposed}))
+    return GroupPlan(group.group, moves, warnings=(*stay, *_read_on_findings(group)), is_removed=is_removed)
+
+
+def _saved_move(partition: TopicPartition, present: Commits, proposed: Commits) -> OffsetsMove:
+    before = {partition: present[partition].offset} if partition in present else {}
+    written = {partition: proposed[partition]} if partition in proposed else {}
+    return OffsetsMove(partition.topic, {}, before, written, Proof.SAVED)
 
 
 def _gone_findings(group: MovedGroup, source_log_start: Offsets) -> Iterator[Finding]:
@@ -146,7 +156,7 @@ class Returning:
             return True
         return self.source_proofs[here] == self.target_proofs[there]
 
-    def returned(self, group: CommittedGroup, topic: CopiedTopic, committed: PartitionOffsets) -> ReturnedTopic | None:
+    def returned(self, group: CommittedGroup, topic: CopiedTopic, committed: PartitionOffsets) -> OffsetsMove | None:
         """Return where the group resumes in a topic; `None` if it cannot be determined."""
         before = self.on_source(group, topic)
         asked = topic.vector(committed), topic.read(committed, before)
@@ -165,14 +175,16 @@ class Returning:
         ahead = sum(max(topic.topic.mirror_positions[p] - offset, 0) for p, offset in offsets.items())
         # With counted offsets every remaining record is unread, and none is read again.
         by_copies = found if proof is Proof.COPIES else None
-        return ReturnedTopic(
-            topic=topic.topic.topic,
-            target_commits=by_partition(topic.topic.topic, committed),
-            source_before=by_partition(topic.topic.topic, before),
-            source_offsets=by_partition(topic.topic.topic, offsets),
-            unread=by_copies.unread if by_copies else ahead,
-            delivered_again=by_copies.delivered_again if by_copies else 0,
+        name = topic.topic.topic
+        commits = commits_on(group.target_commits, (name,))
+        return OffsetsMove(
+            topic=name,
+            committed=commits,
+            before=by_partition(name, before),
+            proposed=with_metadata(by_partition(name, offsets), commits),
             proof=proof,
+            delivered_again=by_copies.delivered_again if by_copies else 0,
+            unread=by_copies.unread if by_copies else ahead,
             is_minimal=by_copies is None or by_copies.is_minimal,
         )
 
@@ -190,7 +202,7 @@ class _GroupBack:
     group: CommittedGroup
     returning: Returning
 
-    def plan(self) -> GroupReturn:
+    def plan(self) -> GroupPlan:
         """Plan to set the group on the source to the translation of its target offsets."""
         topics = [(topic, at, self.returning.returned(self.group, topic, at)) for topic, at in self._commits]
         is_unmoved = self.group.source_commits and self.group.group not in self.returning.moved
@@ -201,9 +213,7 @@ class _GroupBack:
             *(finding for topic, at, found in topics for finding in self._topic_findings(topic, at, found)),
         )
         known = tuple(found for _, _, found in topics if found is not None)
-        proposed = {p: commit for found in known for p, commit in self._proposed(found).items()}
-        present = {p: commit for p, commit in self.group.source_commits.items() if p in proposed}
-        return GroupReturn(self.group.group, present, {} if refusals else proposed, topics=known, refusals=refusals)
+        return GroupPlan(self.group.group, known, refusals=refusals)
 
     @property
     def _commits(self) -> Iterator[tuple[CopiedTopic, PartitionOffsets]]:
@@ -213,14 +223,8 @@ class _GroupBack:
     def _sides(self) -> tuple[tuple[GroupDescription, str], ...]:
         return (self.group.target, "target"), (self.group.source, "source")
 
-    def _proposed(self, found: ReturnedTopic) -> dict[TopicPartition, CommittedOffset]:
-        """Return the commits to write; their metadata is kept if it is the same in all partitions."""
-        texts = {c.metadata for p, c in self.group.target_commits.items() if p.topic == found.topic}
-        metadata = texts.pop() if len(texts) == 1 else ""
-        return {p: CommittedOffset(offset, metadata) for p, offset in found.source_offsets.items()}
-
     def _topic_findings(
-        self, topic: CopiedTopic, committed: PartitionOffsets, found: ReturnedTopic | None
+        self, topic: CopiedTopic, committed: PartitionOffsets, found: OffsetsMove | None
     ) -> Iterator[Finding]:
         if found is None:
             yield _unknown_finding(self.group, topic, committed)
@@ -230,8 +234,8 @@ class _GroupBack:
         if not gone and found.proof is Proof.RECORD:
             yield from self._unproved(topic, committed, found)
 
-    def _deleted(self, topic: CopiedTopic, found: ReturnedTopic) -> Iterator[Finding]:
-        for partition, offset in found.source_offsets.items():
+    def _deleted(self, topic: CopiedTopic, found: OffsetsMove) -> Iterator[Finding]:
+        for partition, offset in offsets_of(found.proposed).items():
             start = topic.topic.source_log_start.get(partition.partition, 0)
             if offset < min(start, topic.topic.mirror_positions[partition.partition]):
                 remedy = (
@@ -240,15 +244,15 @@ class _GroupBack:
                 )
                 yield _deleted_finding(self.group.group, partition, offset, start, remedy)
 
-    def _unproved(self, topic: CopiedTopic, committed: PartitionOffsets, found: ReturnedTopic) -> Iterator[Finding]:
-        for partition, offset in found.source_offsets.items():
+    def _unproved(self, topic: CopiedTopic, committed: PartitionOffsets, found: OffsetsMove) -> Iterator[Finding]:
+        for partition, offset in offsets_of(found.proposed).items():
             here, there = Position(partition, offset), Position(partition, committed[partition.partition])
-            stays = found.source_before.get(partition) == offset
+            stays = found.before.get(partition) == offset
             if not stays and not self.returning.is_proved(topic, here, there):
                 yield _unproved_finding(self.group, partition, offset, there.offset)
 
 
-def failed_back(groups: Iterable[CommittedGroup], returning: Returning) -> tuple[GroupReturn, ...]:
+def failed_back(groups: Iterable[CommittedGroup], returning: Returning) -> tuple[GroupPlan, ...]:
     """Plan to set every group on the source to the translation of its target offsets, sorted by name."""
     return tuple(_GroupBack(group, returning).plan() for group in sorted(groups, key=lambda group: group.group))
 
@@ -326,7 +330,7 @@ def target_only_findings(target_only: Iterable[TargetOnly], accepted: Collection
             Code.TARGET_ONLY_RECORDS,
             f"topic {each.topic}",
             f"{each.count} records on the target that the source does not have, from "
-            f"{', '.join(f'{p.partition}: {offset:,}' for p, offset in sorted(each.first.items()))} on",
+            f"{', '.join(f'{p.partition}: {offset:,}' for p, offset in sorted(each.first_offsets.items()))} on",
             "no records on the target after the end of the copy, or the topic named in leave_records_of",
             "Consumers on the source would never read them. If you need them, copy them back with "
             "reverse-migration.yaml from this run's evidence. Then, or to give them up, name the topic in "

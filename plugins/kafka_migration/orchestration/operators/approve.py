@@ -16,7 +16,7 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.groups.approval import Ask, not_final, rejected, stale_asks, timed_out
 from kafka_migration.core.groups.approval_page import Asking, approval_page
 from kafka_migration.core.groups.plan import OffsetsPlan
-from kafka_migration.core.groups.writing import nothing_to_move_findings
+from kafka_migration.core.groups.writing import stuck_findings
 from kafka_migration.core.migration.alert_settings import AlertKind
 from kafka_migration.core.report.alerts import Alert
 from kafka_migration.core.text.shown import duration
@@ -75,10 +75,7 @@ class ApproveOperator(ApprovalOperator):
     def question(self, run: MigrationRun) -> Question:
         """Return the question; skip the task in a mode that needs no approval."""
         skip_unless_moving(run)
-        document = run.evidence.require(Kind.OFFSETS_PLAN)
-        plan = OffsetsPlan.from_document(document["plan"])
-        findings = not_final(plan) or (() if plan.planned else nothing_to_move_findings(plan.left_out))
-        return Question(plan.digest, document["markdown"], findings)
+        return question_of(run, Kind.OFFSETS_PLAN)
 
     def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Summary:
         """Record the answer; raise unless it is a valid approval."""
@@ -118,6 +115,13 @@ class ApproveOperator(ApprovalOperator):
         self.body = approval_page(asking, plan)
         self.response_timeout = timedelta(seconds=cutover.approval_time_limit_s)
         self.assigned_users = [{"id": user, "name": user} for user in cutover.approvers] or None
+
+
+def question_of(run: MigrationRun, kind: Kind) -> Question:
+    """Return the question about the newest plan, of a cutover or of a rollback."""
+    document = run.evidence.require(kind)
+    plan = OffsetsPlan.from_document(document["plan"])
+    return Question(plan.digest, document["markdown"], not_final(plan) or stuck_findings(plan))
 
 
 def _record(run: MigrationRun, question: Question) -> Ask:

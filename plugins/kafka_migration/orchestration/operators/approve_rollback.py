@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.rollback.plan import RollbackPlan
-from kafka_migration.orchestration.operators.approve import ApproveOperator, Question
+from kafka_migration.orchestration.operators.approve import ApproveOperator, Question, question_of
 from kafka_migration.steps.run import MigrationRun
 
 
@@ -23,8 +21,4 @@ class ApproveRollbackOperator(ApproveOperator):
 
     def question(self, run: MigrationRun) -> Question:
         """Return the question."""
-        document = run.evidence.require(Kind.ROLLBACK_PLAN)
-        plan = RollbackPlan.from_document(document["plan"])
-        left = (finding for group in plan.left_out for finding in group.refusals)
-        stuck = () if plan.changed else tuple(f for f in left if f.code is not Code.OFFSET_NEVER_COMMITTED)
-        return Question(plan.digest, document["markdown"], stuck)
+        return question_of(run, Kind.ROLLBACK_PLAN)

@@ -10,7 +10,7 @@ from airflow.sdk import AssetAlias, Context
 
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import Finding
-from kafka_migration.core.groups.next_steps import next_steps
+from kafka_migration.core.groups.next_steps import ConfirmedCutover, next_steps
 from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.orchestration.lineage import CopiedTopics, TellsLineage
@@ -72,7 +72,7 @@ class ConfirmCutoverOperator(TellsLineage, MigrationOperator):
 
 def _left(plan: OffsetsPlan, moved: Collection[str]) -> dict[str, tuple[str, ...]]:
     """Return the groups of the plan that were not moved, each with the topics on which it has committed offsets."""
-    committed = {group.group: {p.topic for p in (*group.left, *group.source_commits)} for group in plan.groups}
+    committed = {group.group: {p.topic for p in (*group.left, *group.committed)} for group in plan.groups}
     return {group: tuple(sorted(topics)) for group, topics in committed.items() if topics and group not in moved}
 
 
@@ -81,7 +81,7 @@ def _next_steps(run: MigrationRun, plan: OffsetsPlan, cut_over: CutOver, result:
         group: tuple(Finding.from_document(finding) for finding in findings)
         for group, findings in result["left_behind"].items()
     }
-    steps = next_steps(
+    done = ConfirmedCutover(
         migration=run.name,
         source=run.migration.source.connection,
         target=run.migration.target.connection,
@@ -92,4 +92,4 @@ def _next_steps(run: MigrationRun, plan: OffsetsPlan, cut_over: CutOver, result:
         remaining=cut_over.remaining,
         folder=str(run.evidence.folder.parent),
     )
-    return list(steps)
+    return list(next_steps(done))

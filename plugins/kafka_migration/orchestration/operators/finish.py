@@ -12,7 +12,7 @@ from airflow.sdk import Context
 import kafka_migration
 from kafka_migration.adapters.documents import to_json
 from kafka_migration.airflow_adapters.metrics import emit
-from kafka_migration.core.evidence.documents import Kind, assemble_run
+from kafka_migration.core.evidence.documents import Kind, RunFacts, assemble_run
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, FindingsError, OutcomeUnknown, Refused, TransientError
 from kafka_migration.core.ledger.generations import generations_text
@@ -162,9 +162,9 @@ class FinishOperator(MigrationOperator):
     ) -> str:
         request = _requested(run)
         late = [finding.to_document() for finding in timing.late]
-        document = assemble_run(
+        facts = RunFacts(
             migration=run.name,
-            digest=_digest(run),
+            migration_digest=_digest(run),
             dag_id=run.identity.dag_id,
             run_id=run.identity.run_id,
             attempt=run.identity.attempt,
@@ -175,14 +175,17 @@ class FinishOperator(MigrationOperator):
             finished_at=run.now(),
             outcome=outcome,
             tasks=tasks,
-            documents={kind: doc for kind in Kind if (doc := run.evidence.newest(kind)) is not None},
-            refusals=[*run.evidence.of_attempt(Kind.REFUSAL), *([{"findings": late}] if timing.late_fails else [])],
-            warnings=[] if timing.late_fails else late,
             reason=timing.idle_because,
             decommission=_decommission(run),
             hooks=run.evidence.of_run(Kind.HOOK),
             triggered_by=triggered_by(context),
             started_at=started_at(context),
+        )
+        document = assemble_run(
+            facts,
+            documents={kind: doc for kind in Kind if (doc := run.evidence.newest(kind)) is not None},
+            refusals=[*run.evidence.of_attempt(Kind.REFUSAL), *([{"findings": late}] if timing.late_fails else [])],
+            warnings=[] if timing.late_fails else late,
         )
         run.evidence.publish("report.md", render_report(document))
         self._leave_note(context, document)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 
 from airflow.sdk import Context
 
@@ -16,7 +15,6 @@ from kafka_migration.core.migration.settings import Mode
 from kafka_migration.orchestration.failing import log_findings
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary, skip_unless_planning
 from kafka_migration.steps.groups.planning import make_offsets_plan
-from kafka_migration.steps.groups.reading import read_others
 from kafka_migration.steps.guards import require_proved_copy
 from kafka_migration.steps.run import MigrationRun
 
@@ -33,7 +31,7 @@ class PlanOffsetsOperator(MigrationOperator):
         """Refuse an unproved copy, then plan, record and log."""
         skip_unless_planning(run)
         require_proved_copy(run)
-        plan = replace(make_offsets_plan(run, final=run.request.mode.moves_groups), others=read_others(run))
+        plan = make_offsets_plan(run, with_others=True)
         run.evidence.write(Kind.OFFSETS_PLAN, _document(plan, render_plan(plan, run.name)))
         self._log_plan(plan)
         if plan.is_final and (findings := plan.uncopied_findings()):

@@ -9,10 +9,10 @@ from airflow.sdk import Context
 
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.groups.plan import OffsetsPlan
+from kafka_migration.core.groups.plan_page import render_plan
 from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.migration.run_conf import unknown_findings
-from kafka_migration.core.rollback.plan import RollbackPlan
-from kafka_migration.core.rollback.plan_page import render_rollback
 from kafka_migration.core.rollback.reverse_migration import reverse_migration
 from kafka_migration.core.rollback.rules import target_only_findings
 from kafka_migration.core.text.brief import some
@@ -45,7 +45,7 @@ class PlanRollbackOperator(MigrationOperator):
         if refusals := (*phase_findings(run.ledger.known(), run.name, run.request.mode, ()), *_unknown_topics(run)):
             raise Refused(refusals)
         plan = make_rollback_plan(run)
-        document = {"digest": plan.digest, "plan": plan.to_document(), "markdown": render_rollback(plan, run.name)}
+        document = {"digest": plan.digest, "plan": plan.to_document(), "markdown": render_plan(plan, run.name)}
         run.evidence.write(Kind.ROLLBACK_PLAN, document)
         if plan.target_only:
             run.evidence.publish(REVERSE_MIGRATION, reverse_migration(run.whole_migration, plan.target_only)[1])
@@ -55,7 +55,7 @@ class PlanRollbackOperator(MigrationOperator):
             raise Refused(findings)
         return {"groups": len(plan.changed), "left_out": len(plan.left_out), "digest": plan.digest}
 
-    def _log_plan(self, plan: RollbackPlan) -> None:
+    def _log_plan(self, plan: OffsetsPlan) -> None:
         for group in plan.groups:
             self.log.info("%-40r %d offsets%s", group.group, len(group.proposed), ", removed" * group.is_removed)
             log_findings((*group.refusals, *group.warnings), logging.INFO, self.log)

@@ -9,7 +9,7 @@ from kafka_migration.core.translation.contract import TranslationRequest, nothin
 from kafka_migration.orchestration.context import run_of
 from kafka_migration.orchestration.operators.base import Summary, reporting, skip_unless_planning
 from kafka_migration.orchestration.operators.spark_job import SparkJobOperator, result_of
-from kafka_migration.steps.groups.reading import translation_request
+from kafka_migration.steps.groups.planning import translation_request
 from kafka_migration.steps.guards import require_proved_copy
 from kafka_migration.steps.run import MigrationRun
 

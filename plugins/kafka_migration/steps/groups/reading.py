@@ -1,185 +1,150 @@
-"""The consumer groups of a run, their committed offsets, and the topics that Spark translates."""
+"""Reads both clusters once for a plan of offsets."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import TypeVar
 
 from kafka_migration.adapters.many import of_each
-from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import Refused, TransientError
-from kafka_migration.core.groups.plan import CommittedGroup
-from kafka_migration.core.groups.rules_by_topic import Vectors, topics_to_translate
-from kafka_migration.core.groups.selection import OtherGroups, unsupported_groups, which_groups
-from kafka_migration.core.kafka.cluster import KafkaCluster
-from kafka_migration.core.kafka.commits import Commits, GroupsCommits, commits_from_document, commits_on
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document
-from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX
-from kafka_migration.core.translation.by_topic import HowCopied, repartitioned_topics
-from kafka_migration.core.translation.contract import TranslationRequest
+from kafka_migration.core.groups.clusters_seen import ClustersSeen, SideSeen
+from kafka_migration.core.groups.planning import CutoverScope
+from kafka_migration.core.kafka.cluster import IsolationLevel, KafkaCluster, RecordPrint, Side
+from kafka_migration.core.kafka.commits import Commits, GroupsCommits
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.translation.by_partition import OffsetRange, Position, Prints
+from kafka_migration.core.translation.by_topic import HowCopied
+from kafka_migration.core.translation.contract import TopicToTranslate, TranslationRequest
 from kafka_migration.steps.mirror.state import every_value
 from kafka_migration.steps.run import MigrationRun, partitions_of
-from kafka_migration.steps.validation.spark_documents import understood
-from kafka_migration.steps.validation.topic_settings import compacted_topics, untimed_topics
+from kafka_migration.steps.validation.topic_settings import compared_topics
+
+T = TypeVar("T")
 
 
-def read_groups(
-    run: MigrationRun, ledger: Ledger, partitions: Collection[TopicPartition]
-) -> tuple[CommittedGroup, ...]:
-    """Return the groups that the migration file and the run select, with their present state on both sides.
+def read_clusters(run: MigrationRun, scope: CutoverScope, *, with_others: bool) -> ClustersSeen:
+    """Read both clusters for the groups that a run moves, without their records.
 
-    Groups that an earlier cutover did not move are included, even if they no longer exist on the source.
+    `with_others` also reads the commits of the groups that are not selected. Raises `TransientError` when a value
+    cannot be read: nothing is planned on unknown values.
     """
-    known = which_groups(run.source.list_groups(), run.migration.cutover.groups, run.request.groups)
-    left = ledger.left_behind(but_by=run.identity)
-    names = sorted({*known, *(group for group in left if not run.request.groups or group in run.request.groups)})
-    source, target = run.source.describe_groups(names), run.target.describe_groups(names)
-    scope = _Scope(ledger, run.whole_migration.topics, run.topics_of_groups, frozenset(partitions), run.moved_topics)
-    here, there = (of_each(names, cluster.committed_offsets) for cluster in (run.source, run.target))
-    return tuple(
-        scope.of(CommittedGroup(source[name], target[name], here[name], {}), there[name], left.get(name, ()))
-        for name in names
+    at, listings = run.now(), run.source.list_groups()
+    names = scope.groups(listings)
+    source = read_side(run.source, "source", scope.topics, names)
+    partitions = source.of_topics(scope.migration.topics)
+    not_selected = scope.other_groups(listings) if with_others else ()
+    others = of_each(not_selected, lambda group: _commits_of_other(run.source, group, partitions))
+    return ClustersSeen(
+        at=at,
+        source=source,
+        target=read_side(run.target, "target", scope.topics, names),
+        listings=listings,
+        hows={} if run.migration.keeps_offsets else how_copied(run, scope.topics),
+        others=others,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Scope:
-    """Selects the commits of a group that a run covers."""
+def read_side(cluster: KafkaCluster, side: Side, topics: Collection[str], groups: Collection[str]) -> SideSeen:
+    """Read topics, groups and offsets of one side.
 
-    ledger: Ledger
-    file_topics: Collection[str]
-    topics: Collection[str]
-    partitions: Collection[TopicPartition]
-    moved_topics: frozenset[str]
-
-    def of(self, group: CommittedGroup, on_target: Commits, left: Iterable[str]) -> CommittedGroup:
-        """Return the group with its commits in scope; `left` are topics on which an earlier cutover did not move it."""
-        moved = self._moved_with(group.group)
-        mine = {p: c for p, c in group.source_commits.items() if p in self.partitions and p.topic not in moved}
-        committed = {partition.topic for partition in group.source_commits}
-        return replace(
-            group,
-            source_commits=mine,
-            target_commits={p: commit for p, commit in on_target.items() if p.topic in self.topics},
-            commits_elsewhere=len(mine) < len(group.source_commits),
-            later_topics=tuple(sorted(committed.intersection(self.file_topics).difference(self.topics))),
-            lost_topics=tuple(sorted(set(left) - committed - moved)),
-        )
-
-    def _moved_with(self, group: str) -> frozenset[str]:
-        """Return the topics that earlier runs moved together with a group, which now reads them on the target."""
-        cutovers = (each for each in self.ledger.cutovers if group in each.groups)
-        return self.moved_topics.intersection(topic for each in cutovers for topic in each.topics)
-
-
-def read_others(run: MigrationRun) -> OtherGroups:
-    """Return the groups that the run does not move although they read the migration's topics or are selected.
-
-    A group whose offsets cannot be read is reported as unreadable. It does not fail the run.
+    Commits are read before ends, so that a group that keeps reading does not appear to be beyond the end.
     """
-    listings, patterns, chosen = run.source.list_groups(), run.migration.cutover.groups, run.request.groups
-    partitions = partitions_of(run.describe("source"))
-    mine = which_groups(listings, patterns, chosen)
-    others = [each.group for each in listings if each.is_movable and each.group not in mine]
-    others = [group for group in others if not group.startswith(MIRROR_GROUP_PREFIX)]
-
-    def topics_of(group: str) -> tuple[str, ...] | str:
-        try:
-            return tuple(sorted({partition.topic for partition in run.source.committed_offsets(group, partitions)}))
-        except (Refused, TransientError) as error:
-            return str(error)
-
-    found = of_each(others, topics_of)
-    unreadable = {group: topics for group, topics in found.items() if isinstance(topics, str)}
-    not_chosen = {group: topics for group, topics in found.items() if topics and not isinstance(topics, str)}
-    return OtherGroups(not_chosen, unsupported_groups(listings, patterns, chosen), unreadable)
+    described = cluster.describe_topics(tuple(sorted(topics)))
+    partitions = partitions_of(described)
+    members = cluster.describe_groups(groups)
+    commits = of_each(groups, cluster.committed_offsets)
+    ends = cluster.log_end_offsets(partitions, "read_uncommitted")
+    starts = cluster.log_start_offsets(partitions)
+    return SideSeen(
+        topics=described,
+        groups=members,
+        commits=commits,
+        log_start=every_value(starts, partitions, f"{side} log start"),
+        log_end=every_value(ends, partitions, f"{side} end"),
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class TranslatedCommits:
-    """The result of `translate_offsets`: the commits that it read, and where the groups resume on the target."""
-
-    commits: GroupsCommits
-    vectors: Vectors
-
-
-def read_vectors(run: MigrationRun, ledger: Ledger, source_log_start: Offsets) -> Vectors:
-    """Return the topics whose copy does not keep partitions or offsets, without translations."""
-    if run.migration.keeps_offsets:
-        return Vectors()
-    hows, uncommitted = how_copied(run, run.topics_of_groups), run.migration.cutover.uncommitted
-    return Vectors(repartitioned_topics(ledger, hows, source_log_start, uncommitted))
+def _commits_of_other(source: KafkaCluster, group: str, partitions: Collection[TopicPartition]) -> Commits | str:
+    """Return a group's commits, or why they cannot be read; that does not fail the run."""
+    try:
+        return source.committed_offsets(group, partitions)
+    except (Refused, TransientError) as error:
+        return str(error)
 
 
 def how_copied(run: MigrationRun, topics: Collection[str]) -> dict[str, HowCopied]:
     """Return how each topic was copied and is compared."""
-    compacted, untimed = compacted_topics(run, topics).get("target", ()), untimed_topics(run, topics)
+    compared = compared_topics(run.target, run.migration.validation, topics)
     return {
         topic: HowCopied(
             run.migration.target_topic(topic),
             keeps_partitions=run.migration.keeps_partitions,
-            is_compacted=topic in compacted,
-            has_timestamps=topic not in untimed,
+            is_compacted=topic in compared.compacted,
+            has_timestamps=topic not in compared.untimed,
         )
         for topic in topics
     }
 
 
-def translation_request(run: MigrationRun) -> TranslationRequest:
-    """Return the request for the Spark job, for the present commits of the groups. It may have no topics."""
-    groups: Iterable[CommittedGroup] = ()
-    vectors, log_start = Vectors(), {}
-    if not run.migration.keeps_offsets:
-        ledger, partitions = run.ledger.known(), partitions_of(run.describe("source", run.topics_of_groups))
-        groups = [group for group in read_groups(run, ledger, partitions) if group.source_commits]
-        log_start = dict(log_starts(run.source, partitions, "source"))
-        vectors = read_vectors(run, ledger, log_start)
+def request_of(
+    run: MigrationRun,
+    topics: Iterable[TopicToTranslate] = (),
+    commits: GroupsCommits | None = None,
+    source_log_start: Offsets | None = None,
+    *,
+    is_back: bool = False,
+) -> TranslationRequest:
+    """Return a request for the Spark job. It may have no topics."""
     return TranslationRequest(
         id=secrets.token_hex(8),
         migration=run.name,
         run=run.identity.holder,
         # With MirrorMaker's isolation level, because only records that it copies count as unread.
         isolation_level=run.migration.mirror.isolation_level,
-        topics=topics_to_translate(groups, vectors),
-        commits={group.group: group.source_commits for group in groups},
-        source_log_start=log_start,
+        topics=tuple(topics),
+        commits=commits or {},
+        source_log_start=source_log_start or {},
         max_bytes_per_s=run.migration.validation.max_bytes_per_s,
+        is_back=is_back,
     )
 
 
-def log_starts(cluster: KafkaCluster, partitions: Collection[TopicPartition], side: str) -> Offsets:
-    """Return the log starts of a side. Raises `TransientError` if one cannot be read."""
-    return every_value(cluster.log_start_offsets(partitions), partitions, f"{side} log start")
+def visible_counts(
+    source: KafkaCluster, ranges: Iterable[OffsetRange], isolation: IsolationLevel
+) -> dict[OffsetRange, int]:
+    """Return the number of visible records of every range; `TransientError` when one cannot be counted."""
+    counts: dict[OffsetRange, int] = {}
+    for round_ in _rounds(ranges, lambda range_: range_.partition):
+        start = {partition: range_.start for partition, range_ in round_.items()}
+        end = {partition: range_.end for partition, range_ in round_.items()}
+        found = every_value(source.count_visible(start, end, isolation), start, "number of records")
+        counts |= {range_: found[partition] for partition, range_ in round_.items()}
+    return counts
 
 
-def answered(run: MigrationRun, ledger: Ledger) -> TranslatedCommits:
-    """Return the result of `translate_offsets`, with the source's log start at the time of its request."""
-    if run.migration.keeps_offsets:
-        return TranslatedCommits({}, Vectors())
-    request = run.evidence.require(Kind.TRANSLATION_REQUEST)
-    result = run.evidence.require(Kind.TRANSLATION_RESULT)
-    return understood(lambda found: _answered(run, ledger, request, found), result, "translate_offsets")
+def record_prints(cluster: KafkaCluster, positions: Iterable[Position], isolation: IsolationLevel, side: str) -> Prints:
+    """Return the first visible record at or after every position; `TransientError` when one cannot be read."""
+    prints: dict[Position, RecordPrint | None] = {}
+    for round_ in _rounds(sorted(positions), lambda position: position.partition):
+        found = cluster.records_at({partition: position.offset for partition, position in round_.items()}, isolation)
+        missing = sorted(set(round_) - set(found))
+        if missing:
+            raise TransientError(
+                f"the record at {side} offset {round_[missing[0]].offset:,} of {missing[0]} cannot be read now "
+                f"({len(missing)} partition(s))"
+            )
+        prints |= {position: found[partition] for partition, position in round_.items()}
+    return prints
 
 
-def _answered(
-    run: MigrationRun, ledger: Ledger, request: Mapping[str, Any], result: Mapping[str, Any]
-) -> TranslatedCommits:
-    vectors = read_vectors(run, ledger, from_document(request["source_log_start"]))
-    return TranslatedCommits(commits_from_document(request["commits"]), vectors.answered(request, result))
+def _rounds(items: Iterable[T], partition_of: Callable[[T], TopicPartition]) -> Iterator[Mapping[TopicPartition, T]]:
+    """Yield the items in as few rounds as possible, each with at most one item per partition.
 
-
-def as_translated(groups: Iterable[CommittedGroup], seen: TranslatedCommits) -> tuple[CommittedGroup, ...]:
-    """Return the groups with their commits at the start of `translate_offsets`, on the topics that it translated.
-
-    For a rehearsal, where groups keep reading.
+    A reader reads a partition from one offset at a time, but groups have different committed offsets.
     """
-    topics = seen.vectors.topics
-
-    def translated(group: CommittedGroup) -> CommittedGroup:
-        then = commits_on(seen.commits.get(group.group, {}), topics)
-        return replace(group, source_commits={**group.source_commits, **then})
-
-    return tuple(map(translated, groups))
+    waiting: dict[TopicPartition, list[T]] = {}
+    for item in items:
+        waiting.setdefault(partition_of(item), []).append(item)
+    for number in range(max(map(len, waiting.values()), default=0)):
+        yield {partition: mine[number] for partition, mine in waiting.items() if number < len(mine)}

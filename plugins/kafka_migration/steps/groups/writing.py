@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import logging
+from collections.abc import Callable, Collection
 
 from kafka_migration.adapters.many import of_each
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import Finding, OffsetsNotMoved, OutcomeUnknown, Refused, TransientError
+from kafka_migration.core.groups.approval import not_final
+from kafka_migration.core.groups.plan import GroupPlan, OffsetsPlan
 from kafka_migration.core.groups.writing import (
     GroupWrite,
     OffsetsResult,
@@ -28,10 +31,52 @@ from kafka_migration.core.kafka.commits import (
     commits_on,
     reset_offsets_csv,
 )
+from kafka_migration.core.text.shown import shown
+from kafka_migration.steps.guards import require_approved, require_unchanged
 from kafka_migration.steps.run import MigrationRun
+
+log = logging.getLogger(__name__)
 
 SOURCE_CSV = "offsets-before-source.csv"
 TARGET_CSV = "offsets-before-target.csv"
+
+
+def approved_plan(
+    run: MigrationRun, kind: Kind, triggered_by: str | None, make: Callable[[MigrationRun], OffsetsPlan]
+) -> OffsetsPlan:
+    """Return the plan that was approved and that the clusters still give; `make` plans from their present state."""
+    approved = OffsetsPlan.from_document(run.evidence.require(kind)["plan"])
+    if findings := not_final(approved):
+        raise Refused(findings)
+    require_approved(run, approved.digest, triggered_by)
+    require_unchanged(run, approved, make(run))
+    return approved
+
+
+def write_plan(run: MigrationRun, plan: OffsetsPlan) -> OffsetsResult:
+    """Save the present offsets, write some groups at a time, and record the result.
+
+    Raises `OutcomeUnknown` or `OffsetsNotMoved`, as `require_moved`.
+    """
+    saved = saved_before(run, plan.digest, [group.group for group in plan.groups], plan.topics)[plan.written_side]
+    writing = Writing.of(plan)
+    groups = {group.group: group for group in plan.changed}
+    moves = of_each(groups, lambda name: _write_group(run, writing, groups[name], saved.get(name, {})))
+    result = OffsetsResult(plan.digest, tuple(moves.values()), plan.left_out)
+    run.evidence.write(Kind.OFFSETS_RESULT, {"at": run.now(), **result.to_document()})
+    for move in result.moves:
+        log.info("%-40s %s", shown(move.group), move.outcome)
+    require_moved(result, writing)
+    return result
+
+
+def _write_group(run: MigrationRun, writing: Writing, group: GroupPlan, saved: Commits) -> GroupWrite:
+    if group.is_removed:
+        # All offsets of a group are deleted together, so its topics have their real names.
+        real = {p._replace(topic=run.migration.target_topic(p.topic)): commit for p, commit in saved.items()}
+        return remove_group(run.bare_target, writing, group.group, real)
+    cluster = run.source if writing.side == "source" else run.target
+    return move_group(cluster, writing, group.group, group.proposed, saved)
 
 
 def saved_before(

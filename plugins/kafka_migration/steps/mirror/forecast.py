@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 
+from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.generations import StopCertificate
-from kafka_migration.core.mirror.retention_forecast import CopyProgress, Forecast, TopicRetention, next_start_before
+from kafka_migration.core.mirror.retention_forecast import (
+    SETTINGS,
+    CopyProgress,
+    Forecast,
+    TopicRetention,
+    next_start_before,
+)
 from kafka_migration.steps.mirror.state import every_value
 from kafka_migration.steps.run import MigrationRun
 
@@ -25,7 +33,7 @@ def forecast_after(run: MigrationRun, stop: StopCertificate, before: StopCertifi
         before=None if before is None else datetime.fromisoformat(before.at),
         positions_before={} if before is None else before.mirror_positions,
     )
-    return next_start_before(progress, _retention(run, {p.topic for p in partitions}))
+    return next_start_before(progress, retention_of(run.source, {p.topic for p in partitions}))
 
 
 def _uncopied_since(run: MigrationRun, positions: Offsets) -> dict[TopicPartition, datetime]:
@@ -37,8 +45,8 @@ def _uncopied_since(run: MigrationRun, positions: Offsets) -> dict[TopicPartitio
     return {p: datetime.fromtimestamp(min(stamp_s, now_s), UTC) for p, stamp_s in stamps.items()}
 
 
-def _retention(run: MigrationRun, topics: set[str]) -> dict[str, TopicRetention]:
-    names = ("cleanup.policy", "retention.ms", "retention.bytes")
-    policy, time_ms, size = (run.source.effective_configs(topics, name) for name in names)
-    known = (topic for topic in sorted(topics) if topic in policy and topic in time_ms and topic in size)
-    return {topic: TopicRetention.of(policy[topic], time_ms[topic], size[topic]) for topic in known}
+def retention_of(source: KafkaCluster, topics: Collection[str]) -> dict[str, TopicRetention]:
+    """Return the retention of each topic that exists and shows all settings; of the others it is unknown."""
+    found = source.effective_configs(topics, *SETTINGS)
+    whole = ((topic, [values[name] for name in SETTINGS if name in values]) for topic, values in sorted(found.items()))
+    return {topic: TopicRetention.of(*values) for topic, values in whole if len(values) == len(SETTINGS)}

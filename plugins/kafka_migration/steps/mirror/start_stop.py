@@ -122,7 +122,8 @@ def launch_of(run: MigrationRun, generation: int) -> MirrorLaunch:
         java_properties(side.connection, run.deployment.client_settings(side))
         for side in (migration.source, migration.target)
     )
-    smallest = min((int(limit) for limit in limits.values()), default=DEFAULT_MAX_MESSAGE_BYTES)
+    known = (int(each["max.message.bytes"]) for each in limits.values() if "max.message.bytes" in each)
+    smallest = min(known, default=DEFAULT_MAX_MESSAGE_BYTES)
     return run.engine.launch(generation, LaunchFacts(source, target, smallest))
 
 

@@ -127,11 +127,13 @@ def _source_truth(run: MigrationRun, last: StopCertificate | None, state: Mirror
         return SourceTruth(state.source, {})
     found = run.source.records_at(wanted, run.migration.mirror.isolation_level)
     prints = every_value(found, wanted, "last copied source record")
-    policies = run.source.effective_configs({p.topic for p in wanted}, "cleanup.policy")
+    configs = run.source.effective_configs({p.topic for p in wanted}, "cleanup.policy")
     # Records that the source deleted meanwhile prove nothing.
     held = fingerprints_to_read(last, run.source.log_start_offsets(tuple(wanted)))
     return SourceTruth(
-        state.source, {p: prints[p] for p in held}, {topic for topic, policy in policies.items() if "compact" in policy}
+        state.source,
+        {p: prints[p] for p in held},
+        {topic for topic, values in configs.items() if "compact" in values.get("cleanup.policy", "")},
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
 from kafka_migration.adapters.evidence import RunEvidence
@@ -11,12 +10,13 @@ from kafka_migration.adapters.many import of_each
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.kafka.cluster import KafkaCluster
-from kafka_migration.core.kafka.commits import Commits, commits_from_document
+from kafka_migration.core.kafka.commits import commits_from_document
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX
-from kafka_migration.core.mirror.retention_forecast import TopicRetention
 from kafka_migration.core.rollback.decommission import OldCluster, SourceGroup
+from kafka_migration.core.rollback.rules import Move
+from kafka_migration.steps.mirror.forecast import retention_of
 
 
 def read_old_cluster(
@@ -49,17 +49,8 @@ def read_old_cluster(
         target_commits=of_each(written, target.committed_offsets),
         written=written,
         active_on_target=[group for group, description in active.items() if description.is_active],
-        retention={topic: each.time_limit for topic, each in _retention(source, topics).items()},
+        retention={topic: each.time_limit for topic, each in retention_of(source, topics).items()},
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """A group's offsets that cutovers wrote, and its committed offsets on both clusters before the first cutover."""
-
-    written: Offsets
-    target_before: Commits
-    source_before: Commits
 
 
 def moves_of(ledger: Ledger, evidence_of: Callable[[str], RunEvidence]) -> dict[str, Move]:
@@ -99,9 +90,3 @@ def _source_groups(source: KafkaCluster, partitions: Collection[TopicPartition])
         reads = any(not member.assigned.isdisjoint(partitions) for member in described[group].members)
         if offsets is None or offsets or reads:
             yield SourceGroup(group, described[group].is_active, offsets)
-
-
-def _retention(source: KafkaCluster, topics: Collection[str]) -> dict[str, TopicRetention]:
-    names = ("cleanup.policy", "retention.ms", "retention.bytes")
-    policy, time, size = (source.effective_configs(topics, name) for name in names)
-    return {topic: TopicRetention.of(policy[topic], time[topic], size[topic]) for topic in topics if topic in policy}

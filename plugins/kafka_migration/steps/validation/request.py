@@ -16,7 +16,7 @@ from kafka_migration.core.validation.contract import (
 from kafka_migration.core.validation.windows import delta_key_windows, delta_windows, whole_windows
 from kafka_migration.steps.mirror.state import every_value
 from kafka_migration.steps.run import MigrationRun, partitions_of
-from kafka_migration.steps.validation.topic_settings import compacted_topics, untimed_topics
+from kafka_migration.steps.validation.topic_settings import compared_topics
 
 
 def request_of(run: MigrationRun) -> ValidationRequest:
@@ -27,6 +27,8 @@ def request_of(run: MigrationRun) -> ValidationRequest:
     delta = delta_key_windows if by_key else delta_windows
     windows = _whole_windows(run, ledger) if run.request.reads_whole else delta(generations)
     topics = {window.topic for window in windows if not window.is_empty}
+    sides = {"source": run.source, "target": run.target} if topics else {}
+    compared = {side: compared_topics(cluster, run.migration.validation, topics) for side, cluster in sides.items()}
     return ValidationRequest(
         migration=run.name,
         run=run.identity.holder,
@@ -36,8 +38,8 @@ def request_of(run: MigrationRun) -> ValidationRequest:
         windows=tuple(replace(w, target_topic=run.migration.target_topic(w.topic)) for w in windows),
         generations=tuple(generation.number for generation in generations),
         digest=KEY_DIGEST if by_key else POSITION_DIGEST,
-        untimed_topics=untimed_topics(run, topics),
-        compacted_topics=compacted_topics(run, topics),
+        untimed_topics=compared["target"].untimed if topics else (),
+        compacted_topics={side: each.compacted for side, each in compared.items()},
         is_uncommitted_copy=run.migration.mirror.isolation_level == "read_uncommitted",
         max_bytes_per_s=run.migration.validation.max_bytes_per_s,
         killed_generations=tuple(g.number for g in generations if g.stop is not None and not g.stop.graceful),

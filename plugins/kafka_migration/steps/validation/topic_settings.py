@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-if TYPE_CHECKING:
-    from kafka_migration.core.kafka.cluster import KafkaCluster
-    from kafka_migration.steps.run import MigrationRun
+from kafka_migration.core.kafka.cluster import KafkaCluster
+from kafka_migration.core.migration.settings import ValidationSettings
 
-
-def untimed_topics(run: MigrationRun, topics: Collection[str]) -> tuple[str, ...]:
-    """Return the topics whose timestamps are not compared, because the target sets its own (`LogAppendTime`)."""
-    kinds = run.target.effective_configs(topics, "message.timestamp.type") if topics else {}
-    found = {topic: kind != "LogAppendTime" for topic, kind in kinds.items()}
-    return _those(topics, found | _said(run.migration.validation.timestamps, topics), are=False)
+_COMPACTED, _TIMED = "cleanup.policy", "message.timestamp.type"
 
 
-def compacted_topics(run: MigrationRun, topics: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Return, per side, the topics that the cluster compacts."""
-    sides = {"source": run.source, "target": run.target} if topics else {}
-    return {side: _compacted(run, cluster, topics) for side, cluster in sides.items()}
+@dataclass(frozen=True, slots=True)
+class ComparedTopics:
+    """The topics of one side that the cluster compacts, and those to which it assigns its own timestamps."""
+
+    compacted: tuple[str, ...]
+    untimed: tuple[str, ...]
 
 
-def _compacted(run: MigrationRun, cluster: KafkaCluster, topics: Collection[str]) -> tuple[str, ...]:
-    policies = cluster.effective_configs(topics, "cleanup.policy")
-    found = {topic: "compact" in policy for topic, policy in policies.items()}
-    return _those(topics, found | _said(run.migration.validation.compacted, topics), are=True)
-
-
-def _said(settings: Mapping[str, bool], topics: Collection[str]) -> dict[str, bool]:
-    return {topic: value for topic, value in settings.items() if topic in topics}
+def compared_topics(cluster: KafkaCluster, settings: ValidationSettings, topics: Collection[str]) -> ComparedTopics:
+    """Read the topics' settings on one side; the migration file's `compacted` and `timestamps` come first."""
+    found = cluster.effective_configs(topics, _COMPACTED, _TIMED) if topics else {}
+    compacted = {topic: "compact" in each[_COMPACTED] for topic, each in found.items() if _COMPACTED in each}
+    timed = {topic: each[_TIMED] != "LogAppendTime" for topic, each in found.items() if _TIMED in each}
+    return ComparedTopics(
+        _those(topics, {**compacted, **settings.compacted}, are=True),
+        _those(topics, {**timed, **settings.timestamps}, are=False),
+    )
 
 
 def _those(topics: Collection[str], found: Mapping[str, bool], *, are: bool) -> tuple[str, ...]:

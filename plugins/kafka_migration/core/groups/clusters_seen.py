@@ -1,0 +1,90 @@
+"""One snapshot of both clusters, from which a plan of offsets is made without another request, and its groups."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from kafka_migration.core.groups.plan import TargetOnly
+from kafka_migration.core.kafka.cluster import GroupDescription, GroupListing, TopicDescription
+from kafka_migration.core.kafka.commits import Commits, GroupsCommits
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.translation.by_partition import OffsetRange, Prints
+from kafka_migration.core.translation.by_topic import HowCopied
+
+
+@dataclass(frozen=True, slots=True)
+class SideSeen:
+    """One cluster: topics, groups with all their commits, and log starts and ends of all partitions of the topics."""
+
+    topics: Mapping[str, TopicDescription]
+    groups: Mapping[str, GroupDescription]
+    commits: GroupsCommits
+    log_start: Offsets
+    log_end: Offsets
+
+    def of_topics(self, topics: Collection[str]) -> tuple[TopicPartition, ...]:
+        """Return the partitions of those of the topics that exist, sorted."""
+        return tuple(sorted(p for t, each in self.topics.items() if t in topics for p in each.topic_partitions))
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedGroup:
+    """A group on both clusters, with its commits on the migration's partitions.
+
+    `commits_elsewhere` says whether it committed on topics outside the migration. `later_topics` are topics of the
+    migration on which it committed and that this run does not move. `lost_topics` were cut over without the group, and
+    its commits on them no longer exist.
+    """
+
+    source: GroupDescription
+    target: GroupDescription
+    source_commits: Commits
+    target_commits: Commits
+    commits_elsewhere: bool = False
+    later_topics: tuple[str, ...] = ()
+    lost_topics: tuple[str, ...] = ()
+
+    @property
+    def group(self) -> str:
+        """The group's name."""
+        return self.source.group
+
+    @property
+    def is_concerned(self) -> bool:
+        """Whether the group may read the migration's topics; `False` only if all its commits are on other topics."""
+        return bool(self.source_commits or self.lost_topics) or not self.commits_elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsSeen:
+    """Numbers of records on the source, and the next records at positions on both sides."""
+
+    counts: Mapping[OffsetRange, int] = field(default_factory=dict)
+    source_prints: Prints = field(default_factory=dict)
+    target_prints: Prints = field(default_factory=dict)
+
+
+NO_RECORDS = RecordsSeen()
+
+
+@dataclass(frozen=True, slots=True)
+class ClustersSeen:
+    """Both clusters, read once.
+
+    :param listings: all groups of the cluster that the groups leave
+    :param hows: how topics were copied, by their settings on the target; empty if the copy keeps offsets
+    :param others: the source commits of groups that are not selected, or why they cannot be read
+    :param elsewhere: for a rollback, the groups that also committed on other topics of the target
+    :param target_only: for a rollback, the records that remain only on the target
+    """
+
+    at: str
+    source: SideSeen
+    target: SideSeen
+    listings: tuple[GroupListing, ...] = ()
+    hows: Mapping[str, HowCopied] = field(default_factory=dict)
+    records: RecordsSeen = NO_RECORDS
+    others: Mapping[str, Commits | str] = field(default_factory=dict)
+    elsewhere: frozenset[str] = frozenset()
+    target_only: tuple[TargetOnly, ...] = ()
