@@ -37,9 +37,9 @@ def client_id_of(job: str, migration: str, *, is_limited: bool) -> str:
     return f"kafka-migration-{job}-{migration}{'.limited' if is_limited else ''}"
 
 
-def is_by_key(digest: str | None) -> bool:
+def is_by_key(digest: str) -> bool:
     """Whether a comparison with this digest was by key, also for digests of earlier versions in ledgers."""
-    return digest is not None and digest.startswith("key-order-")
+    return digest.startswith("key-order-")
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,14 +117,12 @@ class PartitionCoverage:
 class TopicCoverage:
     """What the ledger proves about a topic.
 
-    `pending` are generations that copied it and have no judgement. `doubts` are judgements that were not good and whose
-    compared offsets are not in the ledger. `last` is the newest judgement.
+    `pending` are generations that copied it and have no judgement. `last` is the newest judgement.
     """
 
     topic: str
     partitions: Mapping[int, PartitionCoverage] = field(default_factory=dict)
     pending: tuple[int, ...] = ()
-    doubts: tuple[Judgement, ...] = ()
     last: Judgement | None = None
 
     @cached_property
@@ -140,7 +138,6 @@ class TopicCoverage:
         """
         verdicts = {flaw.kind.verdict for flaw in self.flaws}
         verdicts |= {s.verdict for p in self.partitions.values() for side in SIDES for s in p.stretches(side)}
-        verdicts |= {judgement.topics[self.topic] for judgement in self.doubts}
         if self.last is not None:
             verdicts.add(Verdict.PASS)
         return worst(verdicts) if verdicts else None
@@ -204,9 +201,6 @@ class TopicCoverage:
         """Describe what is not proved."""
         if self.pending:
             yield f"generation {', '.join(map(str, self.pending))}: not judged yet"
-        for judgement in self.doubts:
-            verdict = judgement.topics[self.topic]
-            yield f"{verdict}, judged at {judgement.at} by {judgement.run}; the next run in mode validate decides"
         yield from map(str, self.flaws)
 
 
