@@ -80,14 +80,8 @@ class Flaw:
 
     def to_document(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
-        return {
-            "kind": str(self.kind),
-            "side": self.side,
-            "partition": self.partition,
-            "start": self.start,
-            "end": self.end,
-            "text": str(self),
-        }
+        place = {"side": self.side, "partition": self.partition, "start": self.start, "end": self.end}
+        return {"kind": str(self.kind), **place, "text": str(self)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +133,8 @@ class TopicCoverage:
         verdicts = {flaw.kind.verdict for flaw in self.flaws}
         verdicts |= {s.verdict for p in self.partitions.values() for side in SIDES for s in p.stretches(side)}
         if self.last is not None:
-            verdicts.add(Verdict.PASS)
+            # Without comparisons, no offset carries the verdict of the judgement.
+            verdicts.add(Verdict.PASS if self.last.comparisons.get(self.topic) else self.last.topics[self.topic])
         return worst(verdicts) if verdicts else None
 
     @property
