@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type
 import pytest
 
 import kafka_migration.core
-from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.documents.codec import Document, written
 
 pytestmark = pytest.mark.unit
 
@@ -62,8 +62,11 @@ def example(kind: Any, random: Random) -> Any:
 
 
 def _example_of_fields(kind: Any, random: Random) -> Any:
-    types = {name: each for name, each in get_type_hints(kind).items() if get_origin(each) is not ClassVar}
-    return kind(**{name: example(each, random) for name, each in types.items()})
+    return kind(**{name: example(each, random) for name, each in _types(kind).items()})
+
+
+def _types(kind: Any) -> dict[str, Any]:
+    return {name: each for name, each in get_type_hints(kind).items() if get_origin(each) is not ClassVar}
 
 
 PLAIN: Mapping[Any, Any] = {
@@ -99,7 +102,7 @@ def test_no_changed_field_goes_unnoticed(kind: type[Document]) -> None:
     """A field that is missing, of another type or swapped with another is refused, or gives another value."""
     for seed in SEEDS[:5]:
         made = example(kind, Random(seed))
-        for what, changed in _changes(json.loads(json.dumps(made.to_document()))):
+        for what, changed in _changes(made):
             try:
                 found = kind.from_document(changed)
             except ValueError:
@@ -107,9 +110,10 @@ def test_no_changed_field_goes_unnoticed(kind: type[Document]) -> None:
             assert made != found, what
 
 
-def _changes(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Return copies of a document with one field missing, of another type, or swapped."""
-    for path, names in _objects(document):
+def _changes(made: Document) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Return the document of a value with one field missing, of another type, or swapped."""
+    document = json.loads(json.dumps(made.to_document()))
+    for path, names in _objects(made):
         for name in names:
             changed, place = _copied(document, path)
             del place[name]
@@ -135,9 +139,16 @@ def _copied(document: dict[str, Any], path: tuple[Any, ...]) -> tuple[dict[str, 
 
 
 def _objects(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], list[str]]]:
-    """Return the path of each object of a document, with the names of its fields."""
-    if isinstance(value, dict):
-        yield path, list(value)
-    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for name, part in parts:
-        yield from _objects(part, (*path, name))
+    """Return the path of each object in the document of a value, with the names that are read from it."""
+    if isinstance(value, Document):
+        parts = {name: getattr(value, name) for name in _types(type(value))}
+    elif isinstance(value, Mapping) and not all(isinstance(key, tuple) for key in value):
+        parts = {written(key): each for key, each in value.items()}
+    elif isinstance(value, tuple):
+        yield from (found for n, part in enumerate(value) for found in _objects(part, (*path, n)))
+        return
+    else:
+        return
+    yield path, [str(name) for name in parts]
+    for name, part in parts.items():
+        yield from _objects(part, (*path, str(name)))
