@@ -30,7 +30,8 @@ def error_codes() -> str:
     rows = [(f"`{code}`", code.meaning, f"{ACTS[code]}{entries.get(code, '')}") for code in sorted(Code)]
     return (
         f"# Error codes\n\n{NOTICE}Every refusal and finding has one of these codes.\nThe finding names the object, "
-        "what was found, what was expected, and what to do.\nCodes are never renamed.\n"
+        "what was found, what was expected, and what to do.\nCodes are never renamed.\nThe exit codes are those of the "
+        "[command line](reference/cli.md).\n"
         "This page says what to do *first* if you do not have the finding; *More* leads to the entry in the "
         "[runbook](runbook.md).\nIf something is broken now, start with the "
         "[runbook's first section](runbook.md#what-is-broken-right-now).\n\n"
@@ -58,7 +59,8 @@ def migration_file() -> str:
         f"# The migration file\n\n{NOTICE}One YAML file describes one migration.\n`include/migrations/<name>.yaml` "
         "gives the DAGs `kafka_migration__<name>`, `kafka_nightly_sync__<name>` and `kafka_rollback__<name>`.\nUnknown "
         "fields are refused.\nA duration is a number with the unit `s`, `m`, `h` or `d`.\nAddresses and secrets are "
-        "in Airflow connections, never in this file.\n\n"
+        "in Airflow connections, never in this file.\nThe sections `watch`, `cutover`, `nightly` and `alerts` are "
+        "optional; *required* applies only in a section that is there.\n\n"
         f"{table(('Field', 'Type', 'Default', 'Meaning'), rows)}\n\n## Example\n\n```yaml\n{example}```\n"
     )
 

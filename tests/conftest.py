@@ -56,6 +56,13 @@ def migration() -> Migration:
     return load_migration(MIGRATION_TEXT, where="shop.yaml")
 
 
+@pytest.fixture(autouse=True)
+def unflushed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only live tests flush to the disk. What is flushed, and when, is asserted by counting the calls."""
+    if request.node.get_closest_marker("live") is None:
+        monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the live tests that need Airflow, so that they can run beside those that do not."""

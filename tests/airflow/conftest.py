@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from airflow.providers.standard.operators import hitl
+from airflow.sdk._shared.secrets_masker import _secrets_masker
 from airflow.sdk.api.datamodels._generated import DagRunState, DagRunType
 from airflow.sdk.execution_time.context import OutletEventAccessors
 
@@ -35,6 +36,16 @@ from tests.contract.fake_mirror_host import FakeMirrorHost
 DAG_ID = "kafka_migration__shop"
 NIGHTLY_DAG_ID = "kafka_nightly_sync__shop"
 CONNECTIONS = {"old_kafka": "kafka", "new_kafka": "kafka", "mirror_host": "ssh", "spark": "spark"}
+
+
+@pytest.fixture(autouse=True)
+def masker() -> Iterator[Any]:
+    """Airflow's masking, without secrets at the beginning: each new secret compiles the pattern of all again."""
+    masker = _secrets_masker()
+    before = masker.patterns, masker.replacer
+    masker.reset_masker()
+    yield masker
+    masker.patterns, masker.replacer = before
 
 
 @dataclass

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.sdk._shared.secrets_masker import _secrets_masker
 
-from kafka_migration.airflow_adapters import connections
 from kafka_migration.airflow_adapters.connections import cluster_named, connection_config, findings_of_side
 from kafka_migration.cli.main import main
 from kafka_migration.core.findings.errors import Refused
@@ -75,10 +75,9 @@ def check_all(
     refuse: Callable[[], str], monkeypatch: pytest.MonkeyPatch, listener: socket.socket, codes: int = 1
 ) -> None:
     """Ask an entry point with every bad connection; each must name code and setting, and show no secret."""
-    # Each new secret costs Airflow time; tests/airflow/test_masking.py has its rules.
-    monkeypatch.setattr(connections, "mask_secret", lambda secrets: None)
     address, wrong = "{}:{}".format(*listener.getsockname()), {}
     for case in ALL:
+        _secrets_masker().reset_masker()
         text, code, named = connection_text(case, address)
         monkeypatch.setenv("AIRFLOW_CONN_OLD_KAFKA", text)
         told = refuse()

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from airflow.sdk._shared.secrets_masker import _secrets_masker, redact
+from airflow.sdk._shared.secrets_masker import redact
 from airflow.sdk.execution_time import task_runner
 from asgiref.sync import sync_to_async
 
@@ -34,16 +33,6 @@ SETTINGS = {
     "ssl.key.pem": KEY,
     "ssl.certificate.pem": CERTIFICATE,
 }
-
-
-@pytest.fixture(autouse=True)
-def masker() -> Iterator[Any]:
-    """Airflow's masking, without secrets at the beginning."""
-    masker = _secrets_masker()
-    before = masker.patterns, masker.replacer
-    masker.reset_masker()
-    yield masker
-    masker.patterns, masker.replacer = before
 
 
 @pytest.fixture

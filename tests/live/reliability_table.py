@@ -66,10 +66,11 @@ INTRODUCTION = (
 )
 HEADS = ("What happens", "Outcome", "What a user sees and does", "Starts", "Copied twice", "Gone after")
 LEGEND = (
-    "- *Starts*: number of MirrorMaker starts; with those of the next run if only it could take the reservation over.\n"
+    "- *Starts*: how often MirrorMaker was started. If only the next run could take the reservation over, its starts "
+    "count too.\n"
     "- *Copied twice*: records that are on the target more than once after a kill.\n"
-    "- *Gone after*: seconds until no process of the migration was alive, from the person's act, from the loss of the "
-    "host, or else from the run's end.\n\n"
+    "- *Gone after*: seconds until no process of the migration was alive, counted from the operator's action, else "
+    "from the loss of the host, else from the run's end.\n\n"
     "The numbers are those of the last campaign and no guarantee. If a lease ends MirrorMaker, it is a lease of 45 s."
 )
 

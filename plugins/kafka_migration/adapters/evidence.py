@@ -148,9 +148,12 @@ class RunEvidence:
 
     def digests_of(self, *kinds: Kind) -> dict[str, str]:
         """Return the digests that Airflow keeps of the frozen files and of all documents of some kinds."""
-        files = {name: name.rpartition("/")[2] for name in written(self._digests())}
-        wanted = {MIGRATION_FILE, *(file for file in files.values() if _kind_of(file) in kinds)}
-        return {name: self._digests()[name] for name, file in files.items() if file in wanted}
+
+        def is_wanted(file: str) -> bool:
+            return file == MIGRATION_FILE or _kind_of(file) in kinds
+
+        digests = written(self._digests())
+        return {name: digest for name, digest in digests.items() if is_wanted(name.rpartition("/")[2])}
 
     def look_again(self) -> None:
         """Read the digests of the other tasks of the run again."""
@@ -187,7 +190,8 @@ class RunEvidence:
     def _strangers(self) -> list[str]:
         """Return the documents in this attempt's folder that no task of the run has announced."""
         files = (file for file in sorted(listed(self.folder)) if file == MIGRATION_FILE or parse_document_name(file))
-        return [name for file in files if (name := self._name(file)) not in self._digests()]
+        announced = self._digests()
+        return [name for file in files if (name := self._name(file)) not in announced]
 
     def _of(self, kind: Kind, attempts: range) -> list[dict[str, Any]]:
         read = (self._read(name) for attempt in attempts for name in self._names(kind, attempt))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import functools
 import hashlib
 import os
 import stat
@@ -120,8 +121,9 @@ def _bytes_of(path: Path) -> bytes:
     return raw
 
 
+@functools.lru_cache(maxsize=32)
 def load_migration(text: str, *, where: str) -> Migration:
-    """Check the text of a migration file and freeze its settings.
+    """Check the text of a migration file and freeze its settings; the same text is checked once per process.
 
     `where` names the file in findings. Raises `Refused` with one `MIGRATION_FILE_INVALID` finding per mistake.
     """

@@ -132,7 +132,7 @@ class MirrorModel(Strict):
     )
     exactly_once: bool = Field(
         False,
-        description="Copy in transactions, so that a crash causes no duplicates (MirrorMaker 2, Kafka 3.5 or later).",
+        description="Copy in transactions, so that a crash causes no duplicates (only with mirrormaker2).",
     )
     restarts: int = Field(3, ge=0, le=20, description="How often a run restarts a MirrorMaker process that died.")
     properties: dict[PropertyName, PropertyValue] = Field(
@@ -233,7 +233,7 @@ class HookModel(Strict):
 
     dag: DagId | None = Field(None, description="Id of a DAG; the cutover triggers it and waits for it.")
     callable: ClassName | None = Field(
-        None, validate_default=True, description="Or the path of a Python callable, such as shop.kafka.stop_producers."
+        None, validate_default=True, description="Or the path of a Python callable, such as shop.kafka.my_function."
     )
 
     @field_validator("callable")
@@ -277,8 +277,8 @@ class CutoverModel(Strict):
     )
     uncommitted: Uncommitted = Field(
         "refuse",
-        description="If the copy is partitioned differently: the auto.offset.reset of groups without a committed "
-        "offset on a partition with records. refuse leaves such groups out.",
+        description="Only for copies that do not keep partitions: the auto.offset.reset of groups that never committed "
+        "on a partition with records. refuse leaves such groups out.",
     )
     may_be_active: list[GroupName] = Field(
         [],

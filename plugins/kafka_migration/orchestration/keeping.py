@@ -49,6 +49,7 @@ class AirflowKeeper:
         self._own: dict[str, str] = {}
         self._extra: dict[str, Any] = {}
         self._found: list[Mapping[str, Any]] | None = None
+        self._current: Kept | None = None
         # A trigger sends alerts in parallel with its polls, and both write.
         self._lock = threading.RLock()
 
@@ -58,8 +59,13 @@ class AirflowKeeper:
             return self._kept()
 
     def _kept(self) -> Kept:
-        if self._found is None:
-            self._begin()
+        if self._current is None:
+            if self._found is None:
+                self._begin()
+            self._current = self._gathered()
+        return self._current
+
+    def _gathered(self) -> Kept:
         values = [*(self._found or ()), self._extra]
         answers = [value["answer"] for value in values if value.get("answer")]
         return Kept(
@@ -72,7 +78,7 @@ class AirflowKeeper:
         """Read the storage of all tasks of the run again."""
         with self._lock:
             self._kept()
-            self._found = self._mine(self._shelf.all())
+            self._found, self._current = self._mine(self._shelf.all()), None
             return self._kept()
 
     def keep(self, digests: Mapping[str, str]) -> None:
@@ -113,6 +119,7 @@ class AirflowKeeper:
         return joined(self._known, *(value["digests"] for value in self._found or ()))
 
     def _put(self) -> None:
+        self._current = None
         mine = {"migration": self._migration, "digests": self._own}
         self._shelf.put({**mine, **self._extra, "digests": joined(self._others(), self._own)}, mine)
 

@@ -60,7 +60,7 @@ ACTS: Mapping[Code, str] = {
     "that the finding shows.",
     Code.SSH_HOST_KEY_CHANGED: "Find out why. Pin the new key only after you have checked its fingerprint on the host "
     "itself.",
-    Code.HOST_REPLY_UNREADABLE: "Read the host's output: its login prints text, its disk is full, or it "
+    Code.HOST_REPLY_UNREADABLE: "Read the host's output. Likely causes: its login prints text, its disk is full, or it "
     "printed more than 8 MiB. The task retries automatically.",
     Code.HOST_REFUSED: "On the host, fix the problem that the message names (folder, permissions, disk space). Then "
     "trigger the run again.",
@@ -119,8 +119,8 @@ ACTS: Mapping[Code, str] = {
     "missing from the copy. MirrorMaker is stopped.",
     Code.SOURCE_TOPIC_RECREATED: "Find out who recreated it. Delete nothing: the target may hold the only copy. After "
     "a cutover, remain on the target. MirrorMaker was not started and no group was moved.",
-    Code.STALE_MIRROR_STATE: "Make sure that nothing uses these positions, then run the command at the end of the "
-    f"finding. {_NOT_STARTED}",
+    Code.STALE_MIRROR_STATE: "If the finding ends with a command, run it once nothing uses these positions. "
+    f"Otherwise copy the topic with a migration file of another name. {_NOT_STARTED}",
     Code.POSITION_MISSING: "If the finding ends with a command, run it. Otherwise copy the topic with a "
     f"migration file of another name. {_NOT_STARTED}",
     Code.POSITION_BEYOND_END: "Find out who deleted and recreated the source topic. Copy it with a migration file of "
@@ -157,7 +157,7 @@ ACTS: Mapping[Code, str] = {
     Code.ABORTED_RECORDS_COPIED: f"{_WARNING} With `mirror.isolation_level: read_committed`, later runs skip such "
     "records.",
     Code.RECORDS_NOT_VERIFIABLE: "The finding names what could not be read or matched. When that is fixed, trigger "
-    "mode `validate`. Do not move any group before.",
+    "mode `validate`. Until then, do not move any group.",
     Code.TARGET_TOPIC_RECREATED: "Find out who recreated it. Its content is not the copy: copy the topic with a "
     f"migration file of another name. {_NOT_STARTED}",
     # Answers for an interval
@@ -181,8 +181,8 @@ ACTS: Mapping[Code, str] = {
     f"source. {_LEFT_OUT}",
     Code.MOVED_TOPIC_CHANGED: "Manually move groups that remain on the source and read this topic. Other groups are "
     f"not affected. {_LEFT_OUT}",
-    Code.GROUPS_NOT_DRAINED: "Let its consumers continue on the source and trigger the cutover again, or exclude the "
-    "group. No group was touched.",
+    Code.GROUPS_NOT_DRAINED: "Let the groups continue on the source and trigger the cutover again, or exclude the "
+    "groups that did not finish. No group was touched.",
     Code.OFFSETS_REWOUND: "Find out who committed for the group on the target. If this is intended, add the group to "
     f"`cutover.may_rewind`. {_LEFT_OUT}",
     Code.OFFSET_NEVER_COMMITTED: "Usually nothing: the group starts there according to its `auto.offset.reset`. If the "
