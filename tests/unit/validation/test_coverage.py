@@ -124,6 +124,14 @@ def test_topic_without_a_record_is_proved() -> None:
     assert (True, 0, 0) == (empty.is_proved, empty.source_offsets, empty.target_records)
 
 
+def test_bad_judgement_that_read_nothing_counts() -> None:
+    """A verdict that no offset carries is not lost: the topic has it until the next judgement."""
+    entry = Judgement("dag/a#1", "t", False, (1,), {"orders": Verdict.FAIL}, {}, POSITION_DIGEST, {"orders": ()})
+    nothing = [started(1, {P0: 0}, {P0: 0}), stopped(1, {P0: 0}, {P0: 0})]
+
+    assert Verdict.FAIL is covered(*nothing, entry.to_document()).verdict
+
+
 @pytest.mark.parametrize("earlier", [Verdict.NOT_VERIFIABLE, Verdict.FAIL])
 def test_good_reading_of_the_same_windows_takes_the_place_of_a_bad_one(earlier: Verdict) -> None:
     """What was read again, all of it and later, is what it is now."""

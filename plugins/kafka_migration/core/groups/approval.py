@@ -24,7 +24,7 @@ _NOTHING_WRITTEN = "Nothing was written: no consumer group was moved."
 
 @dataclass(frozen=True, slots=True)
 class Responder(Document):
-    """The user who answered, as Airflow names them; `None` if nobody did."""
+    """The user who answered, as Airflow names them; `None` without an answer."""
 
     id: str | None = None
     name: str | None = None
