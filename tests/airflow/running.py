@@ -70,7 +70,7 @@ def validated(world: World, equal: bool = True, submitted: Sequence[str] = ()) -
     side = {"records": 1, "key_value_bytes": 2, "first_offset": 0, "last_offset": 0}
     result["partitions"] = [
         {
-            **window.to_document(),
+            "window": window.to_document(),
             "source": side,
             "target": side,
             "equal": equal,
@@ -82,9 +82,11 @@ def validated(world: World, equal: bool = True, submitted: Sequence[str] = ()) -
             "target_digest": "0a" if equal else "0b",
             "first_difference": None,
             "differences": None,
+            "rest_in_order": None,
         }
         for window in request.windows
     ]
+    result |= {"source_records": len(request.windows), "target_records": len(request.windows)}
     if request.digest == KEY_DIGEST:
         result["topics"] = [
             _topic_result(*unit, equal=equal) for unit in {(w.generation, w.topic) for w in request.windows}

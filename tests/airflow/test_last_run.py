@@ -46,7 +46,7 @@ def test_refused_run_leaves_its_finding(world: World) -> None:
     last = last_run(world)
 
     assert (world.run.identity.holder, "sync", "failed", "") == (last.run, last.mode, last.outcome, last.verdict)
-    assert "MIGRATION_FILE_INVALID" == last.findings[0]["code"]
+    assert "MIGRATION_FILE_INVALID" == last.findings[0].code
 
 
 def test_contradiction_stands_after_runs_that_looked_at_nothing(world: World) -> None:
@@ -55,7 +55,7 @@ def test_contradiction_stands_after_runs_that_looked_at_nothing(world: World) ->
     world.dag_run.run_id = "manual__2"
     refused(world, Finding(Code.CONNECTION_MISSING, "x", "x", "x", "x"))
     assert ["TARGET_WRITTEN_BY_OTHERS"] == [each.code for each in last_run(world).contradictions]
-    assert ["CONNECTION_MISSING"] == [finding["code"] for finding in last_run(world).findings]
+    assert ["CONNECTION_MISSING"] == [finding.code for finding in last_run(world).findings]
 
     world.dag_run.run_id = "manual__3"
     do(world, PreflightOperator, ReserveOperator)

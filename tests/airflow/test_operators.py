@@ -12,8 +12,8 @@ from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.judgements import ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.contract import POSITION_DIGEST
 from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.orchestration.failing import FailedForGood
@@ -30,7 +30,6 @@ from kafka_migration.orchestration.operators.validate_topics import ValidateTopi
 from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 from tests.airflow.conftest import World
 from tests.airflow.running import BEFORE_START, do, mirror, refusal_codes, validated
-from tests.present import present
 
 pytestmark = pytest.mark.airflow
 
@@ -256,7 +255,7 @@ def test_judgement_says_which_offsets_it_is_about(world: World) -> None:
     do(world, JudgeOperator)
 
     (judgement,) = ledger(world).judgements
-    comparisons = present(judgement.comparisons)
+    comparisons = judgement.comparisons
     assert (POSITION_DIGEST, {"audit", "orders"}) == (judgement.digest, set(comparisons))
     assert () == comparisons["audit"]
     (found,) = comparisons["orders"]
@@ -266,7 +265,7 @@ def test_judgement_says_which_offsets_it_is_about(world: World) -> None:
         found.source_digest,
         found.target_digest,
     )
-    assert (Window(1, "orders", "orders", 0, 0, 1, 0, 1),) == found.windows
+    assert (ReadOffsets(0, 1, 0, 1, 0, 1),) == found.windows
 
 
 def test_judge_fails_what_differs_and_still_records_it(world: World) -> None:

@@ -375,8 +375,8 @@ def test_settings_that_the_cluster_denies_are_told(scene: World) -> None:
     scene.target.describe_topics = lambda topics: {  # type: ignore[method-assign]
         name: scene.source.describe_topics([name])[name] for name in topics
     }
-    for topic in scene.run.ledger.read().topics.values():
-        scene.source.topics[topic.topic].topic_id = topic.topic_id
+    for name, topic in scene.run.ledger.read().topics.items():
+        scene.source.topics[name].topic_id = topic.topic_id
 
     assert ["orders"] == do(scene, RestoreSettingsOperator)["restored"]
     assert topics.keys() == scene.target.topics.keys()

@@ -11,7 +11,7 @@ from airflow.sdk import BaseOperator
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.kafka.cluster import RecordPrint
-from kafka_migration.core.kafka.offsets import TopicPartition, ranges_to_document
+from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import StopCertificate
 from kafka_migration.core.mirror.host import ProcessState
 from kafka_migration.orchestration.failing import FailedForGood
@@ -100,7 +100,7 @@ def test_records_lost_while_it_ran_fail_the_stop_when_it_is_certified(world: Wor
 def test_gap_that_the_watch_saw_is_certified(world: World) -> None:
     """Regression: MirrorMaker jumps over what is gone, and after that its position shows no gap any more."""
     begin(world)
-    gaps = ranges_to_document({P0: (1, 3)})
+    gaps = {"orders": {"0": [1, 3]}}
     world.run.evidence.write(Kind.WATCH, {"outcome": "failed", "generation": 1, "gaps": gaps})
     mirror(world, {P0: 4})
 

@@ -10,10 +10,9 @@ from collections.abc import Callable
 import paramiko
 from paramiko.common import AUTH_FAILED, AUTH_SUCCESSFUL, OPEN_SUCCEEDED
 
-GOOD_REPLY = (
-    b'\n@@mirrorctl {"ok":true,"code":"","message":"","verb":"status","migration":"shop","generation":0,'
-    b'"state":"none"}@@\n'
-)
+from kafka_migration.core.mirror.host import HostReply
+
+GOOD_REPLY = f"\n@@mirrorctl {json.dumps(HostReply(True, '', '', 'status', 'shop').to_document())}@@\n".encode()
 # How long, or how much, a bad answer goes on before the good reply, which nobody may wait for.
 PATIENCE_S = 20.0
 FLOOD_BYTES = 64 * 1024 * 1024

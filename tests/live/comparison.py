@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.contract import (
     KEY_DIGEST,
+    Digest,
     PartitionResult,
     TopicResult,
     ValidationRequest,
@@ -88,7 +89,7 @@ def compared(
     clusters: Clusters,
     folder: Path,
     windows: Iterable[Window],
-    digest: str,
+    digest: Digest,
     untimed: Sequence[str] = (),
     compacted: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> Outcome:

@@ -16,7 +16,7 @@ from kafka_migration.cli.verdict import verdict_document
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.ledger.generations import Generation
 from kafka_migration.core.migration.stop_request import StopRequest
-from kafka_migration.core.report.news import Contradiction, LastRun, Progress, age_words
+from kafka_migration.core.report.news import Contradiction, LastRun, age_words, progress_of
 from kafka_migration.core.validation.coverage_rules import coverage_of
 
 STATUS_SCHEMA = 4
@@ -71,8 +71,8 @@ def brief_document(store: MigrationStore, now: datetime) -> dict[str, Any]:
 
 
 def _brief_of(last: LastRun) -> dict[str, Any]:
-    code = last.findings[0]["code"] if last.findings else None
-    return {"run": last.run, "at": last.at, "mode": last.mode, "outcome": last.outcome, "code": code}
+    code = str(last.findings[0].code) if last.findings else None
+    return {"run": last.run, "at": last.at.isoformat(), "mode": last.mode, "outcome": last.outcome, "code": code}
 
 
 def _brief_row(document: Mapping[str, Any]) -> tuple[str, ...]:
@@ -124,10 +124,10 @@ def _progress(store: MigrationStore, now: datetime) -> dict[str, Any] | None:
     """Return the latest progress of the active run; `None` if no run is active."""
     with naming(store.news.folder / PROGRESS_FILE):
         document = store.news.progress()
-        progress = None if document is None else Progress.from_document(document)
+        progress = None if document is None else progress_of(document)
     if progress is None or progress.ended_at is not None:
         return None
-    age_s = (now - datetime.fromisoformat(progress.at)).total_seconds()
+    age_s = (now - progress.at).total_seconds()
     is_fresh = age_s <= FRESH_S
     return {
         **progress.to_document(),

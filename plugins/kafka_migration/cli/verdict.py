@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from kafka_migration.adapters.documents import naming
@@ -47,7 +46,7 @@ def verdict_document(store: MigrationStore) -> dict[str, Any]:
         "migration": store.name,
         "as_of": _newest_time(ledger),
         "standing": next(standing for standing in _STANDINGS if standing in standings),
-        "contradictions": [asdict(each) for each in _contradictions(store)],
+        "contradictions": [each.to_document() for each in _contradictions(store)],
         "topics": {topic: covered[topic].to_document() for topic in sorted(covered)},
     }
 

@@ -18,6 +18,7 @@ from kafka_migration.core.groups.approval import (
 )
 from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.core.groups.rules import unproved_copy_findings
+from kafka_migration.core.ledger.cutovers import Reserved
 from kafka_migration.core.migration.settings import RunIdentity
 from kafka_migration.steps.run import MigrationRun
 
@@ -55,7 +56,7 @@ def record_reservation(run: MigrationRun, taken_from: str | None) -> None:
     at, holder = run.now(), run.identity.holder
     run.evidence.write(Kind.RESERVE, {"at": at, "holder": holder, "taken_over_from": taken_from})
     if run.ledger.read().reserved_by != holder:
-        run.ledger.append({"kind": "reserved", "run": holder, "at": at, "taken_over_from": taken_from})
+        run.ledger.append(Reserved(holder, at, taken_from).to_document())
 
 
 def require_proved_copy(run: MigrationRun) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from datetime import datetime
 
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import Refused
@@ -18,13 +19,13 @@ def tell_last_run(run: MigrationRun, ended: Ended, *, mode: str, note: str) -> N
     before, findings = _contradictions_before(run), ended.findings
     told = LastRun(
         run=who,
-        at=at,
+        at=datetime.fromisoformat(at),
         mode=mode,
         outcome=ended.outcome,
         verdict=ended.verdict,
         note=note,
         evidence=ended.evidence,
-        findings=tuple(finding.to_document() for finding in findings),
+        findings=findings,
         contradictions=contradictions(before, findings, who, at, _refuted(run)),
     )
     run.news.tell_last_run(told.to_document())

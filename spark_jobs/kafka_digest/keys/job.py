@@ -36,8 +36,7 @@ class _Topic:
         """Return the entry of the result per window."""
         for plan in self.plans:
             source, target = (self.unit.count(side, getattr(plan, side).place) for side in SIDES)
-            only_by_position = {"blocks": 0, "differing_blocks": 0, "first_difference": None, "differences": None}
-            yield plan.entry(source, target, equal=self.equal) | only_by_position
+            yield plan.entry(source, target, equal=self.equal) | _ONLY_BY_POSITION
 
     def document(self, differences: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return the entry of the result for the topic."""
@@ -50,6 +49,17 @@ class _Topic:
             **{f"{side}_digest": f"{totals[side][1] % (1 << 64):016x}" for side in SIDES},
             "differences": differences,
         }
+
+
+_ONLY_BY_POSITION = {
+    "blocks": 0,
+    "differing_blocks": 0,
+    "source_digest": None,
+    "target_digest": None,
+    "first_difference": None,
+    "differences": None,
+    "rest_in_order": None,
+}
 
 
 def _topics(plans: Sequence[WindowPlan]) -> list[_Topic]:

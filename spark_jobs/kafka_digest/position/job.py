@@ -256,6 +256,7 @@ def _entry(one: Measured, difference: Difference | None) -> dict[str, Any]:
         "source_digest": window_digest(one.source),
         "target_digest": window_digest(one.target),
         "first_difference": None if difference is None else difference.to_document(),
+        "rest_in_order": None,
     }
 
 

@@ -74,7 +74,7 @@ class WindowPlan:
     def entry(self, source: Mapping[str, Any], target: Mapping[str, Any], *, equal: bool) -> dict[str, Any]:
         """Return the common fields of a window's result entry; `source` and `target` are the records read."""
         return {
-            **self.window,
+            "window": dict(self.window),
             "source": source,
             "target": target,
             "equal": equal,

@@ -29,6 +29,7 @@ from kafka_migration.core.ledger.judgements import Judgement
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.migration.run_window import Interval
 from kafka_migration.core.translation.by_partition import OffsetRange, copies_of, counts_needed, translate
+from kafka_migration.core.validation.contract import POSITION_DIGEST
 
 pytestmark = pytest.mark.unit
 
@@ -72,7 +73,8 @@ class Partition:
 
     def judge(self, verdict: Verdict, *generations: int, whole: bool = False) -> None:
         run = f"dag/{'whole' if whole else 'run'}{len(self.entries)}#1"
-        self.entries.append(Judgement(run, "t", whole, generations, {"orders": verdict}, {}).to_document())
+        judgement = Judgement(run, "t", whole, generations, {"orders": verdict}, {}, POSITION_DIGEST, {})
+        self.entries.append(judgement.to_document())
 
     def visible(self, start: int, end: int) -> int:
         return sum(hour is not None for hour in self.hours[start:end])

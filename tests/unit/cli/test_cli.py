@@ -29,9 +29,10 @@ from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
-from kafka_migration.core.ledger.judgements import Judgement
+from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.migration.settings import Mode, RunIdentity
 from kafka_migration.core.migration.stop_request import StopRequest
+from kafka_migration.core.validation.contract import POSITION_DIGEST
 
 pytestmark = pytest.mark.unit
 
@@ -52,7 +53,10 @@ def end(root: Path, generation: int) -> None:
 
 
 def judge(root: Path, *generations: int) -> None:
-    judgement = Judgement(RUN.holder, AT, False, generations, {"orders": Verdict.PASS}, {"orders": 5})
+    read = Comparison(Verdict.PASS, tuple(ReadOffsets(0, number, 0, 5, 0, 5) for number in generations), 5, 5)
+    verdicts = {"orders": Verdict.PASS}
+    comparisons = {"orders": (read,)}
+    judgement = Judgement(RUN.holder, AT, False, generations, verdicts, {"orders": 5}, POSITION_DIGEST, comparisons)
     LedgerStore(root, "shop").append(judgement.to_document())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,9 @@ def root(tmp_path: Path) -> Path:
     start(place, 2)
     StopRequestStore(place, "shop").request(StopRequest(2, RUN.holder, AT, "ada"))
     NewsStore(place, "shop").tell_progress(POLLED)
-    NewsStore(place, "shop").tell_last_run(LastRun(RUN.holder, AT, "sync", "success", "PASS").to_document())
+    NewsStore(place, "shop").tell_last_run(
+        LastRun(RUN.holder, datetime.fromisoformat(AT), "sync", "success", "PASS").to_document()
+    )
     return place
 
 

@@ -56,8 +56,8 @@ def ended(root: Path, *findings: Finding, outcome: str = "failed", run: str = RU
     """Leave what `finish` leaves."""
     at = "2030-01-01T10:00:00+00:00"
     found = contradictions((), findings, run, at, ())
-    documents = tuple(finding.to_document() for finding in findings)
-    last = LastRun(run, at, "sync", outcome, "", evidence="x", findings=documents, contradictions=found)
+    moment = datetime.fromisoformat(at)
+    last = LastRun(run, moment, "sync", outcome, "", evidence="x", findings=findings, contradictions=found)
     NewsStore(root, "shop").tell_last_run(last.to_document())
 
 
@@ -209,7 +209,7 @@ def test_list_says_how_old_the_news_are(root: Path, capsys: pytest.CaptureFixtur
     assert 0 == kafka_migration(root, "status")
 
     shop = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("shop"))
-    assert age_words(POLLED["at"], datetime.now(UTC)) in shop
+    assert age_words(datetime.fromisoformat(POLLED["at"]), datetime.now(UTC)) in shop
 
 
 def test_list_names_a_migration_that_cannot_be_read(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,6 +26,7 @@ from kafka_migration.core.evidence.documents import (
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Finding, Refused
 from kafka_migration.core.groups.next_steps import ConfirmedCutover, next_steps
+from kafka_migration.core.ledger.cutovers import CreatedTopic, TopicsCreated
 from kafka_migration.core.ledger.generations import GenerationStart
 from kafka_migration.core.migration.settings import Phase, RunIdentity
 from kafka_migration.core.migration.stop_request import StopRequest
@@ -159,8 +160,7 @@ def test_ledger_entries_are_read_in_order(tmp_path: Path) -> None:
     """Entries keep the order in which they were appended, beyond ten of them."""
     ledger = LedgerStore(tmp_path, "shop")
     for number in range(12):
-        topics = {f"t{number}": {"topic_id": str(number), "frozen_configs": {}}}
-        ledger.append({"kind": "topics-created", "topics": topics})
+        ledger.append(TopicsCreated("r", "t", {f"t{number}": CreatedTopic(str(number), {})}).to_document())
 
     assert [f"t{number}" for number in range(12)] == list(ledger.read().topics)
 

@@ -10,6 +10,7 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.approval import (
     Ask,
+    Responder,
     evidence_changed,
     four_eyes,
     not_an_approver,
@@ -25,7 +26,7 @@ from tests.unit.groups.copied_partition import moved
 pytestmark = pytest.mark.unit
 
 ASKED = Ask("plan-a", "12:00", 60)
-APPROVED = replace(ASKED, answered_at="12:01", chosen="Approve", user_id="7", user_name="ada")
+APPROVED = replace(ASKED, answered_at="12:01", chosen="Approve", responded_by=Responder("7", "ada"))
 P0 = TopicPartition("orders", 0)
 ENDS = {P0: 5}
 BILLING = GroupPlan("billing", (moved(3, 3, Proof.RECORD),))
@@ -59,7 +60,7 @@ def test_another_plan_is_never_asked_about_in_the_same_run() -> None:
         replace(APPROVED, digest="plan-b"),
         replace(APPROVED, chosen="Reject"),
         replace(APPROVED, chosen=None),
-        replace(APPROVED, user_id=None, user_name=None),
+        replace(APPROVED, responded_by=Responder()),
     ],
 )
 def test_only_a_persons_yes_to_just_this_plan_counts(ask: Ask | None) -> None:

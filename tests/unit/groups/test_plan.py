@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_migration.core.findings.codes import Code
+from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.plan import GroupVerdict, Proof
 from kafka_migration.core.groups.rules import Accepted, plan_groups, unproved_copy_findings
 from kafka_migration.core.groups.selection import unsupported_groups, which_groups
 from kafka_migration.core.kafka.cluster import GroupKind, GroupListing, GroupState, RecordPrint
-from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
+from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.translation.by_partition import (
@@ -24,6 +28,7 @@ from kafka_migration.core.translation.by_partition import (
     counts_needed,
     translate,
 )
+from kafka_migration.core.validation.contract import POSITION_DIGEST
 from tests.unit.groups.copied_partition import (
     DENSE,
     HOLE,
@@ -402,51 +407,23 @@ def test_prints_of_different_records_differ() -> None:
     assert RecordPrint.of(0, *records[0]).digest == RecordPrint.of(9, *records[0]).digest
 
 
-def _started(positions: dict[str, int]) -> dict[str, object]:
-    return {
-        "kind": "generation-started",
-        "generation": 1,
-        "run": "r",
-        "at": "t",
-        "mirror_positions": {"orders": positions},
-        "target_end_offsets": {"orders": dict.fromkeys(positions, 0)},
-        "source_topic_ids": {},
-    }
+def _started(positions: Offsets) -> dict[str, Any]:
+    return GenerationStart(1, "r", "t", positions, dict.fromkeys(positions, 0)).to_document()
 
 
-def _stopped(positions: dict[str, int], ends: dict[str, int]) -> dict[str, object]:
-    return {
-        "kind": "generation-stopped",
-        "generation": 1,
-        "run": "r",
-        "at": "t",
-        "graceful": True,
-        "exit_code": 143,
-        "reason": "x",
-        "mirror_positions": {"orders": positions},
-        "target_end_offsets": {"orders": ends},
-        "remembered": None,
-        "gaps": {},
-        "ahead_records": {},
-        "gone": {},
-    }
+def _stopped(positions: Offsets, ends: Offsets) -> dict[str, Any]:
+    return StopCertificate(1, "r", "t", True, 143, "x", positions, ends).to_document()
 
 
-def _judged(verdict: str) -> dict[str, object]:
-    return {
-        "kind": "judged",
-        "run": "r",
-        "at": "t",
-        "whole": False,
-        "generations": [1],
-        "topics": {"orders": verdict},
-        "source_records": {"orders": 1},
-    }
+def _judged(verdict: Verdict) -> dict[str, Any]:
+    read = Comparison(verdict, (ReadOffsets(0, 1, 0, 3, 0, 3),), 1, 1)
+    verdicts, comparisons = {"orders": verdict}, {"orders": (read,)}
+    return Judgement("r", "t", False, (1,), verdicts, {"orders": 1}, POSITION_DIGEST, comparisons).to_document()
 
 
 def test_copies_come_from_the_ledger() -> None:
     """A partition that no generation knows is an empty copy at its log start; its target end is the present one."""
-    ledger = fold([_started({"0": 2}), _stopped({"0": 10}, {"0": 8})])
+    ledger = fold([_started({P0: 2}), _stopped({P0: 10}, {P0: 8})])
 
     copies = copies_of(ledger, {P0: 4, P1: 7}, {P0: 12, P1: 7}, {P0: 8})
 
@@ -464,15 +441,15 @@ def test_copies_come_from_the_ledger() -> None:
     ("judged", "codes"),
     [
         ([], [Code.RECORDS_NOT_VERIFIABLE]),
-        ([_judged("PASS")], []),
-        ([_judged("WARN")], []),
-        ([_judged("NOT_VERIFIABLE")], [Code.RECORDS_NOT_VERIFIABLE]),
-        ([_judged("FAIL")], [Code.COPY_DIFFERS]),
+        ([_judged(Verdict.PASS)], []),
+        ([_judged(Verdict.WARN)], []),
+        ([_judged(Verdict.NOT_VERIFIABLE)], [Code.RECORDS_NOT_VERIFIABLE]),
+        ([_judged(Verdict.FAIL)], [Code.COPY_DIFFERS]),
     ],
 )
 def test_plan_needs_a_proved_copy(judged: list[dict[str, object]], codes: list[Code]) -> None:
     """Every topic of which something was copied must be good as a whole, whichever run copied it."""
-    ledger = fold([_started({"0": 0}), _stopped({"0": 3}, {"0": 3}), *judged])
+    ledger = fold([_started({P0: 0}), _stopped({P0: 3}, {P0: 3}), *judged])
 
     assert codes == [f.code for f in unproved_copy_findings(ledger, ["orders", "audit"])]
     assert () == unproved_copy_findings(Ledger(), ["orders"])

@@ -13,13 +13,15 @@ pytest.importorskip("pyspark")
 from kafka_digest.keys.compare import Unit
 from kafka_digest.keys.job import _rounds, _topics
 from kafka_digest.keys.tasks import DIFFERING, PLACE, TOTAL
+from kafka_digest.position.blocks import Comparison
+from kafka_digest.position.job import Measured, _entry
 from kafka_digest.reading.kafka_source import reader_options
 from kafka_digest.reading.windows import SideRange, WindowPlan
 from kafka_digest.shell.errors import JobError, _last_of_traceback
 from kafka_digest.shell.rate_limit import limited_options, reading_at_most
 from kafka_digest.validate import _check_request
 from kafka_migration.core.ledger.window import Window
-from kafka_migration.core.validation.contract import KEY_DIGEST, POSITION_DIGEST
+from kafka_migration.core.validation.contract import KEY_DIGEST, POSITION_DIGEST, PartitionResult, TopicResult
 
 pytestmark = pytest.mark.unit
 
@@ -69,6 +71,19 @@ def test_topic_of_which_a_part_cannot_be_read_is_not_equal() -> None:
 
     assert (False, False) == (topic.is_comparable, topic.equal)
     assert [False, False] == [entry["equal"] for entry in topic.entries()]
+
+
+def test_entries_of_both_jobs_are_read() -> None:
+    """The entry of a window, by key or by position, and that of a topic have every field that the package reads."""
+    (topic,) = _topics([plan("orders", 0)])
+    by_position = _entry(Measured(plan("orders", 0), (), (), Comparison(0, 0, None)), None)
+    entries = [
+        PartitionResult.from_document({**entry, "differences": None}) for entry in (by_position, *topic.entries())
+    ]
+
+    assert [Window(1, "orders", "new.orders", 0, 0, 10, 0, 20)] * 2 == [entry.window for entry in entries]
+    assert ["0000000000000000", None] == [entry.source_digest for entry in entries]
+    assert "new.orders" == TopicResult.from_document(topic.document(None)).target_topic
 
 
 def test_buckets_that_differ_and_totals_are_noted() -> None:

@@ -22,7 +22,7 @@ def start(generation: int, positions: Offsets, run: str = "dag/run#1") -> dict[s
 
 
 def stop(generation: int, positions: Offsets, **remembered: Any) -> StopCertificate:
-    kept = Remembered(frozenset(positions), **{"stored_positions": positions, **remembered})
+    kept = Remembered(**{"stored_positions": positions, **remembered})
     return StopCertificate(generation, "dag/run#1", "t", True, 143, "stopped", positions, {}, kept)
 
 
@@ -33,7 +33,7 @@ def folded(*stops: StopCertificate) -> Ledger:
 
 def test_certificate_survives_its_document() -> None:
     """Everything that a certificate says is read back from JSON as it was."""
-    remembered = Remembered(frozenset({P0, P1}), {P0: 8}, {P1: 2}, {P0: Fingerprint(7, "ab")}, {"orders": "id-1"})
+    remembered = Remembered({P0: 8}, {P1: 2}, {P0: Fingerprint(7, "ab")}, {"orders": "id-1"})
     ranges = {P1: (2, 5)}
     made = StopCertificate(1, "r", "t", False, None, "died", {P0: 9, P1: 2}, {P0: 9}, remembered, ranges, {P0: 3})
 
@@ -47,7 +47,7 @@ def test_later_certificate_replaces_what_it_is_about() -> None:
 
     assert last is not None
     assert {P0: 20, AUDIT: 4} == last.mirror_positions
-    assert Remembered(frozenset({P0, AUDIT}), {AUDIT: 4}, {AUDIT: 1}) == last.remembered
+    assert Remembered({AUDIT: 4}, {AUDIT: 1}) == last.remembered
 
 
 def test_positions_are_set_back_once() -> None:

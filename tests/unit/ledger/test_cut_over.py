@@ -15,6 +15,7 @@ from kafka_migration.core.groups.plan import GroupPlan, Proof
 from kafka_migration.core.groups.writing import GroupWrite, OffsetsResult, Write
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.cutovers import CutOver
+from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.ledger.phases import phase_findings
 from kafka_migration.core.migration.settings import Mode, Phase, RunIdentity
@@ -37,30 +38,9 @@ ACTIVE = Finding(Code.GROUP_ACTIVE, "group audit", "a member", "none", "Stop it.
 CUT_OVER = CutOver("dag/run#1", "12:00", ("billing",), ("orders",), partly=False)
 
 
-def _copied() -> list[dict[str, object]]:
-    generation = {"generation": 1, "run": "r", "at": "t"}
-    return [
-        {
-            "kind": "generation-started",
-            **generation,
-            "mirror_positions": {"orders": {"0": 0}},
-            "target_end_offsets": {"orders": {"0": 0}},
-            "source_topic_ids": {},
-        },
-        {
-            "kind": "generation-stopped",
-            **generation,
-            "graceful": True,
-            "exit_code": 143,
-            "reason": "stopped",
-            "mirror_positions": {"orders": {"0": 5}},
-            "target_end_offsets": {"orders": {"0": 5}},
-            "remembered": None,
-            "gaps": {},
-            "ahead_records": {},
-            "gone": {},
-        },
-    ]
+def _copied() -> list[dict[str, Any]]:
+    stop = StopCertificate(1, "r", "t", True, 143, "stopped", {P0: 5}, {P0: 5})
+    return [GenerationStart(1, "r", "t", {P0: 0}, {P0: 0}).to_document(), stop.to_document()]
 
 
 def test_entry_sets_the_phase() -> None:

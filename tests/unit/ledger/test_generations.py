@@ -14,14 +14,16 @@ from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.ledger.generations import (
     NO_GENERATIONS,
     GenerationStart,
+    Remembered,
     StopCertificate,
     generations_text,
     parse_generations,
 )
-from kafka_migration.core.ledger.judgements import Judgement
+from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.migration.settings import Mode, Phase
 from kafka_migration.core.mirror.gap_guard import continuity_findings
+from kafka_migration.core.validation.contract import POSITION_DIGEST
 from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.core.validation.windows import delta_windows, whole_windows
 
@@ -38,12 +40,16 @@ def started(number: int, source: dict[TopicPartition, int], target: dict[TopicPa
 def stopped(
     number: int, source: dict[TopicPartition, int], target: dict[TopicPartition, int], graceful: bool = True
 ) -> dict[str, Any]:
-    return StopCertificate(number, f"dag/run{number}#1", "t", graceful, 143, "stopped", source, target).to_document()
+    kept = Remembered(stored_positions=source)
+    stop = StopCertificate(number, f"dag/run{number}#1", "t", graceful, 143, "stopped", source, target, kept)
+    return stop.to_document()
 
 
 def judged(
     number: int, verdict: Verdict, whole: bool = False, run: str = "", topics: tuple[str, ...] = ("orders",)
 ) -> dict[str, Any]:
+    """Return the entry of a judgement that read what the generation copied, or all up to it."""
+    read = {topic: _read_offsets(topic, number, whole) for topic in topics}
     return Judgement(
         run or f"dag/run{number}{whole}#1",
         "t",
@@ -51,7 +57,17 @@ def judged(
         (number,),
         dict.fromkeys(topics, verdict),
         dict.fromkeys(topics, 5),
+        POSITION_DIGEST,
+        {topic: (Comparison(verdict, (offsets,), 5, 5, "0a", "0a"),) for topic, offsets in read.items()},
     ).to_document()
+
+
+def _read_offsets(topic: str, number: int, whole: bool) -> ReadOffsets:
+    """Return what a judgement of the generations below reads."""
+    if topic == "audit":
+        return ReadOffsets(0, number, 0, 7, 0, 7)
+    start, end = ((0, 0), (10, 9)) if number == 1 else ((0, 0) if whole else (10, 9), (30, 27))
+    return ReadOffsets(0, number, start[0], end[0], start[1], end[1])
 
 
 ME = "dag/me#1"
@@ -245,8 +261,8 @@ def test_last_stop_knows_every_partition() -> None:
 
 
 def test_continuity_accepts_what_the_certificate_says() -> None:
-    """A stored position below the proved end is normal: only markers lie between."""
-    assert () == continuity_findings(fold(ONE).last_stop, stored={P0: 8}, target_end_offsets={P0: 9})
+    """The stored position and the target's end are those of the certificate."""
+    assert () == continuity_findings(fold(ONE).last_stop, stored={P0: 10}, target_end_offsets={P0: 9})
     assert () == continuity_findings(None, stored={P0: 8}, target_end_offsets={P0: 9})
 
 

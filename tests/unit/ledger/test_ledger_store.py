@@ -22,6 +22,7 @@ from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.ledger.chain import Head
+from kafka_migration.core.ledger.cutovers import CreatedTopic, Reserved, TopicsCreated
 
 pytestmark = pytest.mark.unit
 
@@ -42,11 +43,11 @@ class MemoryAnchor:
 
 
 def topics_entry(name: str) -> dict[str, Any]:
-    return {"kind": "topics-created", "topics": {name: {"topic_id": "id", "frozen_configs": {}}}}
+    return TopicsCreated("r", "t", {name: CreatedTopic("id", {})}).to_document()
 
 
 def reserved_entry(run: str) -> dict[str, Any]:
-    return {"kind": "reserved", "run": run, "at": "t", "taken_over_from": None}
+    return Reserved(run, "t").to_document()
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ def test_id_of_zeros_is_none() -> None:
 def test_only_two_known_ids_tell_topics_apart(present: str, known: str, is_another: bool) -> None:
     """An id that is not known is not another one: a cluster that is upgraded begins to give ids."""
     topic = TopicDescription("orders", present, 1, {})
-    ledger = Ledger(topics={"orders": CreatedTopic("orders", known, {})})
+    ledger = Ledger(topics={"orders": CreatedTopic(known, {})})
 
     assert is_another == topic.is_another_than(known)
     assert is_another == bool(recreated_findings({"orders": topic}, ledger))

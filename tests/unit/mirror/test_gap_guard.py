@@ -30,13 +30,8 @@ ENDS = {P0: 50, P1: 0}
 def certificate(generation: int = 1, positions: Offsets | None = None, **remembered: Any) -> StopCertificate:
     """A certificate of a copy that stands at 50 in the first partition and has stored nothing for the second."""
     positions = positions or {P0: 50, P1: 7}
-    kept = Remembered(frozenset(positions), **{"stored_positions": {P0: 50}, **remembered})
+    kept = Remembered(**{"stored_positions": {P0: 50}, **remembered})
     return StopCertificate(generation, "dag/run#1", "t", True, 143, "stopped", positions, ENDS, kept)
-
-
-def old_certificate(generation: int = 1) -> StopCertificate:
-    """A certificate of before version 0.2."""
-    return StopCertificate(generation, "dag/run#1", "t", True, 143, "stopped", {P0: 50, P1: 7}, ENDS)
 
 
 def last_stop(*stops: StopCertificate) -> StopCertificate | None:
@@ -72,27 +67,6 @@ def test_position_that_is_not_trusted_may_be_set_back_already(stored: Offsets, c
     findings = continuity_findings(certificate(rewind={P0: 20}), stored, ENDS)
 
     assert count == len(findings)
-
-
-@pytest.mark.parametrize(("stored", "count"), [({P0: 50}, 0), ({P0: 3}, 0), ({}, 0), ({P0: 51}, 1)])
-def test_older_certificate_bounds_the_position_from_above(stored: Offsets, count: int) -> None:
-    """Before version 0.2 a certificate held what was proved, below which the stored position may lie."""
-    assert count == len(continuity_findings(old_certificate(), stored, ENDS))
-
-
-def test_two_older_certificates_remember_nothing() -> None:
-    """Regression: two certificates of before version 0.2, added up, said that no position had been stored."""
-    last = last_stop(old_certificate(1), old_certificate(2))
-
-    assert () == continuity_findings(last, {P0: 50}, ENDS)
-
-
-def test_newer_certificate_of_other_topics_leaves_the_older_rule() -> None:
-    """What a later certificate does not name is still compared as the earlier one allows."""
-    last = last_stop(old_certificate(1), certificate(2, {AUDIT: 3}, stored_positions={AUDIT: 3}))
-
-    assert () == continuity_findings(last, {P0: 3, AUDIT: 3}, {**ENDS, AUDIT: 0})
-    assert ["audit[0]"] == [f.subject for f in continuity_findings(last, {P0: 3}, {**ENDS, AUDIT: 0})]
 
 
 def test_stale_state_names_the_reset() -> None:
@@ -146,9 +120,9 @@ def test_recreated_topic_is_told_by_its_id_or_by_its_record(now: SourceTruth, su
 
 
 def test_nothing_to_compare_is_no_sign() -> None:
-    """Before the first stop, and with a certificate of before version 0.2, no topic counts as created anew."""
+    """Before the first stop, and without ids and fingerprints in the certificate, no topic counts as created anew."""
     assert () == recreated_source_findings(None, truth("id-2"))
-    assert () == recreated_source_findings(old_certificate(), truth("id-2"))
+    assert () == recreated_source_findings(certificate(), truth("id-2"))
 
 
 @pytest.mark.parametrize(("log_start", "wanted"), [({P0: 49}, {P0: 49}), ({P0: 50}, {}), ({}, {})])

@@ -7,6 +7,7 @@ import pytest
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.kafka.cluster import TopicDescription
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.ledger.cutovers import CreatedTopic, TopicsCreated
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.target_topics import (
@@ -18,14 +19,7 @@ from kafka_migration.core.mirror.target_topics import (
 
 pytestmark = pytest.mark.unit
 
-OURS = fold(
-    [
-        {
-            "kind": "topics-created",
-            "topics": {"orders": {"topic_id": "id-1", "frozen_configs": {"retention.ms": "1000"}}},
-        }
-    ]
-)
+OURS = fold([TopicsCreated("r", "t", {"orders": CreatedTopic("id-1", {"retention.ms": "1000"})}).to_document()])
 NOTHING = fold([])
 
 

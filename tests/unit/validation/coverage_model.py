@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from hypothesis import strategies as st
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kafka_migration.core.findings.verdict import Verdict, worst
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate
-from kafka_migration.core.ledger.judgements import Comparison, Judgement
+from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger, fold
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.contract import POSITION_DIGEST
@@ -45,7 +45,6 @@ class Reading:
     first: int
     count: int
     verdicts: tuple[Any, ...]
-    keeps_comparisons: bool
     beyond: int
 
 
@@ -64,7 +63,6 @@ readings = st.builds(
     st.integers(1, 5),
     st.integers(1, 3),
     st.tuples(VERDICTS, VERDICTS, VERDICTS),
-    st.booleans(),
     st.sampled_from([0, 0, 2]),
 )
 # Rounds: copies of both partitions, and what is read after them.
@@ -127,11 +125,11 @@ class Life:
             "t",
             reading.kind == "whole",
             tuple(g.number for g in generations),
-            {TOPIC: worst(c.verdict for c in comparisons)},
+            {TOPIC: worst([Verdict.PASS, *(c.verdict for c in kept)])},
             {TOPIC: 0},
+            POSITION_DIGEST,
+            {TOPIC: kept},
         )
-        if reading.keeps_comparisons:
-            judgement = replace(judgement, digest=POSITION_DIGEST, comparisons={TOPIC: kept})
         self.read.append(judgement)
         self.entries.append(judgement.to_document())
 
@@ -145,9 +143,12 @@ class Life:
 
 
 def _comparison(window: Window, verdict: Any) -> Comparison:
+    offsets = window.source_start, window.source_end, window.target_start, window.target_end
+    read = ReadOffsets(window.partition, window.generation, *offsets)
     if verdict == "blind":
-        return Comparison(Verdict.NOT_VERIFIABLE, (window,), 0, 0, unreadable=("source",))
-    return Comparison(verdict, (window,), 0, 0)
+        return Comparison(Verdict.NOT_VERIFIABLE, (read,), 0, 0, unreadable=("source",))
+    # Where nothing is to be read, nothing is wrong.
+    return Comparison(Verdict.PASS if read.is_empty else verdict, (read,), 0, 0)
 
 
 Offset = tuple[str, int, int]
@@ -161,37 +162,15 @@ class SingleOffsets:
         self.generations = life.ledger.generations
         self.known: dict[Offset, tuple[Verdict, bool]] = {}
         self.settled: dict[int, int] = {}
-        self.doubts: list[Verdict] = []
         self.judged = {number for j in life.read for number in j.generations}
         for judgement in life.read:
             self._take(judgement)
 
     def _take(self, judgement: Judgement) -> None:
-        verdict = judgement.topics[TOPIC]
-        if judgement.whole and verdict is not Verdict.NOT_VERIFIABLE:
-            self.doubts = []
-        told = list(self._told(judgement))
-        tells = judgement.comparisons is not None or not judgement.whole
-        if not verdict.is_good and not (tells and any(not v.is_good and not w.is_empty for v, _, w in told)):
-            self.doubts.append(verdict)
-        for found, blind, window in told:
-            self._read(judgement, found, blind, window)
+        for comparison in judgement.comparisons[TOPIC]:
+            self._read(judgement, comparison.verdict, bool(comparison.unreadable), comparison.windows[0])
 
-    def _told(self, judgement: Judgement) -> Iterator[tuple[Verdict, bool, Window]]:
-        if judgement.comparisons is not None:
-            for comparison in judgement.comparisons[TOPIC]:
-                yield comparison.verdict, bool(comparison.unreadable), comparison.windows[0]
-            return
-        newest = [g for g in self.generations if g.number <= max(judgement.generations)]
-        windows = (
-            whole_windows(Ledger(generations=tuple(newest)), [TOPIC], {})
-            if judgement.whole
-            else [w for g in newest if g.number in judgement.generations for w in delta_windows([g])]
-        )
-        for window in windows:
-            yield judgement.topics[TOPIC], False, window
-
-    def _read(self, judgement: Judgement, found: Verdict, blind: bool, window: Window) -> None:
+    def _read(self, judgement: Judgement, found: Verdict, blind: bool, window: ReadOffsets) -> None:
         if judgement.whole and found is not Verdict.NOT_VERIFIABLE:
             self.known = {o: known for o, known in self.known.items() if o[1] != window.partition}
             if found.is_good:
@@ -251,11 +230,11 @@ class SingleOffsets:
 
     def verdict(self) -> Verdict | None:
         """Return the worst of all."""
-        verdicts = [*(verdict for verdict, _ in self.known.values()), *self.doubts, *(k.verdict for k in self.flaws())]
+        verdicts = [*(verdict for verdict, _ in self.known.values()), *(k.verdict for k in self.flaws())]
         return worst([*verdicts, *([Verdict.PASS] if self.judged else [])]) if verdicts or self.judged else None
 
 
-def offsets_of(window: Window) -> set[Offset]:
+def offsets_of(window: Window | ReadOffsets) -> set[Offset]:
     """Return every offset of a window, on both sides."""
     source = {("source", window.partition, o) for o in range(window.source_start, window.source_end)}
     return source | {("target", window.partition, o) for o in range(window.target_start, window.target_end)}

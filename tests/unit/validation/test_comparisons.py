@@ -41,21 +41,20 @@ def judgement(**changes: Any) -> Judgement:
 
 
 def test_judgement_round_trip() -> None:
-    """An entry is read back as it was written, its windows by partition."""
+    """An entry is read back as it was written, a window as partition, generation, and the offsets of both sides."""
     document = json.loads(json.dumps(judgement().to_document()))
     first = document["comparisons"]["orders"][0]
 
     assert judgement() == Judgement.from_document(document)
-    assert ("PASS", 10, 10, "0a", "0a", []) == tuple(first[name] for name in list(first)[:6])
-    assert {"0": [1, 0, 10, 5, 15]} == first["windows"]
-
-
-def test_entry_of_an_earlier_version_is_read() -> None:
-    """A ledger lives for weeks: what was judged before comparisons were kept has none, and stays a judgement."""
-    document = judgement().to_document()
-    del document["comparisons"], document["digest"]
-
-    assert judgement(comparisons=None, digest=None) == Judgement.from_document(document)
+    assert {
+        "verdict": "PASS",
+        "windows": [[0, 1, 0, 10, 5, 15]],
+        "source_records": 10,
+        "target_records": 10,
+        "source_digest": "0a",
+        "target_digest": "0a",
+        "unreadable": [],
+    } == first
 
 
 def test_each_window_has_its_own_verdict() -> None:
@@ -67,7 +66,6 @@ def test_each_window_has_its_own_verdict() -> None:
         (c.windows[0].partition, c.windows[0].source_start, c.verdict) for c in found
     ]
     assert [("0a", "0a"), ("0a", "0b"), ("0a", "0a")] == [(c.source_digest, c.target_digest) for c in found]
-    assert {"orders"} == {w.target_topic for c in found for w in c.windows}
 
 
 def test_comparison_by_key_has_all_windows_of_its_generation() -> None:
@@ -120,5 +118,5 @@ def test_digest_that_is_not_known_is_kept_as_that() -> None:
     """A result without digests gives an entry without, not one of equal digests."""
     (found,) = compared(measured(window(), source_digest=None, target_digest=None))["orders"]
 
-    assert found == Comparison.from_document("orders", found.to_document())
+    assert found == Comparison.from_document(found.to_document())
     assert (None, None) == (found.source_digest, found.target_digest)

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.spans import joined, without
-from kafka_migration.core.ledger.judgements import Comparison, Judgement
+from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger, fold
-from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.contract import KEY_DIGEST, POSITION_DIGEST
 from kafka_migration.core.validation.coverage import FlawKind, TopicCoverage
 from kafka_migration.core.validation.coverage_rules import coverage_of
@@ -53,7 +52,6 @@ def test_coverage_is_that_of_single_offsets(rounds: list[Any]) -> None:
     assert expected.proved == proved_by(covered)
     assert expected.flaws() == flaws_of(covered)
     assert expected.verdict() == covered.verdict
-    assert expected.doubts == [judgement.topics["orders"] for judgement in covered.doubts]
     assert [g.number for g in life.ledger.pending_generations] == list(covered.pending)
     assert len({o for o in expected.proved if o[0] == "source"}) == covered.source_offsets
 
@@ -84,7 +82,7 @@ def box(
 ) -> Comparison:
     """Return a comparison of one window of partition 0; each target offset is a record, unless told otherwise."""
     records = target[1] - target[0]
-    window = Window(generation, "orders", "orders", 0, *source, *target)
+    window = ReadOffsets(0, generation, *source, *target)
     return replace(Comparison(verdict, (window,), records, records, "0a", "0a"), **more)
 
 
@@ -124,6 +122,14 @@ def test_topic_without_a_record_is_proved() -> None:
     empty = covered(*nothing, entry.to_document())
 
     assert (True, 0, 0) == (empty.is_proved, empty.source_offsets, empty.target_records)
+
+
+def test_bad_judgement_that_read_nothing_counts() -> None:
+    """A verdict that no offset carries is not lost: the topic has it until the next judgement."""
+    entry = Judgement("dag/a#1", "t", False, (1,), {"orders": Verdict.FAIL}, {}, POSITION_DIGEST, {"orders": ()})
+    nothing = [started(1, {P0: 0}, {P0: 0}), stopped(1, {P0: 0}, {P0: 0})]
+
+    assert Verdict.FAIL is covered(*nothing, entry.to_document()).verdict
 
 
 @pytest.mark.parametrize("earlier", [Verdict.NOT_VERIFIABLE, Verdict.FAIL])
@@ -200,7 +206,7 @@ def test_offsets_that_no_generation_copied_are_found() -> None:
 
 def test_offsets_that_were_lost_are_a_gap() -> None:
     """What the source deleted before it was copied stays missing, whoever judges the rest as good."""
-    lost = {**ONE[1], "gaps": {"from": {"orders": {"0": 4}}, "to": {"orders": {"0": 6}}}}
+    lost = {**ONE[1], "gaps": {"orders": {"0": [4, 6]}}}
     whole = covered(ONE[0], lost, read((1,), box(*FIRST)))
 
     assert (Verdict.FAIL, [FlawKind.GAP]) == (whole.verdict, [flaw.kind for flaw in whole.flaws])
@@ -252,32 +258,12 @@ def test_topics_are_covered_apart() -> None:
     assert {} == coverage_of(Ledger())
 
 
-def test_entries_without_comparisons_speak_of_their_generations() -> None:
-    """A ledger of before goes on: old entries and new ones add up."""
-    mixed = covered(*ONE, judged(1, Verdict.PASS), *TWO, read((2,), box(*SECOND, generation=2)))
-    bad = [*ONE, judged(1, Verdict.FAIL), *TWO, judged(2, Verdict.PASS)]
-
-    assert (True, 30) == (mixed.is_proved, mixed.source_offsets)
-    assert [(0, 10)] == [(f.start, f.end) for f in covered(*bad).flaws if f.side == "source"]
-    assert covered(*bad, read((1,), box(*FIRST))).is_proved
-
-
-def test_bad_whole_reading_of_before_stands_until_the_next() -> None:
-    """It read up to an end that nobody knows any more, so that only a whole reading can have read all of it."""
-    bad = [*ONE, judged(1, Verdict.FAIL, whole=True), read((1,), box(*FIRST))]
-
-    assert ["FAIL, judged at t by dag/run1True#1; the next run in mode validate decides"] == list(
-        covered(*bad).reasons()
-    )
-    assert covered(*bad, read((1,), box(*FIRST), whole=True, run="dag/later#1")).is_proved
-
-
 @pytest.mark.parametrize("digest", [KEY_DIGEST, "key-order-fmix64/1"])
 def test_comparison_by_key_covers_partitions_that_only_the_target_has(digest: str) -> None:
     """By key, with a digest of any version, each target partition is part of the copy; what was not read is told."""
     p1 = TopicPartition("orders", 1)
     keyed = [started(1, {P0: 0}, {P0: 0, p1: 0}), stopped(1, {P0: 10}, {P0: 4, p1: 6})]
-    windows = (Window(1, "orders", "orders", 0, 0, 10, 0, 4), Window(1, "orders", "orders", 1, 0, 0, 0, 6))
+    windows = (ReadOffsets(0, 1, 0, 10, 0, 4), ReadOffsets(1, 1, 0, 0, 0, 6))
     whole = Comparison(Verdict.PASS, windows, 10, 10, "0a", "0a")
     part = replace(whole, windows=windows[:1])
 
@@ -296,7 +282,7 @@ def test_partition_that_the_source_gets_later_begins_anywhere() -> None:
     p1 = TopicPartition("orders", 1)
     first = [started(1, {P0: 0}, {P0: 0, p1: 0}), stopped(1, {P0: 10}, {P0: 4, p1: 6})]
     then = [started(2, {P0: 10, p1: 7}, {P0: 4, p1: 6}), stopped(2, {P0: 10, p1: 9}, {P0: 5, p1: 7})]
-    windows = (Window(2, "orders", "orders", 0, 0, 10, 0, 5), Window(2, "orders", "orders", 1, 7, 9, 0, 7))
+    windows = (ReadOffsets(0, 2, 0, 10, 0, 5), ReadOffsets(1, 2, 7, 9, 0, 7))
     comparison = Comparison(Verdict.PASS, windows, 12, 12, "0a", "0a")
 
     assert covered(*first, *then, read((1, 2), comparison, digest=KEY_DIGEST)).is_proved

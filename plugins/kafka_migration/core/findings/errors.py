@@ -15,14 +15,15 @@ what was found, what was expected and what to do next.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass
 
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Document):
     """One reason why a run must not continue, or one warning for the operator."""
 
     code: Code
@@ -33,16 +34,6 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.code} · {self.subject}: found {self.found}; expected {self.expected}. {self.remedy}"
-
-    def to_document(self) -> dict[str, str]:
-        """Return the finding as plain JSON values."""
-        return {**asdict(self), "code": str(self.code)}
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, str]) -> Finding:
-        """Read back what `to_document` wrote."""
-        texts = {name: document[name] for name in ("subject", "found", "expected", "remedy")}
-        return cls(code=Code(document["code"]), **texts)
 
 
 class MigrationError(Exception):

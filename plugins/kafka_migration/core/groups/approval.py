@@ -6,10 +6,10 @@ Therefore a run that has asked once never asks about another plan.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.plan import GroupPlan, OffsetsPlan
@@ -23,7 +23,15 @@ _NOTHING_WRITTEN = "Nothing was written: no consumer group was moved."
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class Responder(Document):
+    """The user who answered, as Airflow names them; `None` without an answer."""
+
+    id: str | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask(Document):
     """An approval request: its plan, when it was asked, who may answer, the time limit and the answer.
 
     `chosen` is the selected option; `None` with `answered_at` set means that the request timed out.
@@ -35,45 +43,18 @@ class Ask:
     approvers: tuple[str, ...] = ()
     answered_at: str | None = None
     chosen: str | None = None
-    user_id: str | None = None
-    user_name: str | None = None
+    responded_by: Responder = Responder()
 
     @property
     def is_approved(self) -> bool:
         """Whether a user approved the plan."""
-        return self.chosen == APPROVE and self.user_id is not None
+        return self.chosen == APPROVE and self.responded_by.id is not None
 
     @property
     def who(self) -> str:
         """The name of the user who answered."""
-        known = [text for text in (self.user_name, self.user_id) if text]
+        known = [text for text in (self.responded_by.name, self.responded_by.id) if text]
         return known[0] if known else "a user that Airflow does not name"
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the ask as an evidence document."""
-        return {
-            "digest": self.digest,
-            "asked_at": self.asked_at,
-            "time_limit_s": self.time_limit_s,
-            "approvers": list(self.approvers),
-            "answered_at": self.answered_at,
-            "chosen": self.chosen,
-            "responded_by": {"id": self.user_id, "name": self.user_name},
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> Ask:
-        """Read the document back."""
-        return cls(
-            document["digest"],
-            document["asked_at"],
-            document["time_limit_s"],
-            tuple(document["approvers"]),
-            document["answered_at"],
-            document["chosen"],
-            document["responded_by"]["id"],
-            document["responded_by"]["name"],
-        )
 
 
 def stale_asks(asks: Iterable[Ask], digest: str, approvers: tuple[str, ...]) -> tuple[Finding, ...]:
@@ -105,7 +86,7 @@ def not_an_approver(ask: Ask, when_begun: Collection[str], now: Collection[str])
     An empty list allows every user whom Airflow lets answer.
     """
     lists = {"when the run began": when_begun, "now": now}
-    without = [when for when, people in lists.items() if people and ask.user_id not in people]
+    without = [when for when, people in lists.items() if people and ask.responded_by.id not in people]
     if not without:
         return ()
     return (
@@ -144,7 +125,12 @@ def four_eyes(ask: Ask, triggered_by: str | None, service_login: str) -> tuple[F
     command line, and the user is not known.
     """
     is_service = triggered_by == service_login
-    if triggered_by and not is_service and ask.user_id and triggered_by not in {ask.user_id, ask.user_name}:
+    if (
+        triggered_by
+        and not is_service
+        and ask.responded_by.id
+        and triggered_by not in {ask.responded_by.id, ask.responded_by.name}
+    ):
         return ()
     unnamed = ", the login under which Airflow itself runs" * is_service
     return (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.core.groups.selection import OtherGroups
@@ -13,17 +13,13 @@ from kafka_migration.core.kafka.offsets import TopicPartition
 
 
 @dataclass(frozen=True, slots=True)
-class NotMoved:
+class NotMoved(Document):
     """Partitions of one topic on which a group is not moved; `topic` is empty if its topics are unknown."""
 
     group: str
     topic: str
     partitions: tuple[int, ...]
     reason: str
-
-    def to_document(self) -> dict[str, Any]:
-        """Return it as plain JSON values."""
-        return {**asdict(self), "partitions": list(self.partitions)}
 
 
 _BEGINS_BY_ITSELF = f"{Code.OFFSET_NEVER_COMMITTED}: it starts by its auto.offset.reset, as on the source"

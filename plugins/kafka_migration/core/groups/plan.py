@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from kafka_migration.core.documents.codec import Document, written
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.groups.selection import OtherGroups
 from kafka_migration.core.kafka.cluster import CommittedOffset, Side
-from kafka_migration.core.kafka.commits import Commits, one_document, one_from_document
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document, to_document
+from kafka_migration.core.kafka.commits import Commits
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.migration.settings import Mode
 
 
@@ -55,7 +56,7 @@ class Proof(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class OffsetsMove:
+class OffsetsMove(Document):
     """Where a group resumes on the written cluster, in partitions of one topic that are translated together.
 
     It is one partition if its offset is translated alone, and the whole topic otherwise.
@@ -83,33 +84,6 @@ class OffsetsMove:
         """All partitions of either side, sorted."""
         return tuple(sorted({*self.committed, *self.before, *self.proposed}))
 
-    def to_document(self) -> dict[str, Any]:
-        """Return the move as plain JSON values."""
-        return {
-            "topic": self.topic,
-            "committed": one_document(self.committed),
-            "before": to_document(self.before),
-            "proposed": one_document(self.proposed),
-            "proof": str(self.proof),
-            "delivered_again": self.delivered_again,
-            "unread": self.unread,
-            "is_minimal": self.is_minimal,
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> OffsetsMove:
-        """Read back what `to_document` wrote."""
-        return cls(
-            topic=document["topic"],
-            committed=one_from_document(document["committed"]),
-            before=from_document(document["before"]),
-            proposed=one_from_document(document["proposed"]),
-            proof=Proof(document["proof"]),
-            delivered_again=document["delivered_again"],
-            unread=document["unread"],
-            is_minimal=document["is_minimal"],
-        )
-
 
 def with_metadata(offsets: Offsets, commits: Commits) -> dict[TopicPartition, CommittedOffset]:
     """Return translated offsets as commits; the metadata of `commits` is kept if it is the same in all partitions."""
@@ -119,7 +93,7 @@ def with_metadata(offsets: Offsets, commits: Commits) -> dict[TopicPartition, Co
 
 
 @dataclass(frozen=True, slots=True)
-class GroupPlan:
+class GroupPlan(Document):
     """The plan for one group.
 
     `unset` are the partitions of its topics on which it never committed; they stay unset. Nothing is written for a
@@ -180,52 +154,20 @@ class GroupPlan:
     def approved_content(self) -> dict[str, Any]:
         """Everything of the group that an approval covers."""
         return {
-            "committed": one_document(self.committed),
-            "proposed": one_document(self.proposed),
-            "unset": _pairs(self.unset),
+            "committed": written(self.committed),
+            "proposed": written(self.proposed),
+            "unset": written(self.unset),
             "is_removed": self.is_removed,
         }
 
     def to_document(self) -> dict[str, Any]:
-        """Return the group's plan as plain JSON values."""
-        return {
-            "group": self.group,
-            "verdict": str(self.verdict),
-            "delivered_again": self.delivered_again,
-            "moves": [move.to_document() for move in self.moves],
-            "unset": _pairs(self.unset),
-            "warnings": [finding.to_document() for finding in self.warnings],
-            "refusals": [finding.to_document() for finding in self.refusals],
-            "is_active_on_source": self.is_active_on_source,
-            "is_removed": self.is_removed,
-            "left": _pairs(self.left),
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> GroupPlan:
-        """Read back what `to_document` wrote."""
-        return cls(
-            group=document["group"],
-            moves=tuple(OffsetsMove.from_document(move) for move in document["moves"]),
-            unset=_partitions(document["unset"]),
-            warnings=tuple(Finding.from_document(finding) for finding in document["warnings"]),
-            refusals=tuple(Finding.from_document(finding) for finding in document["refusals"]),
-            is_active_on_source=document["is_active_on_source"],
-            is_removed=document["is_removed"],
-            left=_partitions(document["left"]),
-        )
-
-
-def _pairs(partitions: Iterable[TopicPartition]) -> list[list[str | int]]:
-    return [[p.topic, p.partition] for p in partitions]
-
-
-def _partitions(document: Iterable[tuple[str, int]]) -> tuple[TopicPartition, ...]:
-    return tuple(TopicPartition(topic, partition) for topic, partition in document)
+        """Return the group's plan, with its verdict and count for readers."""
+        said = {"verdict": str(self.verdict), "delivered_again": self.delivered_again}
+        return {**Document.to_document(self), **said}
 
 
 @dataclass(frozen=True, slots=True)
-class TargetOnly:
+class TargetOnly(Document):
     """Records of a topic that were written to the target after the copy and that the source does not have.
 
     :param first_offsets: the offset of the first of them, by target partition
@@ -242,24 +184,9 @@ class TargetOnly:
         """How many records, in words."""
         return f"{self.records:,}" if self.is_exact else f"at most {self.records:,}"
 
-    def to_document(self) -> dict[str, Any]:
-        """Return it as plain JSON values."""
-        return {
-            "topic": self.topic,
-            "first_offsets": to_document(self.first_offsets),
-            "records": self.records,
-            "is_exact": self.is_exact,
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> TargetOnly:
-        """Read back what `to_document` wrote."""
-        first = from_document(document["first_offsets"])
-        return cls(document["topic"], first, document["records"], document["is_exact"])
-
 
 @dataclass(frozen=True, slots=True)
-class OffsetsPlan:
+class OffsetsPlan(Document):
     """The plan for all groups, and the end offsets of the clusters when it was made.
 
     Modes `rehearse` and `cutover` translate source offsets and write them on the target; `fail_back` translates target
@@ -329,8 +256,8 @@ class OffsetsPlan:
         content = {
             "mode": str(self.mode),
             "topics": sorted(self.topics),
-            "source_end_offsets": to_document(self.source_end_offsets),
-            "target_end_offsets": to_document(self.target_end_offsets),
+            "source_end_offsets": written(self.source_end_offsets),
+            "target_end_offsets": written(self.target_end_offsets),
             "groups": {group.group: group.approved_content for group in self.planned},
             "left_out": {group.group: group.refusal_codes for group in self._left_out_on_purpose},
         }
@@ -343,36 +270,8 @@ class OffsetsPlan:
         return (g for g in self.left_out if any(f.code is not Code.OFFSET_NEVER_COMMITTED for f in g.refusals))
 
     def to_document(self) -> dict[str, Any]:
-        """Return the plan as plain JSON values."""
-        return {
-            "at": self.at,
-            "mode": str(self.mode),
-            "digest": self.digest,
-            "topics": list(self.topics),
-            "groups": [group.to_document() for group in self.groups],
-            "target_end_offsets": to_document(self.target_end_offsets),
-            "source_end_offsets": to_document(self.source_end_offsets),
-            "mirror_positions": to_document(self.mirror_positions),
-            "unconcerned": self.unconcerned,
-            "others": self.others.to_document(),
-            "target_only": [each.to_document() for each in self.target_only],
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> OffsetsPlan:
-        """Read back what `to_document` wrote; the digest is computed again."""
-        return cls(
-            at=document["at"],
-            mode=Mode(document["mode"]),
-            topics=tuple(document["topics"]),
-            groups=tuple(GroupPlan.from_document(group) for group in document["groups"]),
-            target_end_offsets=from_document(document["target_end_offsets"]),
-            source_end_offsets=from_document(document["source_end_offsets"]),
-            mirror_positions=from_document(document["mirror_positions"]),
-            unconcerned=document["unconcerned"],
-            others=OtherGroups.from_document(document["others"]),
-            target_only=tuple(TargetOnly.from_document(each) for each in document["target_only"]),
-        )
+        """Return the plan, with its digest for readers; it is computed again from what is read."""
+        return {**Document.to_document(self), "digest": self.digest}
 
     def uncopied_findings(self) -> tuple[Finding, ...]:
         """Name every partition with source records after the end of the copy: no consumer would ever read them."""

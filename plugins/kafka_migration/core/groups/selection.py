@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.kafka.cluster import GroupKind, GroupListing
 from kafka_migration.core.migration.patterns import matches
 
@@ -25,7 +25,7 @@ def _is_named(group: str, patterns: Iterable[str], chosen: Collection[str]) -> b
 
 
 @dataclass(frozen=True, slots=True)
-class OtherGroups:
+class OtherGroups(Document):
     """Groups that a plan does not cover.
 
     :param not_chosen: groups that committed on the migration's topics but are not named by the migration file
@@ -37,20 +37,6 @@ class OtherGroups:
     not_chosen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unsupported: Mapping[str, GroupKind] = field(default_factory=dict)
     unreadable: Mapping[str, str] = field(default_factory=dict)
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the groups as plain JSON values."""
-        return {
-            "not_chosen": {group: list(topics) for group, topics in self.not_chosen.items()},
-            "unsupported": dict(self.unsupported),
-            "unreadable": dict(self.unreadable),
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> OtherGroups:
-        """Read back what `to_document` wrote."""
-        not_chosen = {group: tuple(topics) for group, topics in document["not_chosen"].items()}
-        return cls(not_chosen, dict(document["unsupported"]), dict(document["unreadable"]))
 
 
 def unsupported_groups(

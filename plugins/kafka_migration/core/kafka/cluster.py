@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 
@@ -111,8 +111,7 @@ class GroupDescription:
         return bool(self.members) or not self.state.is_inactive
 
 
-@dataclass(frozen=True, slots=True)
-class CommittedOffset:
+class CommittedOffset(NamedTuple):
     """The offset of the next record that a group will read, with the consumer's metadata."""
 
     offset: int

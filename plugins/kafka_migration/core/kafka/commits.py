@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from kafka_migration.core.documents.codec import read, written
 from kafka_migration.core.kafka.cluster import CommittedOffset
 from kafka_migration.core.kafka.offsets import TopicPartition
 
@@ -26,29 +27,14 @@ def commits_on(commits: Commits, topics: Collection[str]) -> dict[TopicPartition
 
 def commits_document(groups: GroupsCommits) -> dict[str, Any]:
     """Return `{group: {topic: {"0": [offset, metadata]}}}`."""
-    return {group: one_document(commits) for group, commits in sorted(groups.items())}
+    document: dict[str, Any] = written(groups)
+    return document
 
 
-def commits_from_document(document: Mapping[str, Any]) -> dict[str, dict[TopicPartition, CommittedOffset]]:
+def commits_from_document(document: Mapping[str, Any]) -> GroupsCommits:
     """Read back what `commits_document` wrote."""
-    return {group: one_from_document(topics) for group, topics in document.items()}
-
-
-def one_document(commits: Commits) -> dict[str, Any]:
-    """Return the commits of one group as `{topic: {"0": [offset, metadata]}}`."""
-    topics: dict[str, Any] = {}
-    for partition, commit in sorted(commits.items()):
-        topics.setdefault(partition.topic, {})[str(partition.partition)] = [commit.offset, commit.metadata]
-    return topics
-
-
-def one_from_document(document: Mapping[str, Any]) -> dict[TopicPartition, CommittedOffset]:
-    """Read back what `one_document` wrote."""
-    return {
-        TopicPartition(topic, int(partition)): CommittedOffset(offset, metadata)
-        for topic, partitions in document.items()
-        for partition, (offset, metadata) in partitions.items()
-    }
+    groups: GroupsCommits = read(GroupsCommits, document)
+    return groups
 
 
 def reset_offsets_csv(groups: GroupsCommits, names: Mapping[str, str] | None = None) -> str:

@@ -1,27 +1,68 @@
-"""Ledger entries for topics that were created, cut over and rolled back."""
+"""Ledger entries of reservations, and of topics that were created, cut over and rolled back."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Literal
+
+from kafka_migration.core.documents.codec import Document
 
 
 @dataclass(frozen=True, slots=True)
-class CreatedTopic:
+class Reserved(Document):
+    """A reservation of the migration; `taken_over_from` is the run that did not free the previous one."""
+
+    run: str
+    at: str
+    taken_over_from: str | None = None
+    kind: Literal["reserved"] = "reserved"
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedTopic(Document):
     """A target topic that a run created: its id, and the original values of settings frozen until the cutover.
 
     `is_frozen` is whether they are still frozen.
     """
 
-    topic: str
     topic_id: str
     frozen_configs: Mapping[str, str | None]
     is_frozen: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class CutOver:
+class TopicsCreated(Document):
+    """The target topics that a run created, by name."""
+
+    run: str
+    at: str
+    topics: Mapping[str, CreatedTopic]
+    kind: Literal["topics-created"] = "topics-created"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsFrozen(Document):
+    """Created topics whose settings a run froze again."""
+
+    run: str
+    at: str
+    topics: tuple[str, ...]
+    kind: Literal["settings-frozen"] = "settings-frozen"
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsRestored(Document):
+    """Created topics whose original settings a run restored."""
+
+    run: str
+    at: str
+    topics: tuple[str, ...]
+    kind: Literal["settings-restored"] = "settings-restored"
+
+
+@dataclass(frozen=True, slots=True)
+class CutOver(Document):
     """A cutover: the topics and groups that it moved to the target, and whether groups remained on the source.
 
     `remaining` are the topics of the migration file for later cutovers. `left` are the groups that remained on the
@@ -37,38 +78,11 @@ class CutOver:
     remaining: tuple[str, ...] = ()
     left: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     evidence: Mapping[str, str] = field(default_factory=dict)
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the ledger entry."""
-        return {
-            "kind": "cut-over",
-            "run": self.run,
-            "at": self.at,
-            "groups": list(self.groups),
-            "topics": list(self.topics),
-            "partly": self.partly,
-            "remaining": list(self.remaining),
-            "left": {group: list(topics) for group, topics in self.left.items()},
-            "evidence": dict(self.evidence),
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> CutOver:
-        """Read the ledger entry back."""
-        return cls(
-            document["run"],
-            document["at"],
-            tuple(document["groups"]),
-            tuple(document["topics"]),
-            document["partly"],
-            tuple(document["remaining"]),
-            {group: tuple(topics) for group, topics in document["left"].items()},
-            dict(document["evidence"]),
-        )
+    kind: Literal["cut-over"] = "cut-over"
 
 
 @dataclass(frozen=True, slots=True)
-class RolledBack:
+class RolledBack(Document):
     """A rollback: the topics it moved back to the source, how (`restore` or `fail_back`), and what it changed.
 
     `groups` are those that were moved back, `left` those that were not changed. `target_only` is the maximum number of
@@ -82,29 +96,4 @@ class RolledBack:
     groups: tuple[str, ...]
     left: tuple[str, ...]
     target_only: Mapping[str, int] = field(default_factory=dict)
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the ledger entry."""
-        return {
-            "kind": "rolled-back",
-            "run": self.run,
-            "at": self.at,
-            "mode": self.mode,
-            "topics": list(self.topics),
-            "groups": list(self.groups),
-            "left": list(self.left),
-            "target_only": dict(self.target_only),
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> RolledBack:
-        """Read the ledger entry back."""
-        return cls(
-            document["run"],
-            document["at"],
-            document["mode"],
-            tuple(document["topics"]),
-            tuple(document["groups"]),
-            tuple(document["left"]),
-            document["target_only"],
-        )
+    kind: Literal["rolled-back"] = "rolled-back"

@@ -9,19 +9,12 @@ are unchanged.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
-from kafka_migration.core.kafka.offsets import (
-    Offsets,
-    Ranges,
-    TopicPartition,
-    from_document,
-    ranges_from_document,
-    ranges_to_document,
-    to_document,
-)
+from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition
 
 NO_GENERATIONS = range(0)
 _GENERATIONS = re.compile(r"(?P<first>[1-9][0-9]{0,8})(?:-(?P<last>[1-9][0-9]{0,8}))?", re.ASCII)
@@ -43,7 +36,7 @@ def generations_text(generations: range) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class GenerationStart:
+class GenerationStart(Document):
     """The state right before a start; `source_topic_ids` exist if the brokers have them."""
 
     generation: int
@@ -52,77 +45,27 @@ class GenerationStart:
     mirror_positions: Offsets
     target_end_offsets: Offsets
     source_topic_ids: Mapping[str, str] = field(default_factory=dict)
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the ledger entry."""
-        return {
-            "kind": "generation-started",
-            "generation": self.generation,
-            "run": self.run,
-            "at": self.at,
-            "mirror_positions": to_document(self.mirror_positions),
-            "target_end_offsets": to_document(self.target_end_offsets),
-            "source_topic_ids": dict(self.source_topic_ids),
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> GenerationStart:
-        """Read the ledger entry back."""
-        return cls(
-            document["generation"],
-            document["run"],
-            document["at"],
-            from_document(document["mirror_positions"]),
-            from_document(document["target_end_offsets"]),
-            document["source_topic_ids"],
-        )
+    kind: Literal["generation-started"] = "generation-started"
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class Remembered(Document):
     """The data of a stop certificate that the next start compares, in addition to positions and target ends.
 
-    `partitions` are those of the certificate; certificates before version 0.2 have none. `stored_positions` are
-    MirrorMaker's own positions; they may be lower than the certified positions, which include proved ones. `rewind`
-    are positions that must be stored before the next start, because MirrorMaker's own cannot be trusted.
-    `fingerprints` are the source records at the last copied offsets. `source_topic_ids` are the topic ids, if the
-    brokers have them.
+    `stored_positions` are MirrorMaker's own positions; they may be lower than the certified positions, which include
+    proved ones. `rewind` are positions that must be stored before the next start, because MirrorMaker's own cannot be
+    trusted. `fingerprints` are the source records at the last copied offsets. `source_topic_ids` are the topic ids, if
+    the brokers have them.
     """
 
-    partitions: frozenset[TopicPartition] = frozenset()
     stored_positions: Offsets = field(default_factory=dict)
     rewind: Offsets = field(default_factory=dict)
     fingerprints: Mapping[TopicPartition, Fingerprint] = field(default_factory=dict)
     source_topic_ids: Mapping[str, str] = field(default_factory=dict)
 
-    def to_document(self) -> dict[str, Any]:
-        """Return it as plain JSON values."""
-        return {
-            "stored_positions": to_document(self.stored_positions),
-            "rewind": to_document(self.rewind),
-            "fingerprints": {
-                "offsets": to_document({p: f.offset for p, f in self.fingerprints.items()}),
-                "digests": {str(p): f.digest for p, f in sorted(self.fingerprints.items())},
-            },
-            "source_topic_ids": dict(self.source_topic_ids),
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any], partitions: Iterable[TopicPartition]) -> Remembered:
-        """Read back what `to_document` wrote, for a certificate of these partitions."""
-        offsets, digests = (document["fingerprints"][part] for part in ("offsets", "digests"))
-        return cls(
-            frozenset(partitions),
-            from_document(document["stored_positions"]),
-            from_document(document["rewind"]),
-            {p: Fingerprint(offset, digests[str(p)]) for p, offset in from_document(offsets).items()},
-            document["source_topic_ids"],
-        )
-
     def updated_by(self, later: Remembered, partitions: Collection[TopicPartition]) -> Remembered:
         """Return the data after a later stop of these partitions."""
         return Remembered(
-            self.partitions.difference(partitions) | later.partitions,
             {**_without(self.stored_positions, partitions), **later.stored_positions},
             {**_without(self.rewind, partitions), **later.rewind},
             {**_without(self.fingerprints, partitions), **later.fingerprints},
@@ -148,7 +91,7 @@ def _without(
 
 
 @dataclass(frozen=True, slots=True)
-class StopCertificate:
+class StopCertificate(Document):
     """The state right after a stop, and how the process ended.
 
     `graceful` comes from MirrorMaker's last log line, not from the exit code (143 after SIGTERM). `gaps` are source
@@ -169,43 +112,7 @@ class StopCertificate:
     gaps: Ranges = field(default_factory=dict)
     ahead_records: Offsets = field(default_factory=dict)
     gone: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the ledger entry."""
-        return {
-            "kind": "generation-stopped",
-            "generation": self.generation,
-            "run": self.run,
-            "at": self.at,
-            "graceful": self.graceful,
-            "exit_code": self.exit_code,
-            "reason": self.reason,
-            "mirror_positions": to_document(self.mirror_positions),
-            "target_end_offsets": to_document(self.target_end_offsets),
-            "remembered": self.remembered.to_document() if self.remembered.partitions else None,
-            "gaps": ranges_to_document(self.gaps),
-            "ahead_records": to_document(self.ahead_records),
-            "gone": {side: list(topics) for side, topics in self.gone.items()},
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> StopCertificate:
-        """Read the ledger entry back."""
-        positions, remembered = from_document(document["mirror_positions"]), document["remembered"]
-        return cls(
-            document["generation"],
-            document["run"],
-            document["at"],
-            document["graceful"],
-            document["exit_code"],
-            document["reason"],
-            positions,
-            from_document(document["target_end_offsets"]),
-            Remembered.from_document(remembered, positions) if remembered else Remembered(),
-            ranges_from_document(document["gaps"]),
-            from_document(document["ahead_records"]),
-            {side: tuple(topics) for side, topics in document["gone"].items()},
-        )
+    kind: Literal["generation-stopped"] = "generation-stopped"
 
     def after(self, earlier: StopCertificate) -> StopCertificate:
         """Return the combined state after this stop and an earlier one, possibly of other topics."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import Literal, NamedTuple
 
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.verdict import Verdict, worst
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document, to_document
+from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.migration.run_window import Interval
 
 
@@ -35,33 +36,14 @@ Bounds = Mapping[datetime, Mapping[TopicPartition, Bound]]
 
 
 @dataclass(frozen=True, slots=True)
-class BoundsResolved:
+class BoundsResolved(Document):
     """The bounds of some times that the source returned in one query."""
 
     run: str
     at: str
     bounds: Mapping[datetime, Offsets]
     source_log_start: Offsets
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the ledger entry."""
-        return {
-            "kind": "bounds-resolved",
-            "run": self.run,
-            "at": self.at,
-            "bounds": {_text(time): to_document(offsets) for time, offsets in sorted(self.bounds.items())},
-            "source_log_start": to_document(self.source_log_start),
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> BoundsResolved:
-        """Read the ledger entry back."""
-        return cls(
-            document["run"],
-            document["at"],
-            {datetime.fromisoformat(time): from_document(offsets) for time, offsets in document["bounds"].items()},
-            from_document(document["source_log_start"]),
-        )
+    kind: Literal["bounds-resolved"] = "bounds-resolved"
 
     def added_to(self, known: Bounds) -> Bounds:
         """Return all bounds; known bounds are not changed."""
@@ -93,7 +75,7 @@ def between_known(known: Bounds, time: datetime, offsets: Offsets) -> dict[Topic
 
 
 @dataclass(frozen=True, slots=True)
-class IntervalBounds:
+class IntervalBounds(Document):
     """An interval with its source offsets [start, end) per partition."""
 
     interval: Interval
@@ -118,18 +100,12 @@ class IntervalBounds:
         end = self.end[partition].offset
         return min(end, source_end_offset) if self.start[partition].offset < end else 0
 
-    def to_document(self) -> dict[str, Any]:
-        """Return start, end and the offsets of both as plain JSON values."""
-        sides = {"start": self.start, "end": self.end}
-        offsets = {side: to_document({p: b.offset for p, b in bounds.items()}) for side, bounds in sides.items()}
-        return {"start": _text(self.interval.start), "end": _text(self.interval.end), "bounds": offsets}
-
 
 OffsetSpan = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class PartitionAnswer:
+class PartitionAnswer(Document):
     """The result for an interval's records in one partition.
 
     `source` and `target` are the offsets [start, end) on each cluster. `target` and `records` are `None` if unknown:
@@ -141,29 +117,9 @@ class PartitionAnswer:
     target: OffsetSpan | None
     records: int | None
 
-    def to_document(self) -> dict[str, Any]:
-        """Return the answer as plain JSON values."""
-        return {
-            "verdict": str(self.verdict),
-            "source": list(self.source),
-            "target": self.target and list(self.target),
-            "records": self.records,
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> PartitionAnswer:
-        """Read back what `to_document` wrote."""
-        source, target = document["source"], document["target"]
-        return cls(
-            Verdict(document["verdict"]),
-            (source[0], source[1]),
-            target and (target[0], target[1]),
-            document["records"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class TopicAnswer:
+class TopicAnswer(Document):
     """The result for an interval's records in one topic; partitions without such records are omitted."""
 
     partitions: Mapping[int, PartitionAnswer]
@@ -179,56 +135,18 @@ class TopicAnswer:
         counts = [p.records for p in self.partitions.values()]
         return None if None in counts else sum(count for count in counts if count is not None)
 
-    def to_document(self) -> dict[str, Any]:
-        """Return the answer as plain JSON values."""
-        return {
-            "verdict": None if self.verdict is None else str(self.verdict),
-            "records": self.records,
-            "partitions": {str(number): answer.to_document() for number, answer in sorted(self.partitions.items())},
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> TopicAnswer:
-        """Read back what `to_document` wrote."""
-        partitions = document["partitions"]
-        return cls({int(number): PartitionAnswer.from_document(answer) for number, answer in partitions.items()})
-
 
 @dataclass(frozen=True, slots=True)
-class IntervalAnswer:
+class IntervalAnswer(Document):
     """A run's answer for an interval."""
 
     run: str
     at: str
     interval: Interval
     topics: Mapping[str, TopicAnswer]
+    kind: Literal["interval-answered"] = "interval-answered"
 
     @property
     def verdict(self) -> Verdict:
         """The worst verdict of the topics; `PASS` for an interval without records."""
         return worst([Verdict.PASS, *(topic.verdict for topic in self.topics.values() if topic.verdict is not None)])
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the ledger entry."""
-        return {
-            "kind": "interval-answered",
-            "run": self.run,
-            "at": self.at,
-            "start": _text(self.interval.start),
-            "end": _text(self.interval.end),
-            "topics": {topic: answer.to_document() for topic, answer in sorted(self.topics.items())},
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> IntervalAnswer:
-        """Read the ledger entry back."""
-        return cls(
-            document["run"],
-            document["at"],
-            Interval(datetime.fromisoformat(document["start"]), datetime.fromisoformat(document["end"])),
-            {topic: TopicAnswer.from_document(answer) for topic, answer in document["topics"].items()},
-        )
-
-
-def _text(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat()

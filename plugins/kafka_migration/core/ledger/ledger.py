@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.evidence.kept import LeftBehind, left_behind
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.offsets import Offsets
-from kafka_migration.core.ledger.cutovers import CreatedTopic, CutOver, RolledBack
-from kafka_migration.core.ledger.entry_shapes import require_shape
+from kafka_migration.core.ledger.cutovers import (
+    CreatedTopic,
+    CutOver,
+    Reserved,
+    RolledBack,
+    SettingsFrozen,
+    SettingsRestored,
+    TopicsCreated,
+)
 from kafka_migration.core.ledger.generations import Generation, GenerationStart, StopCertificate
 from kafka_migration.core.ledger.interval_bounds import Bounds, BoundsResolved, IntervalAnswer
 from kafka_migration.core.ledger.judgements import Judgement
@@ -151,24 +159,20 @@ def with_entry(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
 
     Raises `KeyError`, `TypeError` or `ValueError` for an entry that this version does not support.
     """
-    require_shape(entry)
-    return _FOLDS[entry["kind"]](ledger, entry)
+    kind, fold_in = _FOLDS[entry["kind"]]
+    return fold_in(ledger, kind.from_document(entry))
 
 
-def _fold_created(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
-    created = {
-        topic: CreatedTopic(topic, facts["topic_id"], facts["frozen_configs"])
-        for topic, facts in entry["topics"].items()
-    }
-    return replace(ledger, topics={**ledger.topics, **created})
+def _fold_created(ledger: Ledger, created: TopicsCreated) -> Ledger:
+    return replace(ledger, topics={**ledger.topics, **created.topics})
 
 
-def _fold_restored(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
-    return _with_frozen(ledger, entry["topics"], is_frozen=False)
+def _fold_restored(ledger: Ledger, restored: SettingsRestored) -> Ledger:
+    return _with_frozen(ledger, restored.topics, is_frozen=False)
 
 
-def _fold_frozen(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
-    frozen = _with_frozen(ledger, entry["topics"], is_frozen=True)
+def _fold_frozen(ledger: Ledger, again: SettingsFrozen) -> Ledger:
+    frozen = _with_frozen(ledger, again.topics, is_frozen=True)
     # A run that freezes them is about to mirror into them again.
     return replace(frozen, phase=Phase.SYNCING) if ledger.phase is Phase.ROLLED_BACK else frozen
 
@@ -178,8 +182,8 @@ def _with_frozen(ledger: Ledger, topics: Collection[str], *, is_frozen: bool) ->
     return replace(ledger, topics={**ledger.topics, **changed})
 
 
-def _fold_started(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
-    generation = Generation(GenerationStart.from_document(entry))
+def _fold_started(ledger: Ledger, start: GenerationStart) -> Ledger:
+    generation = Generation(start)
     if any(g.number == generation.number for g in ledger.generations):
         # An interrupted restart wrote the entry twice. The first one has the state before the process started.
         return ledger
@@ -187,17 +191,15 @@ def _fold_started(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
     return replace(ledger, phase=phase, generations=(*ledger.generations, generation))
 
 
-def _fold_stopped(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
-    stop = StopCertificate.from_document(entry)
+def _fold_stopped(ledger: Ledger, stop: StopCertificate) -> Ledger:
     generations = tuple(
         replace(g, stop=stop) if g.number == stop.generation and g.stop is None else g for g in ledger.generations
     )
     return replace(ledger, generations=generations)
 
 
-def _fold_judged(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+def _fold_judged(ledger: Ledger, judgement: Judgement) -> Ledger:
     """Add a judgement; it replaces the one of the same run on these generations from before it was cleared."""
-    judgement = Judgement.from_document(entry)
     others = (j for j in ledger.judgements if not _is_said_again(j, judgement))
     return replace(ledger, judgements=(*others, judgement))
 
@@ -210,15 +212,13 @@ def _is_said_again(earlier: Judgement, later: Judgement) -> bool:
     )
 
 
-def _fold_cut_over(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
-    cut_over = CutOver.from_document(entry)
+def _fold_cut_over(ledger: Ledger, cut_over: CutOver) -> Ledger:
     phase = Phase.CUTTING_OVER if cut_over.remaining else Phase.CUT_OVER
     return replace(ledger, phase=phase, cutovers=(*ledger.cutovers, cut_over))
 
 
-def _fold_rolled_back(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
+def _fold_rolled_back(ledger: Ledger, rolled_back: RolledBack) -> Ledger:
     """Remove the topics from the cutovers, as if they had not been cut over."""
-    rolled_back = RolledBack.from_document(entry)
     left = (replace(each, topics=_without(each.topics, rolled_back.topics)) for each in ledger.cutovers)
     cutovers = tuple(each for each in left if each.topics)
     phase = Phase.CUTTING_OVER if cutovers else Phase.ROLLED_BACK
@@ -229,29 +229,28 @@ def _without(topics: Iterable[str], others: Collection[str]) -> tuple[str, ...]:
     return tuple(topic for topic in topics if topic not in others)
 
 
-def _fold_bounds(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
-    return replace(ledger, bounds=BoundsResolved.from_document(entry).added_to(ledger.bounds))
+def _fold_bounds(ledger: Ledger, resolved: BoundsResolved) -> Ledger:
+    return replace(ledger, bounds=resolved.added_to(ledger.bounds))
 
 
-def _fold_answered(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
-    answer = IntervalAnswer.from_document(entry)
+def _fold_answered(ledger: Ledger, answer: IntervalAnswer) -> Ledger:
     return replace(ledger, answers={**ledger.answers, answer.interval: answer})
 
 
-def _fold_reserved(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
-    return replace(ledger, reserved_by=entry["run"])
+def _fold_reserved(ledger: Ledger, reserved: Reserved) -> Ledger:
+    return replace(ledger, reserved_by=reserved.run)
 
 
-_FOLDS = {
-    "reserved": _fold_reserved,
-    "topics-created": _fold_created,
-    "settings-restored": _fold_restored,
-    "settings-frozen": _fold_frozen,
-    "generation-started": _fold_started,
-    "generation-stopped": _fold_stopped,
-    "judged": _fold_judged,
-    "cut-over": _fold_cut_over,
-    "rolled-back": _fold_rolled_back,
-    "bounds-resolved": _fold_bounds,
-    "interval-answered": _fold_answered,
+_FOLDS: dict[str, tuple[type[Document], Callable[[Ledger, Any], Ledger]]] = {
+    "reserved": (Reserved, _fold_reserved),
+    "topics-created": (TopicsCreated, _fold_created),
+    "settings-restored": (SettingsRestored, _fold_restored),
+    "settings-frozen": (SettingsFrozen, _fold_frozen),
+    "generation-started": (GenerationStart, _fold_started),
+    "generation-stopped": (StopCertificate, _fold_stopped),
+    "judged": (Judgement, _fold_judged),
+    "cut-over": (CutOver, _fold_cut_over),
+    "rolled-back": (RolledBack, _fold_rolled_back),
+    "bounds-resolved": (BoundsResolved, _fold_bounds),
+    "interval-answered": (IntervalAnswer, _fold_answered),
 }

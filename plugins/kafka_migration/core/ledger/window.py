@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+
+from kafka_migration.core.documents.codec import Document
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Window:
+class Window(Document):
     """The offset ranges of one partition that one comparison covers, `[start, end)` on each cluster."""
 
     generation: int
@@ -29,12 +29,3 @@ class Window:
     def has_no_holes(self) -> bool:
         """Whether both ranges have the same number of offsets, so that every offset is a record."""
         return self.source_end - self.source_start == self.target_end - self.target_start
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the window's fields."""
-        return asdict(self)
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> Window:
-        """Read a window from a document that may have further fields."""
-        return cls(**{each.name: document[each.name] for each in fields(cls)})

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from kafka_migration.core.documents.codec import Document
+
 
 class AlertKind(StrEnum):
     """The reason for an alert.
@@ -31,38 +33,17 @@ class AlertKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class NotifierSettings:
+class NotifierSettings(Document):
     """One of Airflow's notifiers: the path of its class, its arguments (templates), and the alerts that it sends."""
 
     notifier: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     kinds: frozenset[AlertKind] = frozenset(AlertKind)
 
-    def to_document(self) -> dict[str, Any]:
-        """Return the settings as plain JSON values."""
-        return {"notifier": self.notifier, "arguments": dict(self.arguments), "kinds": sorted(self.kinds)}
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> NotifierSettings:
-        """Read back what `to_document` wrote."""
-        kinds = frozenset(AlertKind(kind) for kind in document["kinds"])
-        return cls(document["notifier"], document["arguments"], kinds)
-
 
 @dataclass(frozen=True, slots=True)
-class AlertSettings:
+class AlertSettings(Document):
     """The notifiers of a run. An alert is also sent if the run lasts longer than `too_long_after_s` (`None`: never)."""
 
     notifiers: tuple[NotifierSettings, ...] = ()
     too_long_after_s: int | None = None
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the settings as plain JSON values."""
-        notifiers = [notifier.to_document() for notifier in self.notifiers]
-        return {"notifiers": notifiers, "too_long_after_s": self.too_long_after_s}
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> AlertSettings:
-        """Read back what `to_document` wrote."""
-        notifiers = tuple(NotifierSettings.from_document(notifier) for notifier in document["notifiers"])
-        return cls(notifiers, document["too_long_after_s"])

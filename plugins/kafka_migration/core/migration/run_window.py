@@ -7,13 +7,12 @@ current day's window, unless its conf says otherwise. A manual run has no limits
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from enum import StrEnum
-from typing import Any
 from zoneinfo import ZoneInfo
 
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.migration.settings import NightlySettings
 
 # Without `nightly.until`, a scheduled run may start this long after its tick.
@@ -31,7 +30,7 @@ class RunType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Document):
     """A span of time, `[start, end)`, both in UTC."""
 
     start: datetime
@@ -42,7 +41,7 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
+class Occasion(Document):
     """What triggered a run and how long it may act; `None` means no limit.
 
     `idle_because` is the reason why the run does nothing at all, `still_because` the reason why it does not start
@@ -55,30 +54,6 @@ class Occasion:
     validate_until: datetime | None = None
     idle_because: str = ""
     still_because: str = ""
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the occasion as plain JSON values."""
-        return {
-            "run_type": str(self.run_type),
-            "interval": self.interval and {"start": _text(self.interval.start), "end": _text(self.interval.end)},
-            "mirror_until": _text(self.mirror_until),
-            "validate_until": _text(self.validate_until),
-            "idle_because": self.idle_because,
-            "still_because": self.still_because,
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> Occasion:
-        """Read back what `to_document` wrote."""
-        interval = document["interval"]
-        return cls(
-            RunType(document["run_type"]),
-            interval and Interval(*(datetime.fromisoformat(interval[end]) for end in ("start", "end"))),
-            _moment(document["mirror_until"]),
-            _moment(document["validate_until"]),
-            document["idle_because"],
-            document["still_because"],
-        )
 
     def still_at(self, now: datetime) -> str:
         """Return why MirrorMaker must not be started now; empty if it may be."""
@@ -146,9 +121,5 @@ def first_at(local: time | None, timezone: str, after: datetime) -> datetime | N
     return next(moment for moment in candidates if moment > after)
 
 
-def _text(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat(timespec="seconds")
-
-
-def _moment(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)
+def _text(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.migration.settings import Mode
@@ -13,7 +12,7 @@ from kafka_migration.core.text.shown import shown
 
 
 @dataclass(frozen=True, slots=True)
-class StopRequest:
+class StopRequest(Document):
     """Who asked which generation to stop mirroring, when and why; `run` is the holder of the reservation."""
 
     generation: int
@@ -25,17 +24,6 @@ class StopRequest:
     def __str__(self) -> str:
         reason = f": {self.reason}" if self.reason else ""
         return shown(f"asked to stop by {self.by} at {self.at}{reason}")
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the request as plain JSON values."""
-        return asdict(self)
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> StopRequest:
-        """Read back what `to_document` wrote."""
-        return cls(
-            int(document["generation"]), document["run"], document["at"], document["by"], document.get("reason", "")
-        )
 
 
 def stop_requested(request: StopRequest) -> Finding:

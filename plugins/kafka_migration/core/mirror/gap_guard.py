@@ -46,15 +46,9 @@ def continuity_findings(
 def _position_findings(
     last: StopCertificate, stored: Offsets, partitions: Collection[TopicPartition], restore: RestoreCommand
 ) -> Iterable[Finding]:
-    for partition, certified in sorted(last.mirror_positions.items()):
-        if partition not in partitions:
-            continue
-        present = stored.get(partition)
-        if partition in last.remembered.partitions:
-            yield from _differing(last, partition, present, restore)
-        # An older certificate only has the proved position; the stored one may be lower.
-        elif present is not None and present > certified:
-            yield _changed(last, partition, present, f"at most {certified:,}")
+    for partition in sorted(last.mirror_positions):
+        if partition in partitions:
+            yield from _differing(last, partition, stored.get(partition), restore)
 
 
 def _differing(

@@ -7,10 +7,12 @@ expire. The *lease* is a dead-man's switch: a generation that is not renewed in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Protocol
+
+from kafka_migration.core.documents.codec import Document
 
 # The host replaces it by the generation's directory in arguments, Java options and files of a launch.
 GENERATION_DIR = "@GENERATION_DIR@"
@@ -77,7 +79,7 @@ class HostProbe:
 
 
 @dataclass(frozen=True, slots=True)
-class HostReply:
+class HostReply(Document):
     """One reply of the host: the result of the request, and the state right after it.
 
     `generation` is 0 when nothing was ever started; `state`, `pid` and everything about a process belong to
@@ -117,47 +119,6 @@ class HostReply:
     def is_running(self) -> bool:
         """Whether the generation's process is alive."""
         return self.state is ProcessState.RUNNING
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> HostReply:
-        """Read a reply's JSON object; fields of a newer mirrorctl are ignored.
-
-        Raises `ValueError`, `KeyError` or `TypeError` for an object that is not a reply.
-        """
-        known = {field.name: document[field.name] for field in fields(cls) if field.name in document}
-        wrong = [name for name, value in known.items() if not _FITS.get(name, _is_text)(value)]
-        if wrong:
-            raise TypeError(f"{', '.join(wrong)} have the wrong type for a reply")
-        return cls(**{**known, "state": ProcessState(document["state"])})
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, int) and not isinstance(value, bool))
-
-
-def _is_generation(value: Any) -> bool:
-    return value is not None and _is_number(value) and value >= 0
-
-
-def _are_facts(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(fact, str) for fact in value.values())
-
-
-# The type of each field of a reply; every other field is a text.
-_FITS: Mapping[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(("ok", "adopted", "killed"), _is_flag),
-    **dict.fromkeys(("pid", "started_at", "uptime_s", "exit_code", "lease_remaining_s"), _is_number),
-    "generation": _is_generation,
-    "facts": _are_facts,
-}
 
 
 class MirrorHost(Protocol):

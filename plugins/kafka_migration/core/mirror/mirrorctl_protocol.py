@@ -135,8 +135,11 @@ def parse_reply(stdout: str) -> HostReply:
     if len(found) != 1:
         raise UnreadableReply(f"{len(found)} replies of mirrorctl in {len(stdout):,} characters of output")
     try:
-        return HostReply.from_document(json.loads(found[0]))
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        reply = HostReply.from_document(json.loads(found[0]))
+        if reply.generation < 0:
+            raise ValueError(f"generation {reply.generation}")
+        return reply
+    except (ValueError, RecursionError) as error:
         raise UnreadableReply(f"broken reply of mirrorctl: {str(error)[:LONGEST_REASON]}") from None
 
 

@@ -5,10 +5,10 @@ The answer is recorded and may end the cutover. It proves nothing; the proof is 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.markdown import shown
@@ -21,7 +21,7 @@ SUBJECT = "Have you stopped the producers of {migration}?"
 
 
 @dataclass(frozen=True, slots=True)
-class ProducersAsk:
+class ProducersAsk(Document):
     """The question: when it was announced, the deadline of the fence, and who answered what.
 
     `chosen` is `None` while there is no answer, and if the fence was proved without one.
@@ -32,21 +32,6 @@ class ProducersAsk:
     chosen: str | None = None
     answered_at: str | None = None
     by: str | None = None
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the question as an evidence document."""
-        return {
-            "announced_at": self.announced_at,
-            "until": self.until,
-            "chosen": self.chosen,
-            "answered_at": self.answered_at,
-            "by": self.by,
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> ProducersAsk:
-        """Read the document back."""
-        return cls(**{name: document[name] for name in ("announced_at", "until", "chosen", "answered_at", "by")})
 
 
 def question_body(ask: ProducersAsk, topics: Collection[str], quiet_s: float, wait_s: float, source: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.mirror.diagnosis import cause_in
@@ -17,7 +17,7 @@ LONGEST_PAUSE_S = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Death:
+class Death(Document):
     """A generation that ended without a stop request, and when the next one may start; an evidence document."""
 
     generation: int
@@ -47,22 +47,6 @@ class Death:
     def _cause(self) -> str:
         cause = cause_in(self.log)
         return f"{cause}; " if cause else ""
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the evidence document."""
-        return {
-            "generation": self.generation,
-            "at": self.at,
-            "reason": self.reason,
-            "log": self.log,
-            "start_after": self.start_after.isoformat(),
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> Death:
-        """Read back what `to_document` wrote."""
-        start_after = datetime.fromisoformat(document["start_after"])
-        return cls(document["generation"], document["at"], document["reason"], document["log"], start_after)
 
 
 def was_told_to_stop(reply: HostReply) -> bool:

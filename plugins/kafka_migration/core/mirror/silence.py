@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, OutcomeUnknown
 from kafka_migration.core.text.shown import duration
@@ -38,7 +39,7 @@ def party_of(error: Exception, asked: Party | None = None) -> Party | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Silence:
+class Silence(Document):
     """A party that does not answer, since when, and the error of the last attempt."""
 
     party: Party
@@ -48,21 +49,6 @@ class Silence:
 
     def __str__(self) -> str:
         return f"no answer from the {self.party} since {moment(self.since)}: {self.reason}"
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the silence as plain JSON values."""
-        return {
-            "party": str(self.party),
-            "since": self.since.isoformat(timespec="seconds"),
-            "reason": self.reason,
-            "is_told": self.is_told,
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> Silence:
-        """Read back what `to_document` wrote."""
-        since = datetime.fromisoformat(document["since"])
-        return cls(Party(document["party"]), since, str(document["reason"]), bool(document["is_told"]))
 
 
 @dataclass(slots=True)
@@ -85,7 +71,9 @@ class SilenceWatch:
         for party, reason in silent.items():
             known = self.silences.get(party)
             is_told = known is not None and known.is_told
-            self.silences[party] = Silence(party, known.since if known else since, reason, is_told)
+            self.silences[party] = Silence(
+                party, known.since if known else since.replace(microsecond=0), reason, is_told
+            )
         return ended
 
     def take_untold(self, now: datetime) -> tuple[Silence, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from kafka_migration.core.findings.codes import Code
@@ -58,14 +58,14 @@ def plan_topics(
 
 
 def settings_to_restore(
-    ledger: Ledger, topics: Iterable[str], target: Mapping[str, TopicDescription]
+    ledger: Ledger, topics: Collection[str], target: Mapping[str, TopicDescription]
 ) -> dict[str, Mapping[str, str | None]]:
     """Return the frozen settings of these topics, if this migration created them, with the source's values."""
-    created = (ledger.topics[topic] for topic in sorted(topics) if topic in ledger.topics and topic in target)
     return {
-        each.topic: each.frozen_configs
-        for each in created
-        if each.is_frozen and not target[each.topic].is_another_than(each.topic_id)
+        topic: created.frozen_configs
+        for topic, created in sorted(ledger.topics.items())
+        if topic in topics and topic in target
+        if created.is_frozen and not target[topic].is_another_than(created.topic_id)
     }
 
 

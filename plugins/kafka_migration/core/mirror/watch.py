@@ -8,10 +8,11 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.lag import Known, Lag, Unknown, total
-from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition, ranges_to_document, to_document
+from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition
 from kafka_migration.core.mirror.diagnosis import health_findings, unassigned_finding
 from kafka_migration.core.mirror.drain import (
     Drain,
@@ -117,7 +118,7 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True)
-class WatchResult:
+class WatchResult(Document):
     """The end of a watch: outcome, the last progress line, and when drained the goals that were proved.
 
     `proved` are offsets before which nothing is left to copy. `gaps` are ranges that the source deleted before they
@@ -136,21 +137,6 @@ class WatchResult:
     rate: float | None = None
     proved: Offsets = field(default_factory=dict)
     gaps: Ranges = field(default_factory=dict)
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the trigger event's payload."""
-        return {
-            "outcome": str(self.outcome),
-            "progress": self.progress,
-            "findings": [finding.to_document() for finding in self.findings],
-            "goals": to_document(self.goals),
-            "reason": self.reason,
-            "lag": self.lag,
-            "rate": self.rate,
-            "proved": to_document(self.proved),
-            "gaps": ranges_to_document(self.gaps),
-            **({} if self.fence is None else {"fence": dict(self.fence)}),
-        }
 
 
 @dataclass(slots=True)

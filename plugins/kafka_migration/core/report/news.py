@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from datetime import datetime
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
 
+from kafka_migration.core.documents.codec import Document
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.shown import duration
 
-NEWS_SCHEMA = 1
 # Findings about the present copy, which invalidate what earlier runs proved.
 CONTRADICTING = frozenset(
     {
@@ -34,7 +34,7 @@ CONTRADICTING = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Contradiction:
+class Contradiction(Document):
     """A finding of a run that contradicts an earlier good verdict."""
 
     code: str
@@ -50,40 +50,21 @@ class Contradiction:
         """Whether its subject names one of the topics."""
         return not set(re.findall(r"[A-Za-z0-9._-]+", self.subject)).isdisjoint(topics)
 
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> Contradiction:
-        """Read it back."""
-        return cls(*(_text(document[name]) for name in ("code", "subject", "found", "run", "at")))
-
 
 @dataclass(frozen=True, slots=True)
-class LastRun:
+class LastRun(Document):
     """How the last run ended; `contradictions` includes those of earlier runs that no run has refuted since."""
 
     run: str
-    at: str
+    at: datetime
     mode: str
     outcome: str
     verdict: str
     note: str = ""
     evidence: str = ""
-    findings: tuple[Mapping[str, str], ...] = ()
+    findings: tuple[Finding, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the document that is kept."""
-        return {"schema": NEWS_SCHEMA, **asdict(self)}
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> LastRun:
-        """Read back what `to_document` wrote; raises `KeyError`, `TypeError` or `ValueError` for anything else."""
-        texts = {
-            name: _text(document[name]) for name in ("run", "at", "mode", "outcome", "verdict", "note", "evidence")
-        }
-        _moment(texts["at"])
-        findings = tuple(Finding.from_document(each).to_document() for each in _list(document["findings"]))
-        contradictions = tuple(Contradiction.from_document(each) for each in _list(document["contradictions"]))
-        return cls(**texts, findings=findings, contradictions=contradictions)
+    schema: Literal[1] = 1
 
 
 def contradictions(
@@ -100,12 +81,21 @@ def contradictions(
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class Silent(Document):
+    """A party that does not answer, since when, and why."""
+
+    party: str
+    since: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progress(Document):
     """The current step of a run, and the last readings of its watch; `None` means *unknown*."""
 
     run: str
-    at: str
-    step: str
+    at: datetime
+    step: str = ""
     stage: str = ""
     mode: str = ""
     generation: int | None = None
@@ -116,35 +106,7 @@ class Progress:
     eta_s: float | None = None
     outcome: str | None = None
     ended_at: str | None = None
-    silent: tuple[Mapping[str, str], ...] = field(default=())
-
-    def to_document(self) -> dict[str, Any]:
-        """Return it as plain JSON values."""
-        return asdict(self)
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> Progress:
-        """Read the document that is kept; raises `KeyError`, `TypeError` or `ValueError` for anything else."""
-        at = _moment(document["at"])
-        silent = tuple(
-            {name: _text(each[name]) for name in ("party", "since", "reason")} for each in _list(document.get("silent"))
-        )
-        return cls(
-            run=_text(document["run"]),
-            at=at,
-            step=_text(document.get("step") or ""),
-            stage=_text(document.get("stage") or ""),
-            mode=_text(document.get("mode") or ""),
-            generation=_whole(document.get("generation")),
-            copied=_whole(document.get("copied")),
-            total=_whole(document.get("total")),
-            lag=_whole(document.get("lag")),
-            rate=_number(document.get("rate")),
-            eta_s=_number(document.get("eta_s")),
-            outcome=_text(document.get("outcome") or "") or None,
-            ended_at=_text(document.get("ended_at") or "") or None,
-            silent=silent,
-        )
+    silent: tuple[Silent, ...] = ()
 
     @property
     def words(self) -> str:
@@ -158,42 +120,12 @@ class Progress:
         return f"{share:.1f}% ({self.copied:,} of {self.total:,} offsets), lag {lag}, rate {rate}, ETA {eta}"
 
 
-def _moment(value: object) -> str:
-    at = datetime.fromisoformat(_text(value))
-    if at.tzinfo is None:
-        raise ValueError("a moment without a time zone")
-    return at.isoformat()
+def progress_of(document: Mapping[str, Any]) -> Progress:
+    """Read the latest progress. A run that has not read anything yet has no more than its name and the time."""
+    nothing = Progress("", datetime.min.replace(tzinfo=UTC)).to_document()
+    return Progress.from_document({**nothing, "run": None, "at": None, **document})
 
 
-def age_words(at: str, now: datetime) -> str:
+def age_words(at: datetime, now: datetime) -> str:
     """Say how long ago a moment was."""
-    seconds = (now - datetime.fromisoformat(at)).total_seconds()
-    return f"{duration(max(0.0, seconds))} ago"
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"a text was expected, not {type(value).__name__}")
-    return value
-
-
-def _whole(value: object) -> int | None:
-    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
-        return value
-    raise TypeError(f"a whole number was expected, not {type(value).__name__}")
-
-
-def _number(value: object) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < float("inf"):
-        return float(value)
-    raise TypeError(f"a number was expected, not {value!r:.40}")
-
-
-def _list(value: object) -> Sequence[Mapping[str, Any]]:
-    if value is None:
-        return ()
-    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-        raise TypeError("a list of objects was expected")
-    return value
+    return f"{duration(max(0.0, (now - at).total_seconds()))} ago"

@@ -11,11 +11,12 @@ Offsets are *next to read*. Partitions are keys of JSON objects and therefore st
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from kafka_migration.core.kafka.commits import GroupsCommits, commits_document
-from kafka_migration.core.kafka.offsets import Offsets, to_document
+from kafka_migration.core.documents.codec import Document, read, written
+from kafka_migration.core.kafka.commits import GroupsCommits
+from kafka_migration.core.kafka.offsets import Offsets
 from kafka_migration.core.validation.contract import client_id_of
 
 if TYPE_CHECKING:
@@ -60,17 +61,9 @@ class TopicToTranslate:
 
     def to_document(self) -> dict[str, Any]:
         """Return the topic as plain JSON values."""
-        return {
-            "topic": self.topic,
-            "target_topic": self.target_topic,
-            "by_key": self.by_key,
-            "is_compacted": self.is_compacted,
-            "has_timestamps": self.has_timestamps,
-            "source": {str(p): list(bounds) for p, bounds in sorted(self.source.items())},
-            "target": {str(p): list(bounds) for p, bounds in sorted(self.target.items())},
-            "vectors": [_by_text(dict(vector)) for vector in self.vectors],
-            "read": [_by_text(dict(vector)) for vector in self.read],
-        }
+        vectors = {"vectors": self.vectors, "read": self.read}
+        offsets = {name: [written(dict(vector)) for vector in each] for name, each in vectors.items()}
+        return {**{each.name: written(getattr(self, each.name)) for each in fields(self)}, **offsets}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,23 +92,12 @@ class TranslationRequest:
 
     def to_document(self) -> dict[str, Any]:
         """Return the request document."""
-        return {
-            "schema": SCHEMA,
-            "kind": REQUEST_KIND,
-            "id": self.id,
-            "migration": self.migration,
-            "run": self.run,
-            "isolation_level": self.isolation_level,
-            "is_back": self.is_back,
-            "max_bytes_per_s": self.max_bytes_per_s,
-            "commits": commits_document(self.commits),
-            "source_log_start": to_document(self.source_log_start),
-            "topics": [topic.to_document() for topic in self.topics],
-        }
+        said = {each.name: written(getattr(self, each.name)) for each in fields(self) if each.name != "topics"}
+        return {"schema": SCHEMA, "kind": REQUEST_KIND, **said, "topics": [t.to_document() for t in self.topics]}
 
 
 @dataclass(frozen=True, slots=True)
-class VectorTranslation:
+class VectorTranslation(Document):
     """Where a vector resumes.
 
     :param goes_on_at: the offset by partition of the other side
@@ -135,17 +117,6 @@ class VectorTranslation:
     def delivered_again(self) -> int:
         """Records that are delivered again: read on the source, or present more than once."""
         return self.delivered - self.unread
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> VectorTranslation:
-        """Read an entry of the result."""
-        return cls(
-            _by_number(document["goes_on_at"]),
-            document["unread"],
-            document["delivered"],
-            _by_number(document["missing"]),
-            document["is_minimal"],
-        )
 
 
 TopicTranslations = Mapping[str, Mapping[Vector, VectorTranslation]]
@@ -199,13 +170,5 @@ def nothing_to_translate(request: TranslationRequest) -> dict[str, Any]:
     return {"schema": SCHEMA, "kind": RESULT_KIND, "id": request.id, "spark_version": "not started", "topics": []}
 
 
-def _by_text(offsets: PartitionOffsets) -> dict[str, int]:
-    return {str(partition): offset for partition, offset in sorted(offsets.items())}
-
-
 def _vector_of(offsets: Mapping[str, int]) -> Vector:
-    return vector_of(_by_number(offsets))
-
-
-def _by_number(offsets: Mapping[str, int]) -> dict[int, int]:
-    return {int(partition): offset for partition, offset in offsets.items()}
+    return vector_of(read(PartitionOffsets, offsets))

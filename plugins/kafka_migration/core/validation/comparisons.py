@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.ledger.judgements import Comparison
+from kafka_migration.core.ledger.judgements import Comparison, ReadOffsets
+from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.contract import PartitionResult, TopicResult, ValidationResult
 
 
@@ -54,12 +55,23 @@ def _comparison(
     }
     return Comparison(
         verdict=verdict,
-        windows=tuple(replace(w.window, target_topic=w.window.topic) for w in windows),
+        windows=tuple(_read_offsets(w.window) for w in windows),
         source_records=sum(w.source.records for w in windows),
         target_records=sum(w.target.records for w in windows),
         source_digest=found.source_digest,
         target_digest=found.target_digest,
         unreadable=tuple(side for side, is_unreadable in sides.items() if is_unreadable),
+    )
+
+
+def _read_offsets(window: Window) -> ReadOffsets:
+    return ReadOffsets(
+        partition=window.partition,
+        generation=window.generation,
+        source_start=window.source_start,
+        source_end=window.source_end,
+        target_start=window.target_start,
+        target_end=window.target_end,
     )
 
 

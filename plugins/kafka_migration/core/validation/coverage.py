@@ -80,14 +80,8 @@ class Flaw:
 
     def to_document(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
-        return {
-            "kind": str(self.kind),
-            "side": self.side,
-            "partition": self.partition,
-            "start": self.start,
-            "end": self.end,
-            "text": str(self),
-        }
+        place = {"side": self.side, "partition": self.partition, "start": self.start, "end": self.end}
+        return {"kind": str(self.kind), **place, "text": str(self)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +111,12 @@ class PartitionCoverage:
 class TopicCoverage:
     """What the ledger proves about a topic.
 
-    `pending` are generations that copied it and have no judgement. `doubts` are judgements that were not good and whose
-    compared offsets are not in the ledger. `last` is the newest judgement.
+    `pending` are generations that copied it and have no judgement. `last` is the newest judgement.
     """
 
     topic: str
     partitions: Mapping[int, PartitionCoverage] = field(default_factory=dict)
     pending: tuple[int, ...] = ()
-    doubts: tuple[Judgement, ...] = ()
     last: Judgement | None = None
 
     @cached_property
@@ -140,9 +132,9 @@ class TopicCoverage:
         """
         verdicts = {flaw.kind.verdict for flaw in self.flaws}
         verdicts |= {s.verdict for p in self.partitions.values() for side in SIDES for s in p.stretches(side)}
-        verdicts |= {judgement.topics[self.topic] for judgement in self.doubts}
         if self.last is not None:
-            verdicts.add(Verdict.PASS)
+            # Without comparisons, no offset carries the verdict of the judgement.
+            verdicts.add(Verdict.PASS if self.last.comparisons.get(self.topic) else self.last.topics[self.topic])
         return worst(verdicts) if verdicts else None
 
     @property
@@ -204,9 +196,6 @@ class TopicCoverage:
         """Describe what is not proved."""
         if self.pending:
             yield f"generation {', '.join(map(str, self.pending))}: not judged yet"
-        for judgement in self.doubts:
-            verdict = judgement.topics[self.topic]
-            yield f"{verdict}, judged at {judgement.at} by {judgement.run}; the next run in mode validate decides"
         yield from map(str, self.flaws)
 
 

@@ -6,8 +6,6 @@
   that the source has deleted since do not invalidate earlier verdicts.
 - A whole validation replaces all earlier verdicts of its partitions, unless it is NOT_VERIFIABLE. If it is good, it
   also settles flaws between the windows of the generations that it read.
-- A judgement from before the ledger recorded comparisons covers the windows of its generations. A bad whole validation
-  among them remains until the next one, because the target end up to which it read is unknown.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from kafka_migration.core.kafka.cluster import Side
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.kafka.spans import Span, without
 from kafka_migration.core.ledger.generations import Generation
-from kafka_migration.core.ledger.judgements import Comparison, Judgement
+from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.validation.contract import is_by_key
@@ -33,7 +31,7 @@ from kafka_migration.core.validation.coverage import (
     Stretch,
     TopicCoverage,
 )
-from kafka_migration.core.validation.windows import copied_windows, joined_windows
+from kafka_migration.core.validation.windows import copied_windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +104,6 @@ def _covered(
         topic=topic,
         partitions=partitions,
         pending=tuple(number for number in generations if number not in judged),
-        doubts=tuple(ground.doubts),
         last=judgements[-1] if judgements else None,
     )
 
@@ -126,7 +123,6 @@ class _Ground:
     windows: Sequence[Window]
     known: dict[tuple[Side, int], list[Stretch]] = field(default_factory=dict)
     settled: dict[int, int] = field(default_factory=dict)
-    doubts: list[Judgement] = field(default_factory=list)
 
     @property
     def numbers(self) -> list[int]:
@@ -135,17 +131,11 @@ class _Ground:
 
     def take(self, judgement: Judgement) -> None:
         """Add a judgement."""
-        comparisons = _comparisons(judgement, self.topic, self.windows)
-        verdict = judgement.topics[self.topic]
-        if judgement.whole and verdict is not Verdict.NOT_VERIFIABLE:
-            self.doubts.clear()
-        if not verdict.is_good and not _is_placed(judgement, comparisons):
-            self.doubts.append(judgement)
-        for comparison in comparisons:
+        for comparison in judgement.comparisons.get(self.topic, ()):
             for window in comparison.windows:
                 self._lay(window, comparison, judgement)
 
-    def _lay(self, window: Window, comparison: Comparison, judgement: Judgement) -> None:
+    def _lay(self, window: ReadOffsets, comparison: Comparison, judgement: Judgement) -> None:
         resets = judgement.whole and comparison.verdict is not Verdict.NOT_VERIFIABLE
         if resets and comparison.verdict.is_good:
             self.settled[window.partition] = max(judgement.generations, default=0)
@@ -155,29 +145,7 @@ class _Ground:
             self.known[side, window.partition] = _laid(known, Stretch(start, end, comparison, judgement))
 
 
-def _is_placed(judgement: Judgement, comparisons: Iterable[Comparison]) -> bool:
-    """Whether the ledger has the compared offsets of the bad comparisons."""
-    bad = [c for c in comparisons if not c.verdict.is_good]
-    is_known = judgement.comparisons is not None or not judgement.whole
-    return is_known and any(not window.is_empty for comparison in bad for window in comparison.windows)
-
-
-def _comparisons(judgement: Judgement, topic: str, windows: Iterable[Window]) -> tuple[Comparison, ...]:
-    """Return the comparisons of a topic; for a judgement without any, one over the windows of its generations.
-
-    A whole validation covers everything that was copied up to the newest of them.
-    """
-    if judgement.comparisons is not None:
-        return judgement.comparisons.get(topic, ())
-    mine = tuple(w for w in windows if w.generation in judgement.generations)
-    if judgement.whole:
-        newest = max(judgement.generations, default=0)
-        mine = tuple(joined_windows(w for w in windows if w.generation <= newest).values())
-    records = judgement.source_records.get(topic, 0)
-    return (Comparison(judgement.topics[topic], mine, records, records),)
-
-
-def _span(window: Window, side: Side) -> Span:
+def _span(window: Window | ReadOffsets, side: Side) -> Span:
     if side == "source":
         return window.source_start, window.source_end
     return window.target_start, window.target_end

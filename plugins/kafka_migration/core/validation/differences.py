@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+
+from kafka_migration.core.documents.codec import Document
 
 
 class DifferenceKind(StrEnum):
@@ -31,7 +32,7 @@ _UNKNOWN = frozenset({DifferenceKind.EXPIRED, DifferenceKind.UNPROVED})
 
 
 @dataclass(frozen=True, slots=True)
-class FirstDifference:
+class FirstDifference(Document):
     """The first place where source and target differ.
 
     `source_offset` and `target_offset` are the records at that place; `None` means that this side has no further
@@ -49,24 +50,9 @@ class FirstDifference:
         """Whether the target only has more records at its end, and equals the source before them."""
         return self.source_offset is None and self.kind in {DifferenceKind.EXTRA, DifferenceKind.DUPLICATE}
 
-    def to_document(self) -> dict[str, Any]:
-        """Return the difference as plain JSON values."""
-        return {**asdict(self), "kind": str(self.kind), "fields": list(self.fields)}
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> FirstDifference:
-        """Read back what `to_document` wrote."""
-        return cls(
-            DifferenceKind(document["kind"]),
-            document["source_offset"],
-            document["target_offset"],
-            tuple(document["fields"]),
-            document["detail"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Document):
     """One difference, with the partition and offset of its record on either side; `None` if a side has none.
 
     `fields` are those of an altered record that differ: key, value, headers, timestamp.
@@ -79,18 +65,9 @@ class Difference:
     target_partition: int | None
     target_offset: int | None
 
-    def to_document(self) -> dict[str, Any]:
-        """Return the difference as plain JSON values."""
-        return {**asdict(self), "kind": str(self.kind), "fields": list(self.fields)}
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> Difference:
-        """Read back what `to_document` wrote."""
-        return cls(**{**document, "kind": DifferenceKind(document["kind"]), "fields": tuple(document["fields"])})
-
 
 @dataclass(frozen=True, slots=True)
-class Differences:
+class Differences(Document):
     """The number of differences of each kind, and the first of them; the run's Parquet file has all."""
 
     counts: Mapping[DifferenceKind, int]
@@ -116,21 +93,6 @@ class Differences:
         """The differences without those about records that can no longer be read."""
         counts = {kind: count for kind, count in self.counts.items() if kind not in _UNKNOWN}
         return Differences(counts, tuple(difference for difference in self.first if difference.kind not in _UNKNOWN))
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the differences as plain JSON values."""
-        return {
-            "counts": {str(kind): count for kind, count in self.counts.items()},
-            "first": [difference.to_document() for difference in self.first],
-        }
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any]) -> Differences:
-        """Read back what `to_document` wrote."""
-        return cls(
-            {DifferenceKind(kind): count for kind, count in document["counts"].items()},
-            tuple(Difference.from_document(difference) for difference in document["first"]),
-        )
 
 
 def merged(parts: Iterable[Differences], shown: int = 20) -> Differences:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
@@ -207,16 +206,6 @@ class TopicVerdict:
     warnings: tuple[Finding, ...]
     differences: Differences
     verdicts: tuple[Verdict, ...]
-
-    def to_document(self) -> dict[str, Any]:
-        """Return the verdict as plain JSON values."""
-        return {
-            **asdict(self),
-            "verdict": str(self.verdict),
-            "findings": [finding.to_document() for finding in self.findings],
-            "warnings": [finding.to_document() for finding in self.warnings],
-            "differences": self.differences.to_document(),
-        }
 
 
 def judge_topics(

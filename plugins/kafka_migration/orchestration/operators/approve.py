@@ -13,7 +13,7 @@ from airflow.sdk import Context
 
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.groups.approval import Ask, not_final, rejected, stale_asks, timed_out
+from kafka_migration.core.groups.approval import Ask, Responder, not_final, rejected, stale_asks, timed_out
 from kafka_migration.core.groups.approval_page import Asking, approval_page
 from kafka_migration.core.groups.plan import OffsetsPlan
 from kafka_migration.core.groups.writing import stuck_findings
@@ -153,6 +153,5 @@ def _answered(run: MigrationRun, event: Mapping[str, Any]) -> Ask:
         ask,
         answered_at=answered_at.isoformat(timespec="seconds") if answered_at else run.now(),
         chosen=next(iter(event.get("chosen_options") or ()), None),
-        user_id=user.get("id"),
-        user_name=user.get("name"),
+        responded_by=Responder(user.get("id"), user.get("name")),
     )

@@ -8,6 +8,7 @@ from airflow.sdk import Context
 
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
+from kafka_migration.core.ledger.cutovers import CreatedTopic, SettingsFrozen, TopicsCreated
 from kafka_migration.core.mirror.target_topics import settings_to_freeze
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
 from kafka_migration.steps.run import MigrationRun
@@ -48,8 +49,8 @@ class CreateTopicsOperator(MigrationOperator):
         configs = settings_to_freeze(run.ledger.known(), run.migration.topics) if run.request.mode.mirrors else {}
         if configs:
             run.target.alter_configs(configs)
-            entry = {"kind": "settings-frozen", "run": run.identity.holder, "at": run.now(), "topics": sorted(configs)}
-            run.ledger.append(entry)
+            entry = SettingsFrozen(run.identity.holder, run.now(), tuple(sorted(configs)))
+            run.ledger.append(entry.to_document())
 
     @staticmethod
     def _record(run: MigrationRun, plan: dict[str, Any]) -> None:
@@ -58,8 +59,5 @@ class CreateTopicsOperator(MigrationOperator):
         if not new:
             return
         descriptions = run.target.describe_topics(new)
-        facts = {
-            topic: {"topic_id": descriptions[topic].topic_id, "frozen_configs": plan["frozen_configs"][topic]}
-            for topic in new
-        }
-        run.ledger.append({"kind": "topics-created", "run": run.identity.holder, "at": run.now(), "topics": facts})
+        created = {t: CreatedTopic(descriptions[t].topic_id, plan["frozen_configs"][t]) for t in new}
+        run.ledger.append(TopicsCreated(run.identity.holder, run.now(), created).to_document())

@@ -11,6 +11,7 @@ from airflow.sdk.exceptions import AirflowSkipException
 
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import Finding, Refused
+from kafka_migration.core.ledger.cutovers import SettingsRestored
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.settings import Phase
 from kafka_migration.core.mirror.target_topics import settings_to_restore
@@ -60,6 +61,5 @@ def _restore(run: MigrationRun, topic: str, values: Mapping[str, Any]) -> Collec
         run.target.alter_configs({topic: values})
     except Refused as refused:
         return refused.findings
-    entry = {"kind": "settings-restored", "run": run.identity.holder, "at": run.now(), "topics": [topic]}
-    run.ledger.append(entry)
+    run.ledger.append(SettingsRestored(run.identity.holder, run.now(), (topic,)).to_document())
     return ()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from kafka_migration.core.documents.codec import read
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document, ranges_from_document
+from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition, from_document
 from kafka_migration.core.ledger.generations import (
     Fingerprint,
     Generation,
@@ -52,14 +53,13 @@ def certify(
         mirror_positions=positions,
         target_end_offsets=target_ends,
         remembered=Remembered(
-            partitions=frozenset(positions),
             stored_positions=state.stored,
             rewind=begin if distrusted else {},
             fingerprints=_fingerprints(run, state),
             # A topic that was recreated while it was copied is a different topic.
             source_topic_ids={**state.source_topic_ids, **start.source_topic_ids},
         ),
-        gaps=watched.gaps | gaps_of(positions, state.source_log_start),
+        gaps={**watched.gaps, **gaps_of(positions, state.source_log_start)},
         ahead_records={} if distrusted else _ahead(run, due, target_ends),
         gone={
             side: tuple(sorted(topics - present.keys()))
@@ -92,8 +92,8 @@ def _positions(run: MigrationRun, state: MirrorState, positions: Offsets) -> Off
 class _Watched(NamedTuple):
     """What the watch of a generation proved: the offsets up to which everything is copied, and what was lost."""
 
-    proved: dict[TopicPartition, int]
-    gaps: dict[TopicPartition, tuple[int, int]]
+    proved: Offsets
+    gaps: Ranges
 
 
 def _watched(run: MigrationRun, generation: int) -> _Watched:
@@ -104,7 +104,7 @@ def _watched(run: MigrationRun, generation: int) -> _Watched:
     watch = run.evidence.newest(Kind.WATCH)
     if watch is None or watch.get("generation") != generation:
         return _Watched({}, {})
-    return _Watched(from_document(watch.get("proved", {})), ranges_from_document(watch.get("gaps", {})))
+    return _Watched(from_document(watch.get("proved", {})), read(Ranges, watch.get("gaps", {})))
 
 
 def _fingerprints(run: MigrationRun, state: MirrorState) -> Mapping[TopicPartition, Fingerprint]:

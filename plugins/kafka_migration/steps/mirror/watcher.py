@@ -192,7 +192,7 @@ class MirrorWatcher:
         run = self.reviver.run
         try:
             return silences_of(run.news.known_progress(run.identity.holder).get("silent", ()))
-        except (AttributeError, KeyError, TypeError, ValueError):
+        except (TypeError, ValueError):
             return {}
 
     def _waiting(self, reason: str = "") -> Poll:

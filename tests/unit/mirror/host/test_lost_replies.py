@@ -10,7 +10,7 @@ import pytest
 from kafka_migration.adapters.mirror_host import ScriptMirrorHost
 from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut
 from kafka_migration.core.findings.errors import MirrorFailed, OutcomeUnknown, TransientError
-from kafka_migration.core.mirror.host import HostProbe, MirrorLaunch
+from kafka_migration.core.mirror.host import HostProbe, HostReply, MirrorLaunch
 
 pytestmark = pytest.mark.unit
 
@@ -40,8 +40,8 @@ class ScriptedTransport:
 
 def reply(**fields: Any) -> str:
     """A good reply."""
-    document = {"ok": True, "code": "", "message": "", "verb": "x", "migration": "shop", "state": "none"}
-    return f"@@mirrorctl {json.dumps({**document, **fields})}@@\n"
+    made = HostReply(**{"ok": True, "code": "", "message": "", "verb": "x", "migration": "shop", **fields})
+    return f"@@mirrorctl {json.dumps(made.to_document())}@@\n"
 
 
 def test_acting_call_looks_and_then_acts_again() -> None:

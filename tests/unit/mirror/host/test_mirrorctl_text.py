@@ -23,15 +23,7 @@ from kafka_migration.core.mirror.mirrorctl_protocol import (
 pytestmark = pytest.mark.unit
 
 REPLY = {
-    "ok": True,
-    "code": "",
-    "message": "",
-    "verb": "status",
-    "migration": "shop",
-    "generation": 3,
-    "state": "dead",
-    "pid": None,
-    "exit_code": 1,
+    **HostReply(True, "", "", "status", "shop", 3, ProcessState.DEAD, exit_code=1).to_document(),
     "holder": "dag/run#1",
     "log": "last line\n",
     "field_of_the_future": 1,

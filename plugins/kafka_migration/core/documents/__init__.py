@@ -1,0 +1,1 @@
+"""The JSON form of values that are stored or sent."""
