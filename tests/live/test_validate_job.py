@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,8 @@ from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.window import Window
 from kafka_migration.core.migration.tolerance import Tolerance
 from kafka_migration.core.validation.contract import (
+    KEY_DIGEST,
+    POSITION_DIGEST,
     PartitionResult,
     ValidationRequest,
     ValidationResult,
@@ -26,6 +28,7 @@ from kafka_migration.core.validation.contract import (
 from kafka_migration.core.validation.differences import DifferenceKind
 from kafka_migration.core.validation.judging import judge_partition, judge_topics
 from sandbox.sandbox import Sandbox
+from tests.live.event_log import logged_to, scanned
 from tests.live.validation_scene import START_MS, Clusters, Sent, plain, submit
 from tests.present import present
 
@@ -306,6 +309,23 @@ def test_topics_are_judged(result: ValidationResult) -> None:
         "short": Verdict.FAIL,
         "transactions": Verdict.PASS,
     }
+
+
+@pytest.mark.parametrize("digest", [POSITION_DIGEST, KEY_DIGEST])
+def test_a_clean_comparison_reads_each_record_once(
+    scene: Scene, request_of: ValidationRequest, tmp_path: Path, digest: str
+) -> None:
+    """One query compares all clean topics; each of its two scans of Kafka reads every committed record once."""
+    clean = tuple(w for w in scene.windows if (w.topic, w.partition) in {("equal", 0), ("transactions", 0)})
+    wanted = replace(request_of, windows=clean, digest=digest)
+
+    ended, path = submit(scene, tmp_path, wanted.to_document(), scene.clients, conf=logged_to(tmp_path / "log"))
+
+    assert ended.returncode == 0, ended.stderr[-4000:]
+    found = ValidationResult.from_document(json.loads(path.read_text()))
+    assert {Verdict.PASS} == {topic.verdict for topic in judge_topics(found)}
+    records = len(RECORDS) + 15
+    assert [[records, records]] == scanned(tmp_path / "log")
 
 
 def test_an_unreachable_cluster_is_one_line(scene: Scene, request_of: ValidationRequest, tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession, functions
+from pyspark.sql import DataFrame, SparkSession
 
 from kafka_digest.shell.session import set_up
 from sandbox.kafka import SHORT_LIVED
@@ -29,6 +31,7 @@ SMALL = {
 START = datetime(2026, 1, 1, tzinfo=UTC)
 Header = tuple[str, bytes | None]
 Place = tuple[str, int]  # topic, partition
+Row = tuple[str, int, int, datetime, bytes | None, bytes | None, Sequence[Header] | None]  # of `SCHEMA`
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,7 @@ def kafka_frame(spark: SparkSession) -> FrameMaker:
         topic: str = "orders",
         partition: int = 0,
     ) -> DataFrame:
-        rows = _rows((topic, partition), records, offsets or range(len(records)))
-        return spark.createDataFrame(rows, SCHEMA).coalesce(1)
+        return frame_of(spark, [_rows((topic, partition), records, offsets or range(len(records)))])
 
     return make
 
@@ -75,15 +77,38 @@ def kafka_frames(spark: SparkSession) -> FramesMaker:
     """Make one frame of many Kafka partitions, each read in a task of its own; those without records have none."""
 
     def make(partitions: Mapping[Place, Sequence[KafkaRecord]]) -> DataFrame:
-        parts = [_rows(place, records, range(len(records))) for place, records in partitions.items() if records]
-        tasks = spark.range(0, len(parts), 1, max(1, len(parts)))
-        rows = spark.createDataFrame(list(enumerate(parts)), f"id bigint, rows array<struct<{SCHEMA}>>")
-        return tasks.join(functions.broadcast(rows), "id").selectExpr("inline(rows)")
+        return frame_of(
+            spark, [_rows(place, records, range(len(records))) for place, records in partitions.items() if records]
+        )
 
     return make
 
 
-def _rows(place: Place, records: Sequence[KafkaRecord], offsets: Sequence[int]) -> list[tuple[object, ...]]:
+def frame_of(session: SparkSession, parts: Sequence[Sequence[Row]]) -> DataFrame:
+    """Return a frame that reads each of these parts in a task of its own.
+
+    The JVM makes it alone, from JSON. `createDataFrame` would start a Spark job with a Python task for each frame.
+    """
+    text = json.dumps([[_as_json(row) for row in part] for part in parts] or [[]])
+    tasks = max(1, len(parts))
+    return session.sql(
+        f"select inline(from_json(:rows, :schema, map('mode', 'FAILFAST'))[id]) from range(0, {tasks}, 1, {tasks})",
+        {"rows": text, "schema": f"array<array<struct<{SCHEMA}>>>"},
+    )
+
+
+def _as_json(row: Row) -> dict[str, object]:
+    *place, timestamp, key, value, headers = row
+    with_values: object = headers and [{"key": name, "value": _as_base64(content)} for name, content in headers]
+    values = (*place, timestamp.isoformat(), _as_base64(key), _as_base64(value), with_values)
+    return dict(zip(("topic", "partition", "offset", "timestamp", "key", "value", "headers"), values, strict=True))
+
+
+def _as_base64(content: bytes | None) -> str | None:
+    return None if content is None else b64encode(content).decode()
+
+
+def _rows(place: Place, records: Sequence[KafkaRecord], offsets: Sequence[int]) -> list[Row]:
     return [
         (*place, offset, START + timedelta(milliseconds=r.timestamp_ms), r.key, r.value, r.headers)
         for offset, r in zip(offsets, records, strict=True)

@@ -1,36 +1,56 @@
-"""Rules of the look into differing buckets: every difference is found and labelled, with both offsets."""
+"""Rules of the look into differing buckets: every difference is found and labelled, with both offsets.
+
+All cases are topics of one comparison, because each comparison takes several Spark jobs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import reduce
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import pytest
 from pyspark.sql import SparkSession
 
-from kafka_digest.keys.align_tasks import (
-    NO_CIRCUMSTANCES,
-    SOURCE_BEHIND,
-    TARGET_BEFORE,
-    TARGET_BEHIND,
-    UNCOMMITTED,
-    Circumstances,
-)
+from kafka_digest.keys.align_tasks import SOURCE_BEHIND, TARGET_BEFORE, TARGET_BEHIND, UNCOMMITTED, Circumstances
 from kafka_digest.keys.drill import Suspects, aligned_keys, reconciled
 from kafka_digest.keys.frames import KeyedSide, compared_rows
 from kafka_digest.keys.tasks import DIFFERING
-from tests.spark.conftest import FrameMaker, KafkaRecord
+from tests.spark.conftest import FramesMaker, KafkaRecord, Place
 
 # pyspark leaves its sockets to the garbage collector
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
 Records = Sequence[KafkaRecord]
+Found = list[tuple[str, list[str], int | None, int | None]]  # label, fields, source offset, target offset
 KEYS = 5
 SOURCE = [KafkaRecord(b"k%d" % (n % KEYS), b"v%d" % n, [("h", b"%d" % n)], n) for n in range(40)]
+KEYED = SOURCE[0::KEYS]
 KEYLESS = [KafkaRecord(None, b"v%d" % n, (), n) for n in range(20)]
 OTHER = KafkaRecord(b"k0", b"other", (), 99)
+DELETED = replace(SOURCE[0], value=None)
+NEWER = [SOURCE[0], SOURCE[5]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Both sides of a topic by partition, and what else is known.
+
+    :param beside: records of the first partition that explain differences, by their origin
+    :param compacted: whether the target's cleaner may have removed records
+    :param expired: whether retention may have removed the beginning of the source
+    :param is_one_unit: whether all partitions are compared as a whole, or each by itself
+    """
+
+    source: Sequence[Records]
+    target: Sequence[Records]
+    beside: Mapping[int, Records] = field(default_factory=dict)
+    compacted: bool = False
+    expired: bool = False
+    is_one_unit: bool = True
+
+    def partitions(self, origin: int) -> Sequence[Records]:
+        """Return the records of an origin by partition."""
+        return (self.source, self.target)[origin] if origin < 2 else [self.beside.get(origin, ())]
 
 
 def replaced(records: Records, place: int, **fields: object) -> list[KafkaRecord]:
@@ -38,8 +58,8 @@ def replaced(records: Records, place: int, **fields: object) -> list[KafkaRecord
     return [*records[:place], replace(records[place], **fields), *records[place + 1 :]]  # type: ignore[arg-type]
 
 
-# Each case: the target's records, and what is found: label, fields, source offset, target offset.
-CASES: dict[str, tuple[Records, Records, list[tuple[str, list[str], int | None, int | None]]]] = {
+# Each kind of damage: the records of both sides, and what is found.
+DAMAGES: dict[str, tuple[Records, Records, Found]] = {
     "equal": (SOURCE, SOURCE, []),
     "missing": (SOURCE, SOURCE[:7] + SOURCE[8:], [("missing", [], 7, None)]),
     "extra": (SOURCE, [*SOURCE[:7], OTHER, *SOURCE[7:]], [("extra", [], None, 7)]),
@@ -65,92 +85,96 @@ CASES: dict[str, tuple[Records, Records, list[tuple[str, list[str], int | None, 
     "keyless headers": (KEYLESS, replaced(KEYLESS, 3, headers=[("h", b"")]), [("altered", ["headers"], 3, 3)]),
     "all missing": (KEYLESS[:2], [], [("missing", [], 0, None), ("missing", [], 1, None)]),
 }
-Found = dict[int, list[tuple[object, ...]]]
+CASES = {
+    **{name: Case([source], [target]) for name, (source, target, _) in DAMAGES.items()},
+    "moved": Case(
+        [SOURCE[:20], SOURCE[20:]], [SOURCE[:5] + SOURCE[6:20], [*SOURCE[20:], SOURCE[5]]], is_one_unit=False
+    ),
+    "interleaved": Case(
+        [SOURCE[:20], SOURCE[20:]], [[r for pair in zip(SOURCE[:20], SOURCE[20:], strict=True) for r in pair]]
+    ),
+    "aborted": Case([KEYED], [[*KEYED, OTHER]], {UNCOMMITTED: [*KEYED, OTHER]}),
+    "keyless aborted": Case([KEYLESS], [[*KEYLESS, KEYLESS[0]]], {UNCOMMITTED: [*KEYLESS, KEYLESS[0]]}),
+    "newer after both": Case([KEYED[:1]], [[SOURCE[1]]], {SOURCE_BEHIND: NEWER, TARGET_BEHIND: NEWER}, compacted=True),
+    "deleted": Case([[DELETED]], [[SOURCE[1]]], compacted=True),
+    "older before": Case([[DELETED]], [[SOURCE[1]]], {TARGET_BEFORE: NEWER}, compacted=True),
+    "expired": Case([KEYED[3:]], [KEYED], expired=True),
+}
 
 
 @pytest.fixture(scope="module")
-def drilled(spark: SparkSession, kafka_frame: FrameMaker) -> Callable[..., Found]:
-    """Compare partitions, each a unit of its own unless told otherwise, and return their differences by topic."""
+def found(spark: SparkSession, kafka_frames: FramesMaker) -> dict[str, Found]:
+    """Compare all cases at once, each a topic, and return the differences of each."""
+    cases = list(enumerate(CASES.values()))
+    places = [(number, case, p) for number, case in cases for p in range(max(len(case.source), len(case.target)))]
+    units = {
+        f"t{number}/{p}": (number if case.is_one_unit else len(CASES) + place)
+        for place, (number, case, p) in enumerate(places)
+    }
+    topics = {units[f"t{number}/{p}"]: number for number, _, p in places}
 
-    def side(side_number: int, pairs: dict[int, Records], units: dict[int, int]) -> KeyedSide:
-        frames = [kafka_frame(records, partition=number) for number, records in pairs.items() if records]
-        frame = reduce(lambda one, other: one.unionByName(other), frames)
-        return KeyedSide(side_number, frame, {f"orders/{number}": unit for number, unit in units.items()})
+    def side(origin: int) -> KeyedSide:
+        logs: dict[Place, Records] = {
+            (f"t{number}", p): records for number, case in cases for p, records in enumerate(case.partitions(origin))
+        }
+        return KeyedSide(origin, kafka_frames(logs), units)
 
-    def drill(
-        source: dict[int, Records],
-        target: dict[int, Records],
-        units: dict[int, int],
-        topics: dict[int, int],
-        **options: Any,
-    ) -> Found:
-        circumstances, explaining = options.pop("circumstances", NO_CIRCUMSTANCES), options.pop("explaining", {})
-        options = {"null_keys_have_order": False, "tasks": 1, **options}
-        sides = [side(0, source, units), side(1, target, units)]
-        buckets = {row["bucket"] for row in compared_rows(sides, **options).collect() if row["kind"] == DIFFERING}
-        sides += [side(number, records, units) for number, records in explaining.items()]
-        suspects = Suspects(buckets, topics, circumstances)
-        rows = reconciled(aligned_keys(spark, sides, suspects, **options)).collect()
-        found: Found = {}
-        for row in sorted(rows, key=lambda row: (row["source_offset"] or -1, row["target_offset"] or -1)):
-            found.setdefault(row["topic"], []).append(
-                (row["label"], row["fields"], row["source_offset"], row["target_offset"])
-            )
-        return found
+    sides = [side(0), side(1)]
+    rows = compared_rows(sides, null_keys_have_order=False, tasks=1).collect()
+    buckets = {row["bucket"] for row in rows if row["kind"] == DIFFERING}
+    circumstances = Circumstances(
+        compacted=(frozenset(), frozenset(number for number, case in cases if case.compacted)),
+        expired=(frozenset(number for number, case in cases if case.expired), frozenset()),
+    )
+    sides += [side(origin) for origin in (UNCOMMITTED, TARGET_BEFORE, SOURCE_BEHIND, TARGET_BEHIND)]
+    suspects = Suspects(buckets, topics, circumstances)
+    aligned = aligned_keys(spark, sides, suspects, null_keys_have_order=False, tasks=1).persist()
+    differences = reconciled(aligned).collect()
+    aligned.unpersist()
+    rows = sorted(differences, key=lambda row: (row["source_offset"] or -1, row["target_offset"] or -1))
+    return {
+        name: [
+            (row["label"], row["fields"], row["source_offset"], row["target_offset"])
+            for row in rows
+            if row["topic"] == number
+        ]
+        for number, name in enumerate(CASES)
+    }
 
-    return drill
 
-
-def test_every_damage_is_labelled_at_its_place(drilled: Callable[..., Found]) -> None:
+@pytest.mark.parametrize("name", DAMAGES)
+def test_every_damage_is_labelled_at_its_place(found: dict[str, Found], name: str) -> None:
     """Each kind of damage in a unit of its own: one difference, its fields, and its offsets on both sides."""
-    units = {number: number for number in range(len(CASES))}
-    source, target = ({number: case[side] for number, case in enumerate(CASES.values())} for side in (0, 1))
-    found = drilled(source, target, units, units)
-
-    assert {name: case[2] for name, case in CASES.items()} == {
-        name: found.get(number, []) for number, name in enumerate(CASES)
-    }
+    assert DAMAGES[name][2] == found[name]
 
 
-def test_record_in_another_partition_is_moved(drilled: Callable[..., Found]) -> None:
+def test_record_in_another_partition_is_moved(found: dict[str, Found]) -> None:
     """One unit per partition, one topic: what is missing here and extra there is one record that moved."""
-    source = {0: SOURCE[:20], 1: SOURCE[20:]}
-    target = {0: SOURCE[:5] + SOURCE[6:20], 1: [*SOURCE[20:], SOURCE[5]]}
-
-    found = drilled(source, target, {0: 0, 1: 1}, {0: 9, 1: 9}, null_keys_have_order=True)
-
-    assert {9: [("moved", [], 5, 20)]} == found
+    assert [("moved", [], 5, 20)] == found["moved"]
 
 
-def test_key_in_several_source_partitions_may_interleave(drilled: Callable[..., Found]) -> None:
+def test_key_in_several_source_partitions_may_interleave(found: dict[str, Found]) -> None:
     """A key that two source partitions hold is no damage where each of them keeps its order on the target."""
-    source = {0: SOURCE[:20], 1: SOURCE[20:]}
-    target = {0: [record for pair in zip(SOURCE[:20], SOURCE[20:], strict=True) for record in pair]}
-
-    found = drilled(source, target, {0: 4, 1: 4}, {4: 0})[0]
-
-    assert [("interleaved", [])] * KEYS == [row[:2] for row in found]
+    assert [("interleaved", [])] * KEYS == [row[:2] for row in found["interleaved"]]
 
 
-def test_what_else_the_logs_hold_explains_differences(drilled: Callable[..., Found]) -> None:
-    """Aborted records, newer records behind the ranges, older ones before them, and what retention took, per unit."""
-    keyed, deleted = SOURCE[0::KEYS], replace(SOURCE[0], value=None)
-    source = {0: keyed, 1: keyed[:1], 2: [deleted], 3: [deleted], 4: keyed[3:], 5: KEYLESS}
-    target = {0: [*keyed, OTHER], 1: [SOURCE[1]], 2: [SOURCE[1]], 3: [SOURCE[1]], 4: keyed, 5: [*KEYLESS, KEYLESS[0]]}
-    units = {number: number for number in source}
-    explaining = {
-        UNCOMMITTED: {0: [*keyed, OTHER], 5: [*KEYLESS, KEYLESS[0]]},
-        TARGET_BEFORE: {3: [SOURCE[0], SOURCE[5]]},
-        SOURCE_BEHIND: {1: [SOURCE[0], SOURCE[5]]},
-        TARGET_BEHIND: {1: [SOURCE[0], SOURCE[5]]},
-    }
-    circumstances = Circumstances((frozenset(), frozenset({1, 2, 3})), (frozenset({4}), frozenset()))
+def test_aborted_records_explain_a_difference(found: dict[str, Found]) -> None:
+    """A target record that the source holds in an aborted transaction is aborted, with a key or without."""
+    assert [("aborted", [], None, 8)] == found["aborted"]
+    assert [("aborted", [], None, 20)] == found["keyless aborted"]
 
-    found = drilled(source, target, units, units, explaining=explaining, circumstances=circumstances)
 
-    assert [("aborted", None, 8)] == [(label, *offsets) for label, _, *offsets in found[0]]
-    assert ("compacted", 0, None) in [(label, *offsets) for label, _, *offsets in found[1]]
-    assert {"compacted", "extra"} == {label for label, *_ in found[2]}
-    assert {"missing", "extra"} == {label for label, *_ in found[3]}
-    assert [("expired", n) for n in range(3)] == [(row[0], row[3]) for row in found[4]]
-    assert [("aborted", 20)] == [(row[0], row[3]) for row in found[5]]
+def test_newer_records_after_the_ranges_explain_a_difference(found: dict[str, Found]) -> None:
+    """The target's cleaner removed a record of which both logs hold a newer one after the ranges."""
+    assert ("compacted", [], 0, None) in found["newer after both"]
+
+
+def test_tombstone_explains_a_difference_unless_the_log_has_older_records(found: dict[str, Found]) -> None:
+    """A key that ends with a tombstone may be gone, unless the target still holds older records before its range."""
+    assert {"compacted", "extra"} == {label for label, *_ in found["deleted"]}
+    assert {"missing", "extra"} == {label for label, *_ in found["older before"]}
+
+
+def test_retention_explains_the_beginning(found: dict[str, Found]) -> None:
+    """Records that only the target has at the beginning expired on the source."""
+    assert [("expired", [], None, n) for n in range(3)] == found["expired"]

@@ -142,9 +142,10 @@ def labelled(spark: SparkSession, sides: Sides) -> Labelled:
         labels: dict[int, Counter[str]] = {number: Counter() for number in differing}
         if rows:
             suspects = Suspects({row["bucket"] for row in rows}, {number: number for number in range(len(many))})
-            aligned = aligned_keys(spark, keyed, suspects, null_keys_have_order=False, tasks=1)
+            aligned = aligned_keys(spark, keyed, suspects, null_keys_have_order=False, tasks=1).persist()
             for row in reconciled(aligned).collect():
                 labels.setdefault(row["unit"], Counter())[row["label"]] += 1
+            aligned.unpersist()
         return differing, labels
 
     return compare
