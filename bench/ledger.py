@@ -20,8 +20,7 @@ from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.ledger.generations import Fingerprint, GenerationStart, Remembered, StopCertificate
-from kafka_migration.core.ledger.judgements import Comparison, Judgement
-from kafka_migration.core.ledger.window import Window
+from kafka_migration.core.ledger.judgements import Comparison, Judgement, ReadOffsets
 from kafka_migration.core.validation.contract import POSITION_DIGEST
 
 MIGRATION = "bench"
@@ -73,7 +72,7 @@ def _topic_ids(offsets: Offsets) -> dict[str, str]:
 
 def _remembered(end: Offsets) -> Remembered:
     prints = {p: Fingerprint(at - 1, hashlib.sha256(f"{p} {at}".encode()).hexdigest()) for p, at in end.items()}
-    return Remembered(frozenset(end), end, {}, prints, _topic_ids(end))
+    return Remembered(end, {}, prints, _topic_ids(end))
 
 
 def _judgement(night: int, run: str, end: Offsets) -> Judgement:
@@ -87,7 +86,7 @@ def _judgement(night: int, run: str, end: Offsets) -> Judgement:
 
 
 def _comparison(night: int, partition: TopicPartition, at: int) -> Comparison:
-    topic, start = partition.topic, at - RECORDS_PER_NIGHT
-    window = Window(night, topic, topic, partition.partition, start, at, start, at)
+    start = at - RECORDS_PER_NIGHT
+    window = ReadOffsets(partition.partition, night, start, at, start, at)
     digest = hashlib.sha256(f"{partition} {night}".encode()).hexdigest()
     return Comparison(Verdict.PASS, (window,), RECORDS_PER_NIGHT, RECORDS_PER_NIGHT, digest, digest)

@@ -19,9 +19,9 @@ from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.migration.settings import Cluster, Insecurity
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators import preflight as preflight_module
-from kafka_migration.orchestration.operators.plan_rollback import PlanRollbackOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.restore_settings import RestoreSettingsOperator
+from kafka_migration.orchestration.operators.translate_back import TranslateBackOperator
 from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSensor
@@ -124,7 +124,7 @@ def test_rollback(scene: World, monkeypatch: pytest.MonkeyPatch, listener: socke
 
     def refuse() -> str:
         with pytest.raises(FailedForGood) as raised:
-            do(scene, PlanRollbackOperator)
+            do(scene, TranslateBackOperator)
         return str(raised.value)
 
     check_all(refuse, monkeypatch, listener)

@@ -20,6 +20,7 @@ from kafka_migration.core.migration.tolerance import Tolerance
 from kafka_migration.core.validation.contract import (
     KEY_DIGEST,
     POSITION_DIGEST,
+    Digest,
     PartitionResult,
     ValidationRequest,
     ValidationResult,
@@ -313,7 +314,7 @@ def test_topics_are_judged(result: ValidationResult) -> None:
 
 @pytest.mark.parametrize("digest", [POSITION_DIGEST, KEY_DIGEST])
 def test_a_clean_comparison_reads_each_record_once(
-    scene: Scene, request_of: ValidationRequest, tmp_path: Path, digest: str
+    scene: Scene, request_of: ValidationRequest, tmp_path: Path, digest: Digest
 ) -> None:
     """One query compares all clean topics; each of its two scans of Kafka reads every committed record once."""
     clean = tuple(w for w in scene.windows if (w.topic, w.partition) in {("equal", 0), ("transactions", 0)})
