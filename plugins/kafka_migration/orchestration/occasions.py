@@ -16,7 +16,7 @@ from kafka_migration.core.migration.run_window import (
     backfill_occasion,
     scheduled_occasion,
 )
-from kafka_migration.core.migration.settings import NightlySettings, RunIdentity
+from kafka_migration.core.migration.settings import NightlySettings
 from kafka_migration.orchestration.context import run_type_of
 from kafka_migration.steps.run import MigrationRun
 
@@ -27,14 +27,9 @@ def occasion_of(run: MigrationRun, context: Context) -> Occasion:
     A run whose earlier attempt left MirrorMaker running is never idle: it has to stop it and prove the copy.
     """
     occasion = _by_time(run, context)
-    if occasion.idle_because and _mirrors_already(run):
+    if occasion.idle_because and run.ledger.known().open_generation_of(run.identity):
         return replace(occasion, idle_because="", still_because=occasion.idle_because)
     return occasion
-
-
-def _mirrors_already(run: MigrationRun) -> bool:
-    generation = run.ledger.known().open_generation
-    return generation is not None and RunIdentity.from_holder(generation.start.run).is_same_run(run.identity)
 
 
 def _by_time(run: MigrationRun, context: Context) -> Occasion:

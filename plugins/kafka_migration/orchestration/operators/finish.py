@@ -215,10 +215,9 @@ def _decommission(run: MigrationRun) -> list[dict[str, Any]]:
 def _has_open_generation(run: MigrationRun) -> bool:
     """Return whether this run started a MirrorMaker that has no stop certificate; unknown counts as yes."""
     try:
-        generation = run.ledger.known().open_generation
+        return run.ledger.known().open_generation_of(run.identity) is not None
     except Exception:
         return True
-    return generation is not None and RunIdentity.from_holder(generation.start.run).is_same_run(run.identity)
 
 
 @dataclass(frozen=True, slots=True)

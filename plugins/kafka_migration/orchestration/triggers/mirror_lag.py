@@ -57,17 +57,10 @@ class MirrorLagTrigger(PatientTrigger):
     """
 
     def __init__(self, *, run: dict[str, Any], generation: int, deadline: str | None) -> None:
-        super().__init__()
+        super().__init__(run=run, generation=generation, deadline=deadline)
         self.run_arguments = run
         self.generation = generation
         self.deadline = deadline
-
-    def serialize(self) -> tuple[str, dict[str, Any]]:
-        """Return class path and arguments."""
-        return (
-            f"{type(self).__module__}.{type(self).__qualname__}",
-            {"run": self.run_arguments, "generation": self.generation, "deadline": self.deadline},
-        )
 
     async def events(self) -> AsyncGenerator[TriggerEvent]:
         """Poll until the watch is over; yield its one event."""
