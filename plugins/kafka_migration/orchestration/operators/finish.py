@@ -241,7 +241,7 @@ class _Timing:
 def _timing(run: MigrationRun, tasks: Mapping[str, str | None]) -> _Timing:
     """Evaluate the successful tasks of this attempt, including results kept from an earlier attempt."""
     is_told = tasks.get("preflight") == SUCCESS and run.evidence.newest(Kind.PREFLIGHT) is not None
-    idle_because = run.occasion.idle_because if is_told else ""
+    idle_because = run.run_window.idle_because if is_told else ""
     watch = run.evidence.newest(Kind.WATCH) if tasks.get("watch_lag") == SUCCESS else None
     is_left_out = tasks.get("validate_topics") == SKIPPED and not idle_because
     pending = _left_pending(run) if is_left_out else None

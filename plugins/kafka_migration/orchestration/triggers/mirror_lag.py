@@ -132,7 +132,7 @@ class MirrorLagTrigger(PatientTrigger):
             return CutoverGuide(run, self.generation)
         if run.request.mode is Mode.FOLLOW:
             return FollowGuide(run)
-        return PlanGuide(run.clock, run.occasion.mirror_until)
+        return PlanGuide(run.clock, run.run_window.mirror_until)
 
 
 def _measured(watcher: MirrorWatcher, migration: str) -> Callable[[], WatchResult | None]:
@@ -164,4 +164,4 @@ def limits_of(run: MigrationRun) -> WatchLimits:
     if run.request.mode is Mode.FOLLOW:
         return watch_limits(run.clock.now(), None, run.request.follow_until)
     time_limit = timedelta(seconds=run.migration.watch.time_limit_s)
-    return watch_limits(run.clock.now(), time_limit, run.occasion.mirror_until)
+    return watch_limits(run.clock.now(), time_limit, run.run_window.mirror_until)
