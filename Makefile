@@ -44,6 +44,11 @@ test: bootstrap ## All tests except the long campaigns, in three parallel parts
 test-fast: bootstrap ## All tests that need no clusters
 	@$(PYTEST) --ignore=tests/live -m "not live" -n 2 --dist loadfile
 
+.PHONY: coverage
+coverage: bootstrap ## Lines and branches that the tests without clusters and Spark cover; fails below the floor in pyproject.toml
+	@$(RUN) -m coverage run -m pytest -q tests/unit tests/architecture tests/airflow tests/contract -m "not live"
+	@$(RUN) -m coverage report
+
 .PHONY: test-runs
 test-runs: bootstrap ## Only the live tests of whole runs, on a real Airflow, with one Spark driver for all of them
 	@WARM_SPARK=1 $(PYTEST) tests/live -m "runs and not campaign"
@@ -111,7 +116,7 @@ lock-jars: bootstrap ## Update sandbox/jars.lock.json, the SHA-512 of every jar,
 .PHONY: clean
 clean: ## Stop the sandbox and remove all built and downloaded files
 	@if [ -x $(RUN) ] && [ -d .sandbox ]; then $(RUN) -m sandbox down; fi
-	@rm -rf .sandbox .cache .venv .pytest_cache .mypy_cache .ruff_cache build dist *.egg-info spark-warehouse
+	@rm -rf .sandbox .cache .venv .pytest_cache .mypy_cache .ruff_cache .coverage build dist *.egg-info spark-warehouse
 
 .PHONY: bootstrap
 bootstrap:

@@ -26,7 +26,7 @@ from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart
-from kafka_migration.core.migration.run_window import Occasion
+from kafka_migration.core.migration.run_window import RunWindow
 from kafka_migration.core.migration.settings import RunIdentity
 from kafka_migration.core.mirror.host import HostReply, MirrorHost, ProcessState
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
@@ -115,7 +115,7 @@ def _waiting(name: str) -> MirrorLagTrigger:
     # Only evidence whose digest Airflow keeps is accepted.
     run = run_from({**new.to_arguments(), "tasks": ["preflight"]})
     run.evidence.freeze_migration(_FILE.format(name=name))
-    run.evidence.write(Kind.PREFLIGHT, {"occasion": Occasion().to_document()})
+    run.evidence.write(Kind.PREFLIGHT, {"run_window": RunWindow().to_document()})
     run.evidence.write(Kind.PLAN, {"positions": {name: {"0": 0}}, "goals": {name: {"0": 1}}})
     nothing = {TopicPartition(name, 0): 0}
     run.ledger.append(GenerationStart(1, run.identity.holder, run.now(), nothing, nothing).to_document())

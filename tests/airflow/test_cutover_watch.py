@@ -90,14 +90,8 @@ def test_people_are_told_to_stop_the_producers(scene: Scene, monkeypatch: pytest
     assert "orders, audit" in sent[0]
 
 
-PRODUCERS = """\
-ProducerId ProducerEpoch LatestCoordinatorEpoch LastSequence LastTimestamp CurrentTransactionStartOffset
-4001       0             -1                     17           1893456000000 None
-"""
-
-
 def test_producer_that_goes_on_is_refused(scene: Scene) -> None:
-    """After `fence_wait` the topic that still moves is named, and who writes; the copy is not called proved."""
+    """After `fence_wait` the topic that still moves is named, and how fast; the copy is not called proved."""
 
     def script(now: Scene) -> None:
         now.produce(2, partition=1)
@@ -105,10 +99,9 @@ def test_producer_that_goes_on_is_refused(scene: Scene) -> None:
 
     scene.script = script
     event = watch(scene)
-    scene.world.host.probe_output = PRODUCERS
     sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
     moves = r"FENCE_MOVING · topic orders: found orders\[1\] 72 → 80 \(\+8, 0.1/s\)"
-    with pytest.raises(FailedForGood, match=rf"{moves}. Last wrote orders\[1\]: producer id 4001"):
+    with pytest.raises(FailedForGood, match=moves):
         sensor.execute_complete(scene.world.context(), event)
 
     assert ("failed", {}) == (event["outcome"], event["goals"])

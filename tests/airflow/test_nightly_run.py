@@ -108,7 +108,7 @@ def test_schedule_of_somebodys_own_dag_is_none_of_the_nights(world: World, clock
     world.params = {"mode": "validate"}
     do(world, PreflightOperator)
 
-    assert ("validate", "") == (str(world.run.request.mode), world.run.occasion.idle_because)
+    assert ("validate", "") == (str(world.run.request.mode), world.run.run_window.idle_because)
 
 
 def test_window_that_ends_keeps_what_was_copied(
@@ -268,7 +268,7 @@ def test_cleared_run_that_has_stopped_is_idle(world: World, clock: FakeClock) ->
     world.dag_run.clear_number = 1
     do(world, PreflightOperator)
 
-    assert world.run.occasion.idle_because.startswith("not in window")
+    assert world.run.run_window.idle_because.startswith("not in window")
 
 
 @pytest.mark.parametrize("outcome", ["behind", "followed"])
@@ -324,12 +324,12 @@ def test_backfill_at_noon_copies_nothing_unless_told(world: World, clock: FakeCl
     """Outside the window a backfill run plans and starts no MirrorMaker; its conf can say otherwise."""
     begin(world, clock, hour=12, run_type="backfill")
     do(world, PreflightOperator)
-    assert world.run.occasion.still_because.startswith("not in window")
+    assert world.run.run_window.still_because.startswith("not in window")
 
     begin(world, clock, day=2, hour=12, run_type="backfill")
     world.params = {"mirror_outside_window": True}
     do(world, PreflightOperator)
-    assert "" == world.run.occasion.still_because
+    assert "" == world.run.run_window.still_because
 
 
 def test_two_files_with_one_topic_are_refused(world: World, migration_text: str) -> None:

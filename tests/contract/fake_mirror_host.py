@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.mirror.host import PROBE_CLASS, HostProbe, HostReply, MirrorLaunch, ProcessState
-from kafka_migration.core.mirror.mirrorctl_protocol import checked, launch_variables, probe_variables
+from kafka_migration.core.mirror.host import HostReply, MirrorLaunch, ProcessState
+from kafka_migration.core.mirror.mirrorctl_protocol import checked, launch_variables
 
 MAIN_CLASSES = {"org.apache.kafka.connect.mirror.MirrorMaker", "kafka.tools.MirrorMaker"}
 
@@ -32,7 +32,7 @@ class FakeMirrorHost:
     Put an error into `errors` and the next call raises it, with nothing done. `refuse_start` is the code that
     starts are refused with; `ignores_term` and `dies_at_start` describe processes to come; `log` is what every
     reply that has a log shows, `alarm` what every renewal, status and stop of a process shows. `facts` is what the host
-    is; `probe_output` and `probe_exit_code` are what its tools print and return, `probes` those that ran.
+    is.
     """
 
     migration: str = "shop"
@@ -47,9 +47,6 @@ class FakeMirrorHost:
     log: str = "Kafka MirrorMaker stopped.\n"
     alarm: str = ""
     facts: dict[str, str] = field(default_factory=lambda: {"kafka": "3.9.1", "java": "17.0.1"})
-    probe_output: str = ""
-    probe_exit_code: int = 0
-    probes: list[HostProbe] = field(default_factory=list)
 
     @property
     def last(self) -> int:
@@ -142,20 +139,6 @@ class FakeMirrorHost:
         self._called("fingerprint")
         self._must_have_tools("fingerprint")
         return replace(self._reply("fingerprint"), facts=dict(self.facts))
-
-    def probe(self, probe: HostProbe) -> HostReply:
-        """See `MirrorHost.probe`."""
-        self._called("probe")
-        probe_variables(probe)
-        self._must_have_tools("probe")
-        if probe.main_class != PROBE_CLASS:
-            self._refused(
-                "probe",
-                Code.HOST_REFUSED,
-                f"main class {probe.main_class} is not allowed",
-            )
-        self.probes.append(probe)
-        return replace(self._reply("probe"), log=self.probe_output, exit_code=self.probe_exit_code)
 
     def clean(self, holder: str, keep: int) -> HostReply:
         """See `MirrorHost.clean`."""

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import FindingsError, MirrorFailed, Refused
-from kafka_migration.core.mirror.host import HostProbe, MirrorHost, MirrorLaunch, ProcessState
+from kafka_migration.core.mirror.host import MirrorHost, MirrorLaunch, ProcessState
 
 ME = "kafka_migration__shop/manual__2026-01-01T00:00:00.5+00:00#1"
 OTHER = "kafka_nightly_sync__shop/scheduled__2026-01-02T01:00:00+00:00#2"
@@ -33,10 +33,6 @@ class HostContract(ABC):
     @abstractmethod
     def kill_process(self) -> None:
         """Kill the last generation's process from outside, with exit code 137."""
-
-    @abstractmethod
-    def probe(self) -> HostProbe:
-        """A tool that prints `a tool's complaint` and exits with 3."""
 
     @abstractmethod
     def log_alarm(self, line: str) -> None:
@@ -303,22 +299,6 @@ class HostContract(ABC):
         facts = self.host.fingerprint(launch.kafka_home, launch.java_home).facts
 
         assert ("3.9.1", "17.0.1") == (facts["kafka"], facts["java"])
-
-    def test_probe_brings_exit_code_and_output(self) -> None:
-        """A tool's exit code and output come back, while MirrorMaker runs and whoever holds the reservation."""
-        self.host.reserve(OTHER)
-
-        reply = self.host.probe(self.probe())
-
-        assert (True, 3, OTHER) == (reply.ok, reply.exit_code, reply.holder)
-        assert "a tool's complaint\n" in reply.log
-
-    @pytest.mark.parametrize("main_class", ["kafka.tools.MirrorMaker", "org.apache.kafka.tools.JmxTool"])
-    def test_probe_runs_one_tool_only(self, main_class: str) -> None:
-        """Another main class than that of the tool that tells of producers is refused by the host."""
-        with pytest.raises(Refused) as error:
-            self.host.probe(replace(self.probe(), main_class=main_class))
-        assert {Code.HOST_REFUSED} == codes(error)
 
     def test_clean_keeps_the_newest_generations(self) -> None:
         """Folders of old generations go, but for the newest ones, of which the last one always is."""

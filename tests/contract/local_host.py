@@ -12,19 +12,15 @@ import signal
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import kafka_migration
-from kafka_migration.core.connections.java_properties import java_properties
-from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.mirror.active_producers import producers_probe
-from kafka_migration.core.mirror.host import HostProbe, MirrorLaunch
+from kafka_migration.core.mirror.host import MirrorLaunch
 from kafka_migration.engines.launching import LOG4J
 from kafka_migration.engines.mirrormaker1 import QUIET_GOODBYE
-from kafka_migration.engines.properties import render_properties
 from tests.waiting import wait_until
 
 SCRIPT = Path(kafka_migration.__file__).parent / "host" / "mirrorctl"
@@ -32,27 +28,6 @@ SHELLS = ("dash", "bash", "busybox")
 LEASE_S = 300
 
 MAIN_CLASS = "org.apache.kafka.connect.mirror.MirrorMaker"
-TOOL_CLASS = "org.apache.kafka.tools.TransactionsCommand"
-
-# A client's file with everything that a connection may hold, and every character in its password.
-CLIENT_PROPERTIES = render_properties(
-    java_properties(
-        "some",
-        {
-            "bootstrap.servers": "old1.example:9092,[::1]:9093",
-            "security.protocol": "SASL_SSL",
-            "client.rack": "a b",
-            "sasl.mechanism": "SCRAM-SHA-512",
-            "sasl.username": "canary",
-            "sasl.password": "".join(map(chr, range(32, 127))) + "ü€😀",
-            "ssl.ca.pem": "-----BEGIN CERTIFICATE-----\nAA+/=\n-----END CERTIFICATE-----\n",
-            "ssl.certificate.pem": "-----BEGIN CERTIFICATE-----\nAA+/=\n-----END CERTIFICATE-----\n",
-            "ssl.key.pem": "-----BEGIN PRIVATE KEY-----\nAA+/=\n-----END PRIVATE KEY-----\n",
-            "ssl.key.password": "\\",
-            "ssl.endpoint.identification.algorithm": "https",
-        },
-    )
-)
 
 JAVA_STAND_IN = """\
 #!/bin/sh
@@ -67,9 +42,6 @@ done
 case "$*" in
     *--stand-in=ignore-term*) trap '' TERM ;;
     *--stand-in=exit*) echo "Error: no main class"; exit 1 ;;
-    *stand-in.tool*) echo "a tool's complaint" >&2; exit 3 ;;
-    *stand-in.print*) while :; do printf '%01000000d' 0 || exit 5; done ;;
-    *stand-in.hang*) exec sleep 600 ;;
     *) trap 'echo "Kafka MirrorMaker stopped." >>"$dir/mirrormaker.log"; exit 143' TERM ;;
 esac
 echo "started" >>"$dir/mirrormaker.log"
@@ -119,12 +91,6 @@ class Machine:
             java_home=str(self.java_home),
             lease_s=lease_s,
         )
-
-    def probe(self, behaviour: str = "tool", timeout_s: int = 180) -> HostProbe:
-        """A run of the stand-in as one of Kafka's tools: it complains and exits 3, prints for ever, or hangs."""
-        partition = TopicPartition(f"stand-in.{behaviour}", 0)
-        probe = producers_probe(partition, CLIENT_PROPERTIES, str(self.kafka_home), str(self.java_home))
-        return replace(probe, timeout_s=timeout_s)
 
     def log(self, line: str, generation: int = 1) -> None:
         """Add a line to a generation's log, as MirrorMaker would."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_migration.core.mirror.host import PROBE_CLASS, HostProbe, MirrorLaunch
+from kafka_migration.core.mirror.host import MirrorLaunch
 from tests.contract.fake_mirror_host import FakeMirrorHost
 from tests.contract.host_contract import HostContract
 
@@ -16,7 +16,7 @@ class TestFakeMirrorHost(HostContract):
 
     def setup_method(self) -> None:
         """Begin with a host that knows nothing."""
-        self.fake = self.host = FakeMirrorHost(probe_output="a tool's complaint\n", probe_exit_code=3)
+        self.fake = self.host = FakeMirrorHost()
 
     def launch(self, behaviour: str = "serve") -> MirrorLaunch:
         """Tell the fake what its next process does."""
@@ -27,10 +27,6 @@ class TestFakeMirrorHost(HostContract):
     def kill_process(self) -> None:
         """End the process."""
         self.fake.die(137)
-
-    def probe(self) -> HostProbe:
-        """A tool."""
-        return HostProbe(PROBE_CLASS, (), {}, 10, None, None)
 
     def log_alarm(self, line: str) -> None:
         """Set it."""

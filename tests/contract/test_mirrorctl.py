@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kafka_migration.adapters.mirror_host import ScriptMirrorHost
-from kafka_migration.core.mirror.host import HostProbe, MirrorLaunch
+from kafka_migration.core.mirror.host import MirrorLaunch
 from tests.contract.host_contract import HostContract
 from tests.contract.local_host import SHELLS, ForcedTransport, LocalTransport, Machine
 from tests.waiting import wait_until
@@ -47,10 +47,6 @@ class TestMirrorctl(HostContract):
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda: self.host.status().exit_code is not None, what="the record of the end")
-
-    def probe(self) -> HostProbe:
-        """The stand-in as a tool."""
-        return self.here.probe()
 
     def log_alarm(self, line: str) -> None:
         """Write it into the log of generation 1."""

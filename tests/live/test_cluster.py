@@ -119,16 +119,21 @@ class TestConfluentCluster(ClusterContract):
         assert {partition: Probe(2, False)} == self.cluster.probe({partition: 1}, "read_uncommitted")
 
     def test_open_transaction_holds_the_committed_end(self, topic: str) -> None:
-        """Under read_committed the end is the last stable offset, under read_uncommitted the high watermark."""
+        """Under read_committed the end is the start of the first open transaction, else the high watermark."""
+        plain = Producer(self.config)
+        plain.produce(topic, value=b"0", partition=0)
+        plain.flush(60)
         producer = Producer({**self.config, "transactional.id": f"open-{topic}"})
         producer.init_transactions(30)
         producer.begin_transaction()
         producer.produce(topic, value=b"1", partition=0)
         producer.flush(60)
+        plain.produce(topic, value=b"2", partition=0)
+        plain.flush(60)
         partition = Partition(topic, 0)
 
-        assert {partition: 0} == self.cluster.log_end_offsets([partition], "read_committed")
-        assert {partition: 1} == self.cluster.log_end_offsets([partition], "read_uncommitted")
+        assert {partition: 1} == self.cluster.log_end_offsets([partition], "read_committed")
+        assert {partition: 3} == self.cluster.log_end_offsets([partition], "read_uncommitted")
         producer.abort_transaction(30)
 
     def test_topic_asked_for_before_it_existed_is_found(self) -> None:

@@ -24,7 +24,7 @@ from kafka_migration.airflow_adapters.mirror_host import SshMirrorHost
 from kafka_migration.airflow_adapters.ssh import MAX_OUTPUT_BYTES, SshTransport
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused, TransientError
-from kafka_migration.core.mirror.host import HostProbe, MirrorLaunch
+from kafka_migration.core.mirror.host import MirrorLaunch
 from kafka_migration.core.mirror.mirrorctl_protocol import HostRequest, parse_reply, render_request
 from sandbox.parts import free_ports
 from tests.contract.host_contract import GRACE_S, ME, HostContract, codes
@@ -150,10 +150,6 @@ class TestSshMirrorHost(HostContract):
         os.kill(pid, signal.SIGKILL)
         wait_until(lambda: self.host.status().exit_code is not None, what="the record of the end")
 
-    def probe(self) -> HostProbe:
-        """The stand-in as a tool."""
-        return self.here.probe()
-
     def log_alarm(self, line: str) -> None:
         """Write it into the log of generation 1."""
         self.here.log(line)
@@ -187,14 +183,13 @@ class TestForcedSshMirrorHost(TestSshMirrorHost):
 
 
 def test_forced_command_serves_a_whole_cycle(forced: Machine) -> None:
-    """With mirrorctl installed as forced command the same calls reserve, start, renew, probe, stop and clean."""
+    """With mirrorctl installed as forced command the same calls reserve, start, renew, stop and clean."""
     with SshMirrorHost("shop", CONNECTION) as host:
         host.reserve(ME)
         started = host.start(ME, 1, forced.launch())
 
         assert (started.pid, True) == (host.renew(ME, 1).pid, started.is_running)
         assert ("3.9.1", str(forced.home)) == tuple(host.fingerprint(None, None).facts[n] for n in ("kafka", "base"))
-        assert 3 == host.probe(forced.probe()).exit_code
         assert "started" in host.logs(1, 5).log
         assert 143 == host.stop(ME, 1, GRACE_S).exit_code
         assert host.clean(ME, 0).ok
@@ -255,19 +250,22 @@ def test_hostile_command_is_cut_off(sshd: Sshd, command: str) -> None:
 
 
 def test_reading_call_survives_a_broken_connection(sshd: Sshd, machine: Machine) -> None:
-    """A connection that breaks while a tool runs is opened again, and the tool is run again."""
+    """A connection that breaks during a reading call is opened again, and the call is sent again."""
+    asked = machine.home / "asked"
+    (machine.java_home / "release").unlink()
+    slow_java = f"#!/bin/sh\necho asked >>{asked}\nsleep 3\necho 'openjdk version \"17.0.1\"' >&2\n"
+    (machine.java_home / "bin" / "java").write_text(slow_java)
     with SshMirrorHost("shop", CONNECTION, str(machine.home)) as host, ThreadPoolExecutor(1) as pool:
         host.status()
-        late = pool.submit(host.probe, machine.probe("hang", timeout_s=3))
-        wait_until(machine.alive, what="the tool")
+        late = pool.submit(host.fingerprint, str(machine.kafka_home), str(machine.java_home))
+        wait_until(asked.exists, what="the call")
         assert sshd.process is not None
         for pid in _children(sshd.process.pid):
             os.kill(pid, signal.SIGKILL)
 
-        with pytest.raises(TransientError, match="PROBE_TIMED_OUT"):
-            late.result()
+        assert "17.0.1" == late.result().facts["java"]
     assert 2 == (sshd.folder / "log").read_text().count("Accepted publickey")
-    wait_until(lambda: not machine.alive(), what="the end of the first tool")
+    assert "asked\nasked\n" == asked.read_text()
 
 
 def test_a_connection_that_works_is_no_news(sshd: Sshd, machine: Machine, caplog: pytest.LogCaptureFixture) -> None:

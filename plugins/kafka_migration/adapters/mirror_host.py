@@ -14,14 +14,13 @@ from kafka_migration.adapters.patience import time_left
 from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut, ReplyTooLong, Transport
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MigrationError, OutcomeUnknown, TransientError
-from kafka_migration.core.mirror.host import HostProbe, HostReply, MirrorLaunch
+from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
 from kafka_migration.core.mirror.mirrorctl_protocol import (
     HostRequest,
     UnreadableReply,
     checked,
     launch_variables,
     parse_reply,
-    probe_variables,
     render_request,
 )
 
@@ -80,11 +79,6 @@ class ScriptMirrorHost:
         """See `MirrorHost.fingerprint`."""
         return self._read("fingerprint", {"KAFKA_HOME": kafka_home or "", "JAVA_HOME": java_home or ""})
 
-    def probe(self, probe: HostProbe) -> HostReply:
-        """See `MirrorHost.probe`."""
-        timeout_s = probe.timeout_s + READ_TIMEOUT_S
-        return self._read("probe", probe_variables(probe), (str(probe.timeout_s),), timeout_s=timeout_s)
-
     def clean(self, holder: str, keep: int) -> HostReply:
         """See `MirrorHost.clean`."""
         return self._act("clean", {"HOLDER": holder}, (str(keep),))
@@ -101,26 +95,20 @@ class ScriptMirrorHost:
     ) -> None:
         self.close()
 
-    def _read(
-        self,
-        verb: str,
-        variables: Mapping[str, str] | None = None,
-        words: tuple[str, ...] = (),
-        timeout_s: float = READ_TIMEOUT_S,
-    ) -> HostReply:
+    def _read(self, verb: str, variables: Mapping[str, str] | None = None, words: tuple[str, ...] = ()) -> HostReply:
         request = self._request(verb, variables or {}, words)
         try:
-            return checked(self._call_again_if_broken(request, timeout_s))
+            return checked(self._call_again_if_broken(request))
         except (ReplyLost, UnreadableReply) as error:
             raise TransientError(f"{Code.HOST_REPLY_UNREADABLE}: {verb} of {self.migration}: {error}") from error
 
-    def _call_again_if_broken(self, request: HostRequest, timeout_s: float) -> HostReply:
+    def _call_again_if_broken(self, request: HostRequest) -> HostReply:
         try:
-            return self._call(request, time_left(timeout_s))
+            return self._call(request, time_left(READ_TIMEOUT_S))
         except (ReplyTimedOut, ReplyTooLong):
             raise
         except ReplyLost:
-            return self._call(request, time_left(timeout_s))
+            return self._call(request, time_left(READ_TIMEOUT_S))
 
     def _act(
         self,

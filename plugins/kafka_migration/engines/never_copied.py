@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
+from kafka_migration.core.kafka.reserved_topics import is_heartbeats, is_replica
 from kafka_migration.core.migration.settings import Migration
 
 
@@ -26,9 +27,9 @@ def never_copied_findings(migration: Migration) -> Iterable[Finding]:
 def _problem(migration: Migration, topic: str) -> tuple[str, str] | None:
     """Return the problem of a topic and its remedy; `None` if it is copied."""
     naming = migration.mirror.topic_names.naming
-    if topic.endswith(".replica"):
+    if is_replica(topic):
         return "a name that MirrorMaker 2 skips by default (.*\\.replica)", "Copy it with engine mirrormaker1."
-    if naming == "identity" and topic.endswith("heartbeats"):
+    if naming == "identity" and is_heartbeats(topic):
         return (
             f"a name that MirrorMaker 2 treats as its heartbeats topic and copies to {migration.source.alias}.{topic}",
             "Copy it with engine mirrormaker1, or in a separate migration file with topic_names.naming prefixed.",

@@ -7,8 +7,9 @@ from typing import Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
+from kafka_migration.core.kafka.reserved_topics import is_internal
 from kafka_migration.core.migration.client_tuning import value_problem
-from kafka_migration.core.migration.settings import Uncommitted
+from kafka_migration.core.migration.settings import UNMOVED_GROUP_PREFIXES, Uncommitted
 from kafka_migration.core.text.brief import repeated, some
 from kafka_migration.migration_file.alerts import AlertsModel
 from kafka_migration.migration_file.scalars import (
@@ -223,9 +224,7 @@ class ValidationModel(Strict):
     )
 
 
-# Console consumers are temporary, Connect's groups belong to their connectors, MirrorMaker 1's groups to this package,
-# and `__` is Kafka's own prefix.
-ALL_USUAL_GROUPS = "(?!console-consumer-|connect-|kafka-migration-mirror-|__).+"
+ALL_USUAL_GROUPS = f"(?!{'|'.join(UNMOVED_GROUP_PREFIXES)}).+"
 
 
 class HookModel(Strict):
@@ -372,7 +371,7 @@ class MigrationModel(Strict):
     def _no_repeated_or_internal_topics(cls, topics: list[str]) -> list[str]:
         if twice := repeated(topics):
             raise ValueError(f"each topic only once: {some(twice)}")
-        internal = [t for t in topics if t.startswith(("__", ".")) or t.endswith((".internal", "-internal"))]
+        internal = [topic for topic in topics if is_internal(topic)]
         if internal:
             raise ValueError(f"no internal topics, because MirrorMaker never copies them: {some(internal)}")
         return topics

@@ -16,7 +16,6 @@ from airflow.sdk.execution_time.hitl import upsert_hitl_detail
 
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import Refused
-from kafka_migration.core.migration.settings import RunIdentity
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.core.mirror.producers_question import ABORT, OPTIONS, SUBJECT, ProducersAsk, aborted, question_body
 from kafka_migration.core.mirror.watch import TRIGGER_MARGIN
@@ -96,11 +95,11 @@ def _end_mirroring(run: MigrationRun, by: str) -> None:
         run.stop_requests.request(StopRequest(number, holder, run.now(), by, ABORT))
 
     try:
-        generation = run.ledger.read().open_generation
+        generation = run.ledger.read().open_generation_of(run.identity)
     except Exception:
         started = run.evidence.newest(Kind.START) or {}
         if started.get("generation"):
             ask(started["generation"], run.identity.holder)
         raise
-    if generation is not None and RunIdentity.from_holder(generation.start.run).is_same_run(run.identity):
+    if generation is not None:
         ask(generation.number, generation.start.run)

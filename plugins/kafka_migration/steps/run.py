@@ -18,7 +18,7 @@ from kafka_migration.core.evidence.kept import Keeper, Kept
 from kafka_migration.core.findings.errors import FindingsError
 from kafka_migration.core.kafka.cluster import KafkaCluster, Side, TopicDescription
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition, from_document
-from kafka_migration.core.migration.run_window import Occasion
+from kafka_migration.core.migration.run_window import RunWindow
 from kafka_migration.core.migration.settings import Migration, Mode, RunIdentity
 from kafka_migration.core.mirror.engine import MirrorEngine
 from kafka_migration.core.mirror.host import MirrorHost
@@ -98,10 +98,10 @@ class MigrationRun:
         return RunRequest.from_params(self.params, self.nightly_mode, is_rollback=self.identity.is_rollback)
 
     @cached_property
-    def occasion(self) -> Occasion:
+    def run_window(self) -> RunWindow:
         """The purpose and the time limits of the run, as decided by its preflight."""
         document = self.evidence.require(Kind.PREFLIGHT)
-        return Occasion.from_document(document["occasion"])
+        return RunWindow.from_document(document["run_window"])
 
     @cached_property
     def migration(self) -> Migration:

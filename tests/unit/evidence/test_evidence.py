@@ -253,7 +253,7 @@ def test_report_of_an_interval_names_it() -> None:
         }
     ]
     documents = {
-        Kind.PREFLIGHT: {"occasion": {"interval": {"start": "a", "end": "b"}}},
+        Kind.PREFLIGHT: {"run_window": {"interval": {"start": "a", "end": "b"}}},
         Kind.JUDGE: {"verdict": "NOT_VERIFIABLE", "topics": topics},
     }
     report = render_report(_run_document(mode="interval", documents=documents))

@@ -29,6 +29,7 @@ from kafka_migration.core.translation.by_partition import (
     translate,
 )
 from kafka_migration.core.validation.contract import POSITION_DIGEST
+from kafka_migration.migration_file.models import ALL_USUAL_GROUPS
 from tests.unit.groups.copied_partition import (
     DENSE,
     HOLE,
@@ -317,12 +318,12 @@ def test_which_groups_match_the_whole_name() -> None:
         "connect-workers": "connect",
     }
     listings = [GroupListing(name, GroupState.EMPTY, kind) for name, kind in kinds.items()]
-    usual = ["(?!console-consumer-|connect-|kafka-migration-mirror-|__).+"]
+    usual = [ALL_USUAL_GROUPS]
 
-    assert ("a\nb", "billing", "billing-2") == which_groups(listings, usual)
+    assert ("a\nb", "billing", "billing-2", "connect-sink") == which_groups(listings, usual)
     assert ("billing",) == which_groups(listings, ["billing", "nothing"])
-    assert ("billing-2",) == which_groups(listings, usual, chosen=["billing-2", "connect-sink"])
-    assert {"shared": "share"} == unsupported_groups(listings, usual)
+    assert ("billing-2",) == which_groups(listings, usual, chosen=["billing-2", "console-consumer-17"])
+    assert {"shared": "share", "connect-workers": "connect"} == unsupported_groups(listings, usual)
     assert {} == unsupported_groups(listings, usual, chosen=["billing"])
 
 

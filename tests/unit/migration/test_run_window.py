@@ -1,4 +1,4 @@
-"""Rules of the occasion of a run: its window, its limits, how long it waits."""
+"""Rules of the run window: its limits, how long it waits."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 
 from kafka_migration.core.migration.run_window import (
     Interval,
-    Occasion,
     RunType,
-    backfill_occasion,
+    RunWindow,
+    backfill_window,
     first_at,
     reservation_deadline,
-    scheduled_occasion,
+    scheduled_window,
 )
 from kafka_migration.core.migration.settings import NightlySettings
 
@@ -42,33 +42,33 @@ def utc(*parts: int) -> datetime:
 )
 def test_scheduled_run_acts_from_its_tick_to_the_end_of_the_window(now: datetime, is_idle: bool) -> None:
     """The tick belongs to the window, its end does not; outside of it the run is to do nothing, and says why."""
-    occasion = scheduled_occasion(SETTINGS, NIGHT, now)
+    window = scheduled_window(SETTINGS, NIGHT, now)
 
-    assert is_idle == bool(occasion.idle_because)
-    assert is_idle == ("not in window: [2030-01-02T01:00:00+00:00, 2030-01-02T05:30:00" in occasion.idle_because)
+    assert is_idle == bool(window.idle_because)
+    assert is_idle == ("not in window: [2030-01-02T01:00:00+00:00, 2030-01-02T05:30:00" in window.idle_because)
 
 
 @pytest.mark.parametrize(("hours", "is_idle"), [(0, False), (1.99, False), (2, True)])
 def test_without_a_window_a_run_may_begin_within_two_hours(hours: float, is_idle: bool) -> None:
     """Without `until` mirroring has no end, and a run that begins late is none of this night."""
-    occasion = scheduled_occasion(replace(SETTINGS, until=None), NIGHT, TICK + timedelta(hours=hours))
+    window = scheduled_window(replace(SETTINGS, until=None), NIGHT, TICK + timedelta(hours=hours))
 
-    assert (is_idle, None) == (bool(occasion.idle_because), occasion.mirror_until)
+    assert (is_idle, None) == (bool(window.idle_because), window.mirror_until)
 
 
 def test_window_may_last_until_after_midnight() -> None:
     """An end that is earlier on the clock than the tick is on the next day, and so is that of the validation."""
     tick = utc(2030, 1, 1, 22)
-    occasion = scheduled_occasion(SETTINGS, Interval(tick - timedelta(days=1), tick), tick)
+    window = scheduled_window(SETTINGS, Interval(tick - timedelta(days=1), tick), tick)
 
-    assert (utc(2030, 1, 2, 5, 30), utc(2030, 1, 2, 7)) == (occasion.mirror_until, occasion.validate_until)
+    assert (utc(2030, 1, 2, 5, 30), utc(2030, 1, 2, 7)) == (window.mirror_until, window.validate_until)
 
 
 def test_validation_may_end_with_the_mirroring() -> None:
     """The same time for both ends is the same moment, not one day later."""
-    occasion = scheduled_occasion(replace(SETTINGS, validate_until=SETTINGS.until), NIGHT, TICK)
+    window = scheduled_window(replace(SETTINGS, validate_until=SETTINGS.until), NIGHT, TICK)
 
-    assert occasion.mirror_until == occasion.validate_until == utc(2030, 1, 2, 5, 30)
+    assert window.mirror_until == window.validate_until == utc(2030, 1, 2, 5, 30)
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ def test_backfill_mirrors_in_todays_window_only() -> None:
     old = Interval(utc(2029, 1, 1), utc(2029, 1, 2))
     night, noon = TICK + timedelta(hours=2), TICK + timedelta(hours=11)
 
-    in_window = backfill_occasion(SETTINGS, old, TICK, night, mirror_outside_window=False)
-    at_noon = backfill_occasion(SETTINGS, old, TICK, noon, mirror_outside_window=False)
-    anyway = backfill_occasion(SETTINGS, old, TICK, noon, mirror_outside_window=True)
+    in_window = backfill_window(SETTINGS, old, TICK, night, mirror_outside_window=False)
+    at_noon = backfill_window(SETTINGS, old, TICK, noon, mirror_outside_window=False)
+    anyway = backfill_window(SETTINGS, old, TICK, noon, mirror_outside_window=True)
 
     assert (utc(2030, 1, 2, 5, 30), "") == (in_window.mirror_until, in_window.still_because)
     assert (None, True) == (at_noon.mirror_until, at_noon.still_because.startswith("not in window"))
@@ -112,26 +112,26 @@ def test_backfill_mirrors_in_todays_window_only() -> None:
 
 def test_mirror_is_not_started_once_the_window_is_over() -> None:
     """A run that had to wait until the window's end does not start MirrorMaker for a moment."""
-    occasion = Occasion(RunType.SCHEDULED, NIGHT, mirror_until=utc(2030, 1, 2, 5, 30))
+    window = RunWindow(RunType.SCHEDULED, NIGHT, mirror_until=utc(2030, 1, 2, 5, 30))
 
-    assert "" == occasion.still_at(utc(2030, 1, 2, 5, 29, 59))
-    assert "the window for mirroring ended at 2030-01-02T05:30:00+00:00" == occasion.still_at(utc(2030, 1, 2, 5, 30))
-    assert "why not" == Occasion(still_because="why not").still_at(TICK)
-    assert "" == Occasion().still_at(TICK)
+    assert "" == window.still_at(utc(2030, 1, 2, 5, 29, 59))
+    assert "the window for mirroring ended at 2030-01-02T05:30:00+00:00" == window.still_at(utc(2030, 1, 2, 5, 30))
+    assert "why not" == RunWindow(still_because="why not").still_at(TICK)
+    assert "" == RunWindow().still_at(TICK)
 
 
 @pytest.mark.parametrize(
-    "occasion",
+    "window",
     [
-        Occasion(),
-        Occasion(RunType.BACKFILL, NIGHT, still_because="not in window"),
-        scheduled_occasion(SETTINGS, NIGHT, TICK),
-        scheduled_occasion(replace(SETTINGS, timezone=BERLIN), NIGHT, TICK + timedelta(hours=12)),
+        RunWindow(),
+        RunWindow(RunType.BACKFILL, NIGHT, still_because="not in window"),
+        scheduled_window(SETTINGS, NIGHT, TICK),
+        scheduled_window(replace(SETTINGS, timezone=BERLIN), NIGHT, TICK + timedelta(hours=12)),
     ],
 )
-def test_occasion_survives_its_document(occasion: Occasion) -> None:
+def test_run_window_survives_its_document(window: RunWindow) -> None:
     """What preflight wrote, the later tasks read."""
-    assert occasion == Occasion.from_document(occasion.to_document())
+    assert window == RunWindow.from_document(window.to_document())
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_who_waits_for_the_reservation(
     run_type: RunType, settings: NightlySettings | None, hours: float | None
 ) -> None:
     """A person does not wait, a scheduled run as the file says and within its window, a backfill always."""
-    occasion = Occasion(run_type, NIGHT, mirror_until=utc(2030, 1, 2, 5, 30))
+    window = RunWindow(run_type, NIGHT, mirror_until=utc(2030, 1, 2, 5, 30))
     deadline = None if hours is None else TICK + timedelta(hours=hours)
 
-    assert deadline == reservation_deadline(settings, occasion, TICK)
+    assert deadline == reservation_deadline(settings, window, TICK)

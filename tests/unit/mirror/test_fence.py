@@ -136,6 +136,17 @@ def test_refused_after_the_wait_for_an_open_transaction() -> None:
     assert "audit[0] last stable offset 4, end 9" == findings[1].found
 
 
+def test_open_transaction_comes_with_the_command_that_aborts_it() -> None:
+    """The first open transaction starts at the last stable offset; the command has its topic, partition and offset."""
+    ends = look(WAIT_S, {P0: 9, P1: 12_000}, {P0: 9, P1: 11_000})
+    (alone,) = a_fence().take(ends).findings
+    (several,) = a_fence().take(look(WAIT_S, {P0: 9, P1: 12_000}, {P0: 7, P1: 11_000})).findings
+
+    assert "abort --topic orders --partition 1 --start-offset 11000`. Then" in alone.remedy
+    assert "abort --topic orders --partition 0 --start-offset 7`. Do the same on the other partitions" in several.remedy
+    assert "orders[1] last stable offset 11,000, end 12,000" in several.found
+
+
 def test_refused_after_the_wait_for_what_cannot_be_read() -> None:
     """A partition that cannot be read when the time is over is named: unknown is not still."""
     (finding,) = a_fence().take(look(WAIT_S, {P0: 1}, partitions={P0, P1})).findings

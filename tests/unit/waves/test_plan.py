@@ -13,12 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_migration.core.kafka.cluster import GroupKind
+from kafka_migration.core.kafka.reserved_topics import reserved_reason, streams_topics
 from kafka_migration.core.kafka.transaction_log import COMMITTED_OFFSETS
+from kafka_migration.core.migration.patterns import matches
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.waves.components import Join, Split, split_of
 from kafka_migration.core.waves.plan import (
     MAX_TOPICS,
-    USUALLY_IGNORED,
     Clusters,
     GroupReads,
     WavePlan,
@@ -26,10 +27,9 @@ from kafka_migration.core.waves.plan import (
     plan_waves,
     some,
 )
-from kafka_migration.core.waves.topics import never_moved, streams_topics
 from kafka_migration.core.waves.wording import reasons, remarks
 from kafka_migration.engines.never_copied import never_copied_findings
-from kafka_migration.migration_file.models import MigrationModel
+from kafka_migration.migration_file.models import ALL_USUAL_GROUPS, MigrationModel
 
 pytestmark = pytest.mark.unit
 
@@ -180,9 +180,26 @@ def test_some_groups_are_always_ignored(group: str) -> None:
     """Throw-away groups, MirrorMaker 1's own and those of a platform join nothing."""
     plan = plan_waves(clusters({group: TOPICS}), Wish())
 
-    assert len(USUALLY_IGNORED) == 3
     assert not plan.waves[0].is_read
     assert not plan.waves[0].joins
+
+
+@pytest.mark.parametrize(
+    "group", ["connect-sink", "console-consumer-77", "kafka-migration-mirror-shop", "__canary", "a"]
+)
+def test_migration_file_and_waves_agree_on_usual_groups(group: str) -> None:
+    """Regression: the default of `cutover.groups` matches exactly the groups that a wave does not ignore."""
+    plan = plan_waves(clusters({group: TOPICS}), Wish())
+
+    assert matches(group, [ALL_USUAL_GROUPS]) is (group in plan.waves[0].movable)
+
+
+def test_sink_of_connect_joins_its_topics() -> None:
+    """The sink connectors of Connect are consumers, so their groups join topics and move."""
+    plan = plan_waves(clusters({"connect-sink": TOPICS}), Wish())
+
+    assert ("connect-sink",) == plan.waves[0].movable
+    assert tuple(TOPICS) == plan.waves[0].topics
 
 
 def test_topics_that_are_elsewhere_join_and_are_not_proposed() -> None:
@@ -267,7 +284,7 @@ def test_topics_of_tools_are_left_out(topic: str) -> None:
 @pytest.mark.parametrize("topic", ["orders", "_orders", "connect-orders", "internal", "heartbeats.log", "a-changelog"])
 def test_other_topics_are_not(topic: str) -> None:
     """A name that only resembles that of a tool's topic is an application's."""
-    assert "" == never_moved(topic)
+    assert "" == reserved_reason(topic)
 
 
 @pytest.mark.parametrize("topic", [*LEFT_OUT, "orders", "_orders"])
@@ -279,7 +296,7 @@ def test_whatever_is_proposed_can_be_copied(migration: Migration, topic: str) ->
     except ValueError:
         copied = False
 
-    assert copied or never_moved(topic)
+    assert copied or reserved_reason(topic)
 
 
 def star(name: str, *topics: str) -> Join:

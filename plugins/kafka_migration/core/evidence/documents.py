@@ -145,7 +145,7 @@ def assemble_run(
 
 def _interval(mode: str, documents: Mapping[Kind, Mapping[str, Any]]) -> Mapping[str, str] | None:
     """Return start and end of the interval that the run answers for; `None` in every other mode."""
-    interval: Mapping[str, str] | None = documents.get(Kind.PREFLIGHT, {}).get("occasion", {}).get("interval")
+    interval: Mapping[str, str] | None = documents.get(Kind.PREFLIGHT, {}).get("run_window", {}).get("interval")
     return interval if mode == Mode.INTERVAL else None
 
 

@@ -77,7 +77,6 @@ ACTS: Mapping[Code, str] = {
     f"earlier runs. {_NOT_STARTED}",
     Code.HOST_LOCKED: "Wait: the task retries automatically. If the lock remains, look on the host for the process "
     "that the message names.",
-    Code.PROBE_TIMED_OUT: "Nothing. Only the names of the active producers are missing from the accompanying finding.",
     # MirrorMaker and its settings
     Code.MIRROR_VERSION_UNKNOWN: f"Run MirrorMaker from a Kafka 3.9 release (`mirror.kafka_home`). {_NOT_STARTED}",
     Code.MIRROR_KEY_UNSUPPORTED: f"Run MirrorMaker from a Kafka 3.9 release (`mirror.kafka_home`). {_NOT_STARTED}",
@@ -168,10 +167,10 @@ ACTS: Mapping[Code, str] = {
     # Moving the consumer groups
     Code.ALREADY_CUT_OVER: "Pause the schedules of this migration, or choose topics that are not cut over. Nothing was "
     "started; only mode `validate` is allowed.",
-    Code.FENCE_MOVING: "Stop the producers that the finding names and trigger a new cutover. Until then, clients may "
-    "continue on the source. No group was touched.",
-    Code.FENCE_OPEN_TRANSACTION: "Let its producer end the transaction, or abort it. Then trigger a new cutover. No "
-    "group was touched.",
+    Code.FENCE_MOVING: "Stop the producers that write to the named partitions, then trigger a new cutover. Until then, "
+    "clients may continue on the source. No group was touched.",
+    Code.FENCE_OPEN_TRANSACTION: "Let its producer end the transaction, or abort it with the command in the finding. "
+    "Then trigger a new cutover. No group was touched.",
     Code.GROUP_ACTIVE: f"Stop the consumers that the finding names, then trigger a new run. {_LEFT_OUT}",
     Code.GROUP_IN_LATER_CUTOVER: "Nothing: the cutover of the group's last topic moves it. Until then its consumers "
     "continue on the source.",

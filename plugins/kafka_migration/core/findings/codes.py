@@ -102,7 +102,6 @@ class Code(StrEnum):
     GENERATION_STOPPED = "GENERATION_STOPPED", "This generation was stopped; it must not start again."
     GENERATION_UNEXPECTED = "GENERATION_UNEXPECTED", "The generation on the host is not the one that the run expects."
     HOST_LOCKED = "HOST_LOCKED", "Another mirrorctl call holds the lock of this migration."
-    PROBE_TIMED_OUT = "PROBE_TIMED_OUT", "A Kafka tool on the MirrorMaker host did not finish in time."
     # MirrorMaker and its settings
     MIRROR_VERSION_UNKNOWN = (
         "MIRROR_VERSION_UNKNOWN",

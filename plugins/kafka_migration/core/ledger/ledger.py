@@ -103,6 +103,11 @@ class Ledger:
         last = self.last_generation
         return last if last is not None and last.stop is None else None
 
+    def open_generation_of(self, run: RunIdentity) -> Generation | None:
+        """Return the open generation if any attempt of this run started it."""
+        generation = self.open_generation
+        return generation if generation is not None and _is_of(generation.start.run, run) else None
+
     @property
     def pending_generations(self) -> tuple[Generation, ...]:
         """Stopped generations whose windows no run has judged."""

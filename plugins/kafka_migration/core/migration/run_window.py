@@ -1,4 +1,4 @@
-"""The occasion of a run: what triggered it, its interval, and how long it may act.
+"""The run window: what triggered a run, its interval, and how long the run may act.
 
 A scheduled run belongs to a tick of its cron expression. It may act from this tick to the end of the window
 (`nightly.until`). A backfill run answers for the records of an interval. It mirrors missing records only within the
@@ -41,7 +41,7 @@ class Interval(Document):
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion(Document):
+class RunWindow(Document):
     """What triggered a run and how long it may act; `None` means no limit.
 
     `idle_because` is the reason why the run does nothing at all, `still_because` the reason why it does not start
@@ -62,13 +62,13 @@ class Occasion(Document):
         return self.still_because
 
 
-def scheduled_occasion(settings: NightlySettings, interval: Interval, now: datetime) -> Occasion:
-    """Return the occasion of a scheduled run; its tick is the end of its interval."""
+def scheduled_window(settings: NightlySettings, interval: Interval, now: datetime) -> RunWindow:
+    """Return the run window of a scheduled run; its tick is the end of its interval."""
     tick = interval.end
     mirror_until = first_at(settings.until, settings.timezone, tick)
     begin_until = mirror_until or tick + BEGIN_WITHIN
     idle_because = "" if tick <= now < begin_until else f"not in window: [{_text(tick)}, {_text(begin_until)})"
-    return Occasion(
+    return RunWindow(
         RunType.SCHEDULED,
         interval,
         mirror_until,
@@ -77,31 +77,31 @@ def scheduled_occasion(settings: NightlySettings, interval: Interval, now: datet
     )
 
 
-def backfill_occasion(
+def backfill_window(
     settings: NightlySettings, interval: Interval, last_tick: datetime, now: datetime, *, mirror_outside_window: bool
-) -> Occasion:
-    """Return the occasion of a backfill run; `last_tick` is the newest tick of the schedule up to now."""
+) -> RunWindow:
+    """Return the run window of a backfill run; `last_tick` is the newest tick of the schedule up to now."""
     window_end = first_at(settings.until, settings.timezone, last_tick)
     if window_end is None or mirror_outside_window:
-        return Occasion(RunType.BACKFILL, interval)
+        return RunWindow(RunType.BACKFILL, interval)
     if now < window_end:
-        return Occasion(RunType.BACKFILL, interval, mirror_until=window_end)
+        return RunWindow(RunType.BACKFILL, interval, mirror_until=window_end)
     reason = f"not in window: [{_text(last_tick)}, {_text(window_end)})"
-    return Occasion(RunType.BACKFILL, interval, still_because=reason)
+    return RunWindow(RunType.BACKFILL, interval, still_because=reason)
 
 
-def reservation_deadline(settings: NightlySettings | None, occasion: Occasion, since: datetime) -> datetime | None:
+def reservation_deadline(settings: NightlySettings | None, window: RunWindow, since: datetime) -> datetime | None:
     """Return the deadline for a reservation that a run first requested at `since`; `None` means it does not wait.
 
     A manual run does not wait. A scheduled run waits if the migration file says so, but never beyond its window.
     """
-    is_scheduled = occasion.run_type is RunType.SCHEDULED
-    if settings is None or occasion.run_type is RunType.MANUAL:
+    is_scheduled = window.run_type is RunType.SCHEDULED
+    if settings is None or window.run_type is RunType.MANUAL:
         return None
     if is_scheduled and settings.when_reserved == "leave":
         return None
     limit = since + timedelta(seconds=settings.wait_limit_s)
-    return min(limit, occasion.mirror_until) if is_scheduled and occasion.mirror_until else limit
+    return min(limit, window.mirror_until) if is_scheduled and window.mirror_until else limit
 
 
 def first_at(local: time | None, timezone: str, after: datetime) -> datetime | None:

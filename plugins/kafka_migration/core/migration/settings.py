@@ -326,6 +326,9 @@ def migration_of(dag_id: str) -> str | None:
 
 # The prefix of MirrorMaker 1's consumer groups; the name of the migration follows.
 MIRROR_GROUP_PREFIX = "kafka-migration-mirror-"
+# Groups that no cutover moves unless the migration file names them: those of console consumers are temporary, those of
+# MirrorMaker 1 belong to this package, and `__` is Kafka's own prefix. The groups of Connect's sinks do move.
+UNMOVED_GROUP_PREFIXES = ("console-consumer-", MIRROR_GROUP_PREFIX, "__")
 
 
 @dataclass(frozen=True, slots=True)

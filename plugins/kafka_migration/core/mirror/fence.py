@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
+from kafka_migration.core.text.shell import shell_word
 
 # A text names at most this many partitions and counts the others.
 NAMED_PARTITIONS = 10
@@ -164,12 +165,9 @@ def _with_findings(status: FenceStatus, wait_s: float) -> FenceStatus:
     """
     reasons: dict[TopicPartition, str] = {p: f"{p} cannot be read" for p in status.unreadable}
     reasons |= {p: f"{p} {movement}" for p, movement in status.moving.items()}
-    transactions = {
-        p: f"{p} last stable offset {stable:,}, end {end:,}" for p, (stable, end) in status.open_transactions.items()
-    }
     findings = (
         *(_moving_finding(topic, found, status.quiet_s, wait_s) for topic, found in _by_topic(reasons)),
-        *(_transaction_finding(topic, found, wait_s) for topic, found in _by_topic(transactions)),
+        *_transaction_findings(status.open_transactions, wait_s),
     )
     return replace(status, findings=findings)
 
@@ -193,14 +191,27 @@ def _moving_finding(topic: str, found: str, quiet_s: float, wait_s: float) -> Fi
     )
 
 
-def _transaction_finding(topic: str, found: str, wait_s: float) -> Finding:
-    return Finding(
-        Code.FENCE_OPEN_TRANSACTION,
-        f"topic {topic}",
-        found,
-        f"last stable offset = end on every partition within {wait_s:,.0f} s (cutover.fence_wait)",
-        "Let its producer end the transaction, or find it with `kafka-transactions.sh find-hanging` and abort it. Then "
-        "trigger the cutover again. No group was changed.",
+def _transaction_findings(opened: Mapping[TopicPartition, tuple[int, int]], wait_s: float) -> Iterable[Finding]:
+    """Yield one finding per topic, with the command that aborts the first open transaction of its first partition."""
+    texts = {p: f"{p} last stable offset {stable:,}, end {end:,}" for p, (stable, end) in opened.items()}
+    for topic, found in _by_topic(texts):
+        first, *others = sorted(partition for partition in opened if partition.topic == topic)
+        yield Finding(
+            Code.FENCE_OPEN_TRANSACTION,
+            f"topic {topic}",
+            found,
+            f"last stable offset = end on every partition within {wait_s:,.0f} s (cutover.fence_wait)",
+            f"Let its producer end the transaction, or abort it: {_abort_command(first, opened[first][0])}."
+            + (" Do the same on the other partitions, each with its last stable offset." if others else "")
+            + " Then trigger the cutover again. No group was changed.",
+        )
+
+
+def _abort_command(partition: TopicPartition, last_stable_offset: int) -> str:
+    """Return the command for an open transaction. The first one starts at the last stable offset."""
+    return (
+        "`kafka-transactions.sh --bootstrap-server <source bootstrap servers> abort "
+        f"--topic {shell_word(partition.topic)} --partition {partition.partition} --start-offset {last_stable_offset}`"
     )
 
 

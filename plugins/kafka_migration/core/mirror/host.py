@@ -19,8 +19,6 @@ GENERATION_DIR = "@GENERATION_DIR@"
 # The log file of the launched program in that directory; its console output goes to `console.log`.
 LOG_FILE = "mirrormaker.log"
 LOG4J_FILE = "log4j.properties"
-# The only tool that a probe runs: `kafka-transactions.sh describe-producers`.
-PROBE_CLASS = "org.apache.kafka.tools.TransactionsCommand"
 # How many log lines the reply to a stop contains, or the status of a dead generation.
 LOG_TAIL_LINES = 40
 
@@ -63,22 +61,6 @@ class MirrorLaunch:
 
 
 @dataclass(frozen=True, slots=True)
-class HostProbe:
-    """One run of Kafka's tool that lists the producers of a partition; the host accepts no other form.
-
-    `files`, `arguments` and the homes are as in a launch; `GENERATION_DIR` stands for the folder of the probe,
-    which is removed at its end. `timeout_s` is the time limit of the tool.
-    """
-
-    main_class: str
-    arguments: tuple[str, ...]
-    files: Mapping[str, str]
-    timeout_s: int
-    kafka_home: str | None
-    java_home: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class HostReply(Document):
     """One reply of the host: the result of the request, and the state right after it.
 
@@ -89,9 +71,8 @@ class HostReply(Document):
     `lease-expired`, `ended` (by itself), or empty when unknown. `log` holds the last lines, for verbs that return them.
 
     `alarm` is the newest line (up to 500 characters) in the last 256 KiB of the log that contains one of the launch's
-    alarms; a renewal, a status and a stop return it. A probe's `exit_code` and `log` are those of the tool, its output
-    before its errors. `facts` come with a fingerprint: `kafka`, `java` (versions), `java_path`, `kafka_home`,
-    `base` (folder), `mirrorctl` (SHA-256), `user`, `kernel`; empty where unknown.
+    alarms; a renewal, a status and a stop return it. `facts` come with a fingerprint: `kafka`, `java` (versions),
+    `java_path`, `kafka_home`, `base` (folder), `mirrorctl` (SHA-256), `user`, `kernel`; empty where unknown.
     """
 
     ok: bool
@@ -179,16 +160,8 @@ class MirrorHost(Protocol):
         Refusals: `JAVA_MISSING`, `MM_BINARY_NOT_FOUND`, `HOST_TOOL_MISSING`.
         """
 
-    def probe(self, probe: HostProbe) -> HostReply:
-        """Run Kafka's tool and return its output; an `exit_code` other than 0 is no refusal.
-
-        Needs no reservation and does not wait for a lock. Raises `TransientError` (`PROBE_TIMED_OUT`) if the tool
-        does not end in time. Refusals: as `fingerprint`; `HOST_REFUSED` for another tool, other arguments or
-        settings than those of `core.mirror.active_producers.producers_probe`, or an output over 4 MiB.
-        """
-
     def clean(self, holder: str, keep: int) -> HostReply:
-        """Remove the folders of dead probes and of all generations except the last and the `keep` newest ones.
+        """Remove the folders of all generations except the last and the `keep` newest ones.
 
         `RESERVED_BY` if another run holds the reservation; none is needed.
         """

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MigrationError, MirrorFailed, Refused, TransientError
-from kafka_migration.core.mirror.host import HostProbe, HostReply, MirrorLaunch
+from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
 
 ACTING_VERBS = frozenset({"reserve", "release", "start", "stop", "clean"})
 # The longest quote of a host's message, and of its log in a finding.
@@ -60,30 +60,19 @@ def launch_variables(launch: MirrorLaunch) -> dict[str, str]:
 
     Raises `ValueError` for a file name that leaves the generation's directory.
     """
-    return {
-        **_program_variables(launch),
-        **_list_variables("JAVA_OPTION", launch.java_options),
-        **_list_variables("ALARM", launch.alarms),
-        "PRIVATE_ARGUMENTS": "1" if launch.private_arguments else "",
-    }
-
-
-def probe_variables(probe: HostProbe) -> dict[str, str]:
-    """Return the variables that carry a probe; raises as `launch_variables`."""
-    return _program_variables(probe)
-
-
-def _program_variables(program: MirrorLaunch | HostProbe) -> dict[str, str]:
-    for file_name in program.files:
+    for file_name in launch.files:
         if not _FILE_NAME.fullmatch(file_name) or {".", ".."} & set(file_name.split("/")):
             raise ValueError(f"{file_name!r} is no file name below the generation's directory")
     return {
-        "MAIN_CLASS": program.main_class,
-        "KAFKA_HOME": program.kafka_home or "",
-        "JAVA_HOME": program.java_home or "",
-        **_list_variables("ARGUMENT", program.arguments),
-        **_list_variables("FILE_NAME", tuple(program.files), count="FILES"),
-        **_list_variables("FILE_TEXT", tuple(program.files.values()), count="FILES"),
+        "MAIN_CLASS": launch.main_class,
+        "KAFKA_HOME": launch.kafka_home or "",
+        "JAVA_HOME": launch.java_home or "",
+        **_list_variables("ARGUMENT", launch.arguments),
+        **_list_variables("FILE_NAME", tuple(launch.files), count="FILES"),
+        **_list_variables("FILE_TEXT", tuple(launch.files.values()), count="FILES"),
+        **_list_variables("JAVA_OPTION", launch.java_options),
+        **_list_variables("ALARM", launch.alarms),
+        "PRIVATE_ARGUMENTS": "1" if launch.private_arguments else "",
     }
 
 
@@ -146,12 +135,12 @@ def parse_reply(stdout: str) -> HostReply:
 def checked(reply: HostReply) -> HostReply:
     """Return a reply that is ok.
 
-    Raises `TransientError` if the migration was locked (nothing was done) or a probe took too long, `MirrorFailed` if a
-    process did not survive its start or does not end, else `Refused`.
+    Raises `TransientError` if the migration was locked (nothing was done), `MirrorFailed` if a process did not survive
+    its start or does not end, else `Refused`.
     """
     if reply.ok:
         return reply
-    if reply.code in {Code.HOST_LOCKED, Code.PROBE_TIMED_OUT}:
+    if reply.code == Code.HOST_LOCKED:
         message = reply.message[:LONGEST_REASON]
         raise TransientError(f"{reply.code}: migration {reply.migration[:63]} on the MirrorMaker host: {message}")
     raise _error(reply)

@@ -12,7 +12,7 @@ from kafka_migration.core.report.people import people
 from kafka_migration.core.report.readiness import readiness
 from kafka_migration.core.report.what_next import next_acts
 from kafka_migration.core.text.markdown import escaped, shown, table
-from kafka_migration.core.validation.difference_words import kcat_command
+from kafka_migration.core.validation.difference_words import describe_counts, kcat_command
 
 
 def render_report(run: Mapping[str, Any]) -> str:
@@ -117,8 +117,8 @@ def _differences(run: Mapping[str, Any]) -> str:
     for topic in run["topics"]:
         found = topic["differences"]
         if found and found["first"]:
-            counts = ", ".join(f"{count:,} {kind}" for kind, count in found["counts"].items())
-            parts.append(f"### {topic['topic']}: {counts}\n\n" + table(_DIFFERENCE_COLUMNS, _difference_rows(topic)))
+            head = f"### {topic['topic']}: {describe_counts(found['counts'])}"
+            parts.append(f"{head}\n\n" + table(_DIFFERENCE_COLUMNS, _difference_rows(topic)))
     return f"## Differences\n\n{_HOW_TO_LOOK}\n\n" + "\n\n".join(parts) if parts else ""
 
 

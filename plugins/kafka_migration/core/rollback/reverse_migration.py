@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 
 from kafka_migration.core.groups.plan import TargetOnly
 from kafka_migration.core.migration.settings import Migration
+from kafka_migration.core.text.yaml_text import yaml_string
 from kafka_migration.core.waves.migration_file import insecure_lines
 
 MAX_NAME = 63
@@ -38,29 +38,24 @@ def _file(migration: Migration, name: str, left: Iterable[TargetOnly]) -> Iterab
     yield "version: 1"
     yield f"name: {name}"
     yield "source:"
-    yield f"  connection: {_text(migration.target.connection)}"
+    yield f"  connection: {yaml_string(migration.target.connection)}"
     yield from insecure_lines(migration.target.insecure)
     yield f"  alias: {name}"
     yield "target:"
-    yield f"  connection: {_text(migration.source.connection)}"
+    yield f"  connection: {yaml_string(migration.source.connection)}"
     yield from insecure_lines(migration.source.insecure)
     yield f"  replication_factor: {migration.target_replication_factor}"
-    yield f"topics: [{', '.join(_text(migration.target_topic(each.topic)) for each in left)}]"
+    yield f"topics: [{', '.join(yaml_string(migration.target_topic(each.topic)) for each in left)}]"
     yield "mirror:"
     yield "  engine: mirrormaker2"
-    yield f"  connection: {_text(mirror.connection)}"
-    yield from (f"  {key}: {_text(value)}" for key, value in _homes(migration) if value is not None)
+    yield f"  connection: {yaml_string(mirror.connection)}"
+    yield from (f"  {key}: {yaml_string(value)}" for key, value in _homes(migration) if value is not None)
     yield f"  heap_mb: {mirror.heap_mb}"
     yield "  topic_names:"
     yield "    naming: prefixed"
     yield "validation:"
-    yield f"  spark_connection: {_text(migration.validation.spark_connection)}"
+    yield f"  spark_connection: {yaml_string(migration.validation.spark_connection)}"
 
 
 def _homes(migration: Migration) -> Iterable[tuple[str, str | None]]:
     return ("kafka_home", migration.mirror.kafka_home), ("java_home", migration.mirror.java_home)
-
-
-def _text(value: str) -> str:
-    # Every JSON string is a valid YAML string.
-    return json.dumps(value)

@@ -12,11 +12,16 @@ def shell_word(text: str) -> str:
     """
     if text.isprintable():
         return shlex.quote(text)
-    return "$'" + "".join(map(_letter, text)) + "'"
+    return "$'" + escaped(text, "'") + "'"
 
 
-def _letter(letter: str) -> str:
-    if letter in {"'", "\\"}:
+def escaped(text: str, quote: str) -> str:
+    """Return the text with a backslash before the quote and each backslash; invisible characters are escaped."""
+    return "".join(_letter(letter, quote) for letter in text)
+
+
+def _letter(letter: str, quote: str) -> str:
+    if letter in {quote, "\\"}:
         return f"\\{letter}"
     if letter.isprintable():
         return letter

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 from kafka_migration.core.text.shell import shell_word
-from kafka_migration.core.validation.differences import Differences
+from kafka_migration.core.validation.differences import Difference, DifferenceKind, FirstDifference
 
 UNREADABLE_REMEDY = (
     "Records that cannot be read cannot be proved. Raise the retention above the time between two runs, end "
@@ -64,11 +65,28 @@ def kcat_command(brokers: str, topic: str, partition: int, offset: int) -> str:
     return f"`kcat -C -b {brokers} -t {shell_word(topic)} -p {partition} -o {offset} -c 1`"
 
 
+def compare_commands(*records: tuple[str, str, int | None, int | None]) -> str:
+    """Return the commands that show these records: side, topic, partition and offset of each.
+
+    A record without an offset has no command.
+    """
+    return " and ".join(
+        kcat_command(f"<{side} bootstrap servers>", topic, partition, offset)
+        for side, topic, partition, offset in records
+        if partition is not None and offset is not None
+    )
+
+
 def record_words(source_records: int, target_records: int) -> str:
     """Return how many records either side has."""
     return f"{source_records:,} source records, {target_records:,} target records"
 
 
-def describe_counts(differences: Differences) -> str:
+def describe_counts(counts: Mapping[DifferenceKind, int] | Mapping[str, int]) -> str:
     """Return how many differences of each kind there are, as a phrase."""
-    return ", ".join(f"{count:,} {kind}" for kind, count in differences.counts.items())
+    return ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
+
+
+def describe_kind(difference: FirstDifference | Difference) -> str:
+    """Return the kind of a difference and the fields in which the records differ, as a phrase."""
+    return f"{difference.kind} in {', '.join(difference.fields)}" if difference.fields else str(difference.kind)

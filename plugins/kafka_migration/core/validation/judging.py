@@ -16,8 +16,9 @@ from kafka_migration.core.validation.difference_words import (
     EXPLANATIONS,
     UNPROVED_REMEDY,
     UNREADABLE_REMEDY,
+    compare_commands,
     describe_counts,
-    kcat_command,
+    describe_kind,
     record_words,
     topic_words,
 )
@@ -141,7 +142,7 @@ def _tail_finding(result: PartitionResult) -> Finding:
         f"offset {difference.target_offset} on ({difference.kind})",
         f"the same records in {_ranges(result.window)}",
         "This MirrorMaker process ended ungracefully, so these may be records that it copied without storing its "
-        f"position. Check them: {_kcat_commands(result.window, difference)}",
+        f"position. Check them: {_commands(result.window, difference)}",
     )
 
 
@@ -149,15 +150,14 @@ def _difference_finding(result: PartitionResult) -> Finding:
     difference = result.first_difference or FirstDifference(
         DifferenceKind.UNCLASSIFIED, None, None, (), "The digests differ; the place was not determined."
     )
-    in_fields = f" in {', '.join(difference.fields)}" if difference.fields else ""
     return Finding(
         Code.COPY_DIFFERS,
         _subject(result.window),
-        f"{_counts(result)}; first difference {difference.kind}{in_fields} at "
+        f"{_counts(result)}; first difference {describe_kind(difference)} at "
         f"{_place('source', difference.source_offset)}, {_place('target', difference.target_offset)}: "
         f"{difference.detail}",
         f"the same records in the same order in {_ranges(result.window)}",
-        f"Compare both sides: {_kcat_commands(result.window, difference)}",
+        f"Compare both sides: {_commands(result.window, difference)}",
     )
 
 
@@ -168,21 +168,19 @@ def _explained_finding(result: PartitionResult, code: Code) -> Finding:
 
 def _counts(result: PartitionResult) -> str:
     counts = record_words(result.source.records, result.target.records)
-    return f"{counts}; {describe_counts(result.differences)}" if result.differences else counts
+    return f"{counts}; {describe_counts(result.differences.counts)}" if result.differences else counts
 
 
 def _place(side: str, offset: int | None) -> str:
     return f"the end of the {side} window" if offset is None else f"{side} offset {offset}"
 
 
-def _kcat_commands(window: Window, difference: FirstDifference) -> str:
-    sides = (
-        ("source", window.topic, difference.source_offset, window.source_start),
-        ("target", window.target_topic, difference.target_offset, window.target_start),
-    )
-    return " and ".join(
-        kcat_command(f"<{side} bootstrap servers>", topic, window.partition, start if offset is None else offset)
-        for side, topic, offset, start in sides
+def _commands(window: Window, difference: FirstDifference) -> str:
+    """Return the commands that show the records of a difference; the first one of a side that has none there."""
+    source = window.source_start if difference.source_offset is None else difference.source_offset
+    target = window.target_start if difference.target_offset is None else difference.target_offset
+    return compare_commands(
+        ("source", window.topic, window.partition, source), ("target", window.target_topic, window.partition, target)
     )
 
 

@@ -14,8 +14,9 @@ from kafka_migration.core.validation.difference_words import (
     EXPLANATIONS,
     UNPROVED_REMEDY,
     UNREADABLE_REMEDY,
+    compare_commands,
     describe_counts,
-    kcat_command,
+    describe_kind,
     record_words,
     topic_words,
 )
@@ -136,8 +137,8 @@ def describe_differences(differences: Differences | None) -> str:
     if differences is None or not differences.first:
         return "the digests differed at first, but the records were equal when read again"
     first = differences.first[0]
-    fields = f" in {', '.join(first.fields)}" if first.fields else ""
-    return f"{describe_counts(differences)}; the first: {first.kind}{fields} at {' and '.join(_places(first))}"
+    places = " and ".join(_places(first))
+    return f"{describe_counts(differences.counts)}; the first: {describe_kind(first)} at {places}"
 
 
 def _places(difference: Difference) -> list[str]:
@@ -156,12 +157,7 @@ def _first_commands(result: TopicResult) -> str:
     if result.differences is None or not result.differences.first:
         return "validate again"
     first = result.differences.first[0]
-    sides = (
+    return compare_commands(
         ("source", result.topic, first.source_partition, first.source_offset),
         ("target", result.target_topic, first.target_partition, first.target_offset),
-    )
-    return " and ".join(
-        kcat_command(f"<{side} bootstrap servers>", topic, p, offset)
-        for side, topic, p, offset in sides
-        if p is not None and offset is not None
     )

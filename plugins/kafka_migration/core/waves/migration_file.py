@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from kafka_migration.core.migration.settings import Insecurity
+from kafka_migration.core.text.yaml_text import yaml_string
 from kafka_migration.core.waves.plan import Wave
 from kafka_migration.core.waves.wording import reasons, remarks, size_of
 
@@ -82,43 +83,29 @@ def _printable(text: str) -> str:
 
 def _file(name: str, wave: Wave, names: Names) -> Iterator[str]:
     yield "version: 1"
-    yield f"name: {_quoted(name)}"
+    yield f"name: {yaml_string(name)}"
     yield "source:"
-    yield f"  connection: {_quoted(names.source)}"
+    yield f"  connection: {yaml_string(names.source)}"
     yield from insecure_lines(names.source_insecure)
     yield "target:"
-    yield f"  connection: {_quoted(names.target)}"
+    yield f"  connection: {yaml_string(names.target)}"
     yield from insecure_lines(names.target_insecure)
     yield f"  replication_factor: {max(1, min(USUAL_REPLICAS, names.target_brokers))}"
     yield "topics:"
-    yield from (f"  - {_quoted(topic)}" for topic in wave.topics)
+    yield from (f"  - {yaml_string(topic)}" for topic in wave.topics)
     yield "mirror:"
-    yield f"  connection: {_quoted(names.mirror_host)}"
+    yield f"  connection: {yaml_string(names.mirror_host)}"
     if names.kafka_home:
-        yield f"  kafka_home: {_quoted(names.kafka_home)}"
+        yield f"  kafka_home: {yaml_string(names.kafka_home)}"
     yield "validation:"
-    yield f"  spark_connection: {_quoted(names.spark)}"
+    yield f"  spark_connection: {yaml_string(names.spark)}"
     yield "cutover:"
     yield "  # Regular expressions; each matches the whole name of one group."
     yield "  groups:"
-    yield from (f"    - {_quoted(pattern)}" for pattern in group_patterns(wave.movable))
+    yield from (f"    - {yaml_string(pattern)}" for pattern in group_patterns(wave.movable))
 
 
 def insecure_lines(insecure: Collection[Insecurity]) -> Iterator[str]:
     """Yield the line of a cluster's section with the protections that its connection gives up."""
     if insecure:
         yield f"  insecure: [{', '.join(insecure)}]"
-
-
-def _quoted(text: str) -> str:
-    """Return a quoted YAML string: unquoted, it might be a number or a YAML keyword."""
-    return f'"{"".join(map(_letter, text))}"'
-
-
-def _letter(letter: str) -> str:
-    if letter in {'"', "\\"}:
-        return f"\\{letter}"
-    if letter.isprintable():
-        return letter
-    # JSON writes a character beyond U+FFFF as a surrogate pair, which YAML does not combine.
-    return f"\\u{ord(letter):04x}" if ord(letter) <= 0xFFFF else f"\\U{ord(letter):08x}"

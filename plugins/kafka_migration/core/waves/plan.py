@@ -6,7 +6,6 @@ could not be read: because of it a wave may be too small, but never too large.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,17 +13,15 @@ from itertools import chain
 from typing import TypeVar
 
 from kafka_migration.core.kafka.cluster import GroupKind
+from kafka_migration.core.kafka.reserved_topics import reserved_reason, streams_topics
 from kafka_migration.core.kafka.transaction_log import COMMITTED_OFFSETS, TRANSACTION_STATE
 from kafka_migration.core.migration.patterns import matches
-from kafka_migration.core.migration.settings import MIRROR_GROUP_PREFIX
+from kafka_migration.core.migration.settings import UNMOVED_GROUP_PREFIXES
 from kafka_migration.core.text.names import plain_name
 from kafka_migration.core.waves.components import Join, JoinKind, Split, components, split_of
-from kafka_migration.core.waves.topics import never_moved, streams_topics
 
 T = TypeVar("T")
 
-# Temporary groups of the console consumer, MirrorMaker 1's groups, and groups of a platform's services.
-USUALLY_IGNORED = ("console-consumer-.*", f"{re.escape(MIRROR_GROUP_PREFIX)}.*", "__.*")
 # Smaller waves need no hint how to split them.
 HINT_FROM_TOPICS = 10
 MAX_NAMED = 10
@@ -140,7 +137,7 @@ def plan_waves(clusters: Clusters, wish: Wish) -> WavePlan:
 
     Ignored groups may be in several.
     """
-    left_out = {topic: reason for topic in sorted(clusters.partitions) if (reason := never_moved(topic))}
+    left_out = {topic: reason for topic in sorted(clusters.partitions) if (reason := reserved_reason(topic))}
     topics = [topic for topic in sorted(clusters.partitions) if topic not in left_out]
     elsewhere = {topic: reason for topic in topics if (reason := _elsewhere(topic, clusters, wish))}
     ignored = tuple(each for each in _sorted(clusters.groups) if _is_ignored(each.group, wish))
@@ -170,7 +167,7 @@ def _elsewhere(topic: str, clusters: Clusters, wish: Wish) -> str:
 
 
 def _is_ignored(group: str, wish: Wish) -> bool:
-    return matches(group, (*USUALLY_IGNORED, *wish.ignored_groups))
+    return group.startswith(UNMOVED_GROUP_PREFIXES) or matches(group, wish.ignored_groups)
 
 
 def _sorted(groups: Iterable[GroupReads]) -> list[GroupReads]:

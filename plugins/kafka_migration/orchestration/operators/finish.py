@@ -215,10 +215,9 @@ def _decommission(run: MigrationRun) -> list[dict[str, Any]]:
 def _has_open_generation(run: MigrationRun) -> bool:
     """Return whether this run started a MirrorMaker that has no stop certificate; unknown counts as yes."""
     try:
-        generation = run.ledger.known().open_generation
+        return run.ledger.known().open_generation_of(run.identity) is not None
     except Exception:
         return True
-    return generation is not None and RunIdentity.from_holder(generation.start.run).is_same_run(run.identity)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +241,7 @@ class _Timing:
 def _timing(run: MigrationRun, tasks: Mapping[str, str | None]) -> _Timing:
     """Evaluate the successful tasks of this attempt, including results kept from an earlier attempt."""
     is_told = tasks.get("preflight") == SUCCESS and run.evidence.newest(Kind.PREFLIGHT) is not None
-    idle_because = run.occasion.idle_because if is_told else ""
+    idle_because = run.run_window.idle_because if is_told else ""
     watch = run.evidence.newest(Kind.WATCH) if tasks.get("watch_lag") == SUCCESS else None
     is_left_out = tasks.get("validate_topics") == SKIPPED and not idle_because
     pending = _left_pending(run) if is_left_out else None

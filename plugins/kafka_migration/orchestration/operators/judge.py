@@ -102,6 +102,6 @@ def _words(row: Mapping[str, Any]) -> str:
 
 def _interval(run: MigrationRun) -> Interval:
     """Return the interval of a run in mode `interval`; `plan` has refused a run without one."""
-    interval = run.occasion.interval
+    interval = run.run_window.interval
     assert interval is not None
     return interval

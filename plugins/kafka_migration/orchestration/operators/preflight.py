@@ -15,14 +15,14 @@ from kafka_migration.airflow_adapters.spark import spark_client_findings, spark_
 from kafka_migration.core.connections.java_properties import spark_options
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import Finding, Refused
-from kafka_migration.core.migration.run_window import Occasion, RunType
+from kafka_migration.core.migration.run_window import RunType, RunWindow
 from kafka_migration.core.migration.settings import Cluster, Migration
 from kafka_migration.core.validation.spark_target import SparkTarget, has_login
 from kafka_migration.migration_file.loading import load_migration_file, load_migrations
 from kafka_migration.orchestration.alerting import alerts_of
 from kafka_migration.orchestration.context import run_of, run_type_of
-from kafka_migration.orchestration.occasions import occasion_of
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
+from kafka_migration.orchestration.run_window_input import run_window_of
 from kafka_migration.preflight.check import CheckResult, Subject, run_checks, without_checks
 from kafka_migration.preflight.checks import CHECKS
 from kafka_migration.steps.run import MigrationRun
@@ -47,14 +47,14 @@ class PreflightOperator(MigrationOperator):
         """Freeze, check, refuse or pass."""
         text, migration = load_migration_file(settings.migrations_folder() / f"{run.name}.yaml")
         run.evidence.freeze_migration(text)
-        occasion = occasion_of(run, context)
-        if occasion.idle_because:
-            self.log.warning("Nothing to do: %s.", occasion.idle_because)
-            results = without_checks(CHECKS, occasion.idle_because)
+        window = run_window_of(run, context)
+        if window.idle_because:
+            self.log.warning("Nothing to do: %s.", window.idle_because)
+            results = without_checks(CHECKS, window.idle_because)
         else:
             results = run_checks(CHECKS, _subject(run, migration, run_type_of(context)))
         warnings = [warning for result in results for warning in result.warnings]
-        run.evidence.write(Kind.PREFLIGHT, _document(run, occasion, results, warnings))
+        run.evidence.write(Kind.PREFLIGHT, _document(run, window, results, warnings))
         for result in sorted(results, key=lambda result: not result.findings):
             level = logging.ERROR if result.findings else logging.INFO
             self.log.log(level, "%-12s %s", result.name, result.to_document()["state"])
@@ -133,7 +133,7 @@ def _other_migrations(migration: Migration) -> tuple[Migration, ...]:
 
 
 def _document(
-    run: MigrationRun, occasion: Occasion, results: tuple[CheckResult, ...], warnings: list[Finding]
+    run: MigrationRun, window: RunWindow, results: tuple[CheckResult, ...], warnings: list[Finding]
 ) -> dict[str, object]:
     return {
         "at": run.now(),
@@ -142,7 +142,7 @@ def _document(
         "mode": str(run.request.mode),
         "digest": run.migration.digest,
         "phase": str(run.ledger.known().phase),
-        "occasion": occasion.to_document(),
+        "run_window": window.to_document(),
         "checks": [result.to_document() for result in results],
         "warnings": [warning.to_document() for warning in warnings],
     }

@@ -41,8 +41,8 @@ class ReserveOperator(MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Reserve, take over from a holder that no longer exists, or defer."""
-        if run.occasion.idle_because:
-            raise AirflowSkipException(run.occasion.idle_because)
+        if run.run_window.idle_because:
+            raise AirflowSkipException(run.run_window.idle_because)
         taken_from = self._reserve(run, context["ti"])
         record_reservation(run, taken_from)
         return {"holder": run.identity.holder, "taken_over_from": taken_from}
@@ -71,7 +71,7 @@ class ReserveOperator(MigrationOperator):
 
     def _wait(self, run: MigrationRun, holder: str, refused: Refused) -> NoReturn:
         since, now = _waiting_since(run), run.clock.now()
-        deadline = reservation_deadline(run.migration.nightly, run.occasion, since or now)
+        deadline = reservation_deadline(run.migration.nightly, run.run_window, since or now)
         if deadline is None:
             raise refused
         if now >= deadline:

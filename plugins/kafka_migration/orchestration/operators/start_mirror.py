@@ -28,7 +28,7 @@ class StartMirrorOperator(MigrationOperator):
         if not plan["offsets_to_copy"] and not run.request.mode.follows_source:
             return self._not_started(run, "nothing to copy")
         reply = self._present(run)
-        if reply is None and (reason := run.occasion.still_at(run.clock.now())):
+        if reply is None and (reason := run.run_window.still_at(run.clock.now())):
             return self._not_started(run, reason)
         reply = reply or start_generation(run)
         document = {"at": run.now(), "started": True, "generation": reply.generation, "pid": reply.pid}

@@ -34,7 +34,7 @@ class ValidateTopicsOperator(SparkJobOperator):
     windows except those that an earlier attempt found good. Mode `validate` reads the whole copy again, or only the
     windows of the generations in its parameters. If there is nothing to read, Spark is not started.
 
-    After the occasion's `validate_until` Spark is not started, or is stopped if it is running. Then the task is skipped
+    After `RunWindow.validate_until` Spark is not started, or is stopped if it is running. Then the task is skipped
     and leaves its windows to the next run. The limit only applies to the attempt whose preflight set it, not to a task
     that is cleared later.
 
@@ -80,14 +80,14 @@ class ValidateTopicsOperator(SparkJobOperator):
 
 def _time_left_s(run: MigrationRun) -> float | None:
     """Return the seconds until the time limit for validation that this attempt's preflight set; `None`: no limit."""
-    if not run.evidence.of_attempt(Kind.PREFLIGHT) or run.occasion.validate_until is None:
+    if not run.evidence.of_attempt(Kind.PREFLIGHT) or run.run_window.validate_until is None:
         return None
-    return (run.occasion.validate_until - run.clock.now()).total_seconds()
+    return (run.run_window.validate_until - run.clock.now()).total_seconds()
 
 
 def _leave_pending(run: MigrationRun, request: ValidationRequest) -> NoReturn:
     """Record what is left to validate, and skip the task with its downstream tasks."""
-    reason = f"the time for validation ended at {run.occasion.validate_until}"
+    reason = f"the time for validation ended at {run.run_window.validate_until}"
     run.evidence.write(Kind.PENDING, pending_document(run.now(), reason, request.windows))
     raise AirflowSkipException(f"{reason}; the next run validates the rest.")
 

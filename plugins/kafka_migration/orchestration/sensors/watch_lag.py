@@ -16,7 +16,6 @@ from kafka_migration.orchestration.operators.base import Summary, reporting
 from kafka_migration.orchestration.sensors.base import MigrationSensor
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger, limits_of
 from kafka_migration.steps.guards import hold_reservation
-from kafka_migration.steps.mirror.producers import told_of_producers
 from kafka_migration.steps.run import MigrationRun
 
 
@@ -77,7 +76,7 @@ class MirrorLagSensor(MigrationSensor):
             self.log.info("%s", event["progress"])
             if event["outcome"] == Outcome.FAILED:
                 findings = tuple(Finding.from_document(finding) for finding in event["findings"])
-                raise MirrorFailed(told_of_producers(run, findings))
+                raise MirrorFailed(findings)
             if event["outcome"] != Outcome.DRAINED:
                 self.log.warning("%s: %s", event["outcome"], event.get("reason"))
                 _refuse_half_a_cutover(run, event)

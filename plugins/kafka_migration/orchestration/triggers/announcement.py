@@ -31,17 +31,10 @@ class AnnouncementTrigger(PatientTrigger):
     """
 
     def __init__(self, *, run: dict[str, Any], deadline: str, is_over: bool = False) -> None:
-        super().__init__()
+        super().__init__(run=run, deadline=deadline, is_over=is_over)
         self.run_arguments = run
         self.deadline = deadline
         self.is_over = is_over
-
-    def serialize(self) -> tuple[str, dict[str, Any]]:
-        """Return class path and arguments."""
-        return (
-            f"{type(self).__module__}.{type(self).__qualname__}",
-            {"run": self.run_arguments, "deadline": self.deadline, "is_over": self.is_over},
-        )
 
     async def events(self) -> AsyncGenerator[TriggerEvent]:
         """Poll the evidence until the wait is over; yield its one event."""

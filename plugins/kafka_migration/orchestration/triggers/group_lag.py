@@ -57,7 +57,19 @@ class ConsumerGroupLagTrigger(PatientTrigger):
         run: dict[str, Any] | None = None,
         insecure: Sequence[str] = (),
     ) -> None:
-        super().__init__()
+        super().__init__(
+            kafka_conn_id=kafka_conn_id,
+            groups=groups,
+            limit_offsets=limit_offsets,
+            samples=samples,
+            freshness_s=freshness_s,
+            poll_interval_s=poll_interval_s,
+            deadline=deadline,
+            stall_after_s=stall_after_s,
+            unreachable_after_s=unreachable_after_s,
+            run=run,
+            insecure=list(insecure),
+        )
         self.kafka_conn_id = kafka_conn_id
         self.groups = groups
         self.limit_offsets = limit_offsets
@@ -69,25 +81,6 @@ class ConsumerGroupLagTrigger(PatientTrigger):
         self.unreachable_after_s = unreachable_after_s
         self.run_arguments = run
         self.insecure = list(insecure)
-
-    def serialize(self) -> tuple[str, dict[str, Any]]:
-        """Return class path and arguments."""
-        return (
-            f"{type(self).__module__}.{type(self).__qualname__}",
-            {
-                "kafka_conn_id": self.kafka_conn_id,
-                "groups": self.groups,
-                "limit_offsets": self.limit_offsets,
-                "samples": self.samples,
-                "freshness_s": self.freshness_s,
-                "poll_interval_s": self.poll_interval_s,
-                "deadline": self.deadline,
-                "stall_after_s": self.stall_after_s,
-                "unreachable_after_s": self.unreachable_after_s,
-                "run": self.run_arguments,
-                "insecure": self.insecure,
-            },
-        )
 
     async def events(self) -> AsyncGenerator[TriggerEvent]:
         """Poll until the wait is over; yield its one event."""

@@ -57,17 +57,10 @@ class MirrorLagTrigger(PatientTrigger):
     """
 
     def __init__(self, *, run: dict[str, Any], generation: int, deadline: str | None) -> None:
-        super().__init__()
+        super().__init__(run=run, generation=generation, deadline=deadline)
         self.run_arguments = run
         self.generation = generation
         self.deadline = deadline
-
-    def serialize(self) -> tuple[str, dict[str, Any]]:
-        """Return class path and arguments."""
-        return (
-            f"{type(self).__module__}.{type(self).__qualname__}",
-            {"run": self.run_arguments, "generation": self.generation, "deadline": self.deadline},
-        )
 
     async def events(self) -> AsyncGenerator[TriggerEvent]:
         """Poll until the watch is over; yield its one event."""
@@ -139,7 +132,7 @@ class MirrorLagTrigger(PatientTrigger):
             return CutoverGuide(run, self.generation)
         if run.request.mode is Mode.FOLLOW:
             return FollowGuide(run)
-        return PlanGuide(run.clock, run.occasion.mirror_until)
+        return PlanGuide(run.clock, run.run_window.mirror_until)
 
 
 def _measured(watcher: MirrorWatcher, migration: str) -> Callable[[], WatchResult | None]:
@@ -171,4 +164,4 @@ def limits_of(run: MigrationRun) -> WatchLimits:
     if run.request.mode is Mode.FOLLOW:
         return watch_limits(run.clock.now(), None, run.request.follow_until)
     time_limit = timedelta(seconds=run.migration.watch.time_limit_s)
-    return watch_limits(run.clock.now(), time_limit, run.occasion.mirror_until)
+    return watch_limits(run.clock.now(), time_limit, run.run_window.mirror_until)

@@ -7,6 +7,7 @@ from asyncio import sleep
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from time import monotonic
+from typing import Any
 
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
@@ -16,7 +17,18 @@ SETTLED_AFTER_S = 10.0
 
 
 class PatientTrigger(BaseTrigger):
-    """Delay events until some seconds after the trigger's start; the watch itself begins at once."""
+    """Delay events until some seconds after the trigger's start; the watch itself begins at once.
+
+    The arguments are those of the subclass's constructor, as JSON values: the triggerer makes the trigger from them.
+    """
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__()
+        self.arguments = arguments
+
+    def serialize(self) -> tuple[str, dict[str, Any]]:
+        """Return class path and arguments."""
+        return f"{type(self).__module__}.{type(self).__qualname__}", self.arguments
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Yield the events of `events`, none before the delay is over."""

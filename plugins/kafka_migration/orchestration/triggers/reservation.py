@@ -32,17 +32,10 @@ class ReservationTrigger(PatientTrigger):
     """
 
     def __init__(self, *, run: dict[str, Any], holder: str, deadline: str) -> None:
-        super().__init__()
+        super().__init__(run=run, holder=holder, deadline=deadline)
         self.run_arguments = run
         self.holder = holder
         self.deadline = deadline
-
-    def serialize(self) -> tuple[str, dict[str, Any]]:
-        """Return class path and arguments."""
-        return (
-            f"{type(self).__module__}.{type(self).__qualname__}",
-            {"run": self.run_arguments, "holder": self.holder, "deadline": self.deadline},
-        )
 
     async def events(self) -> AsyncGenerator[TriggerEvent]:
         """Poll until there is something to look at; yield the one event."""

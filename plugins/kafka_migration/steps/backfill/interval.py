@@ -38,7 +38,7 @@ class IntervalAnswered:
 
 def resolve_bounds(run: MigrationRun, ledger: Ledger, source: Mapping[str, TopicDescription]) -> IntervalBounds | None:
     """Return the bounds of the run's interval, or `None` if it has none. Bounds missing in the ledger are read."""
-    interval = run.occasion.interval
+    interval = run.run_window.interval
     if interval is None:
         return None
     known = ledger.bounds
@@ -86,4 +86,4 @@ def answer_interval(run: MigrationRun, interval: Interval, ledger: Ledger) -> In
 def _still_because(run: MigrationRun) -> str:
     """Return why the run did not start MirrorMaker; empty if it did."""
     start = run.evidence.newest(Kind.START)
-    return "" if start is not None and start["started"] else run.occasion.still_at(run.clock.now())
+    return "" if start is not None and start["started"] else run.run_window.still_at(run.clock.now())

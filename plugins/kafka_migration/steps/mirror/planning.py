@@ -52,7 +52,7 @@ def _goals(run: MigrationRun, state: MirrorState, bounds: IntervalBounds | None)
     """Return the goals. In mode `interval` they are the lowest that suffice, or the positions if it must not copy."""
     if run.request.mode is not Mode.INTERVAL or bounds is None:
         return state.source_end_offsets
-    if run.occasion.still_at(run.clock.now()):
+    if run.run_window.still_at(run.clock.now()):
         return state.mirror_positions
     return bounds.goals(state.mirror_positions, state.source_end_offsets)
 

@@ -8,9 +8,9 @@ from kafka_migration.adapters.many import of_each
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.kafka.cluster import GroupDescription, GroupListing, KafkaCluster
 from kafka_migration.core.kafka.offsets import TopicPartition
+from kafka_migration.core.kafka.reserved_topics import reserved_reason
 from kafka_migration.core.kafka.transaction_log import COMMITTED_OFFSETS, TRANSACTION_STATE, TransactionLog
 from kafka_migration.core.waves.plan import Clusters, GroupReads
-from kafka_migration.core.waves.topics import never_moved
 
 _NO_INTERNAL_TOPIC = "the login cannot see internal topics, so it is unknown whether this one exists"
 
@@ -21,7 +21,7 @@ def read_clusters(source: KafkaCluster, target: KafkaCluster, time_limit_s: floa
     Raises `Refused` or `TransientError` if a cluster does not list its topics or groups.
     """
     partitions = source.partition_counts()
-    topics = [topic for topic in sorted(partitions) if not never_moved(topic)]
+    topics = [topic for topic in sorted(partitions) if not reserved_reason(topic)]
     there = target.partition_counts()
     on_target = [topic for topic in topics if topic in there]
     records_there = _records(target, {topic: there[topic] for topic in on_target})

@@ -10,7 +10,7 @@ import pytest
 from kafka_migration.adapters.mirror_host import ScriptMirrorHost
 from kafka_migration.adapters.transport import ReplyLost, ReplyTimedOut
 from kafka_migration.core.findings.errors import MirrorFailed, OutcomeUnknown, TransientError
-from kafka_migration.core.mirror.host import HostProbe, HostReply, MirrorLaunch
+from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
 
 pytestmark = pytest.mark.unit
 
@@ -98,12 +98,12 @@ def test_reading_call_without_answer_is_transient(answers: tuple[object, ...]) -
 
 def test_reading_call_is_sent_again_where_the_connection_broke() -> None:
     """A connection that breaks under a reading call is opened again, once, without anybody noticing."""
-    transport = ScriptedTransport(LOST, reply(exit_code=3, log="output"))
+    transport = ScriptedTransport(LOST, reply(log="output"))
 
-    answer = ScriptMirrorHost("shop", transport).probe(HostProbe("X", (), {}, 5, None, None))
+    answer = ScriptMirrorHost("shop", transport).logs(1, 5)
 
-    assert (3, "output") == (answer.exit_code, answer.log)
-    assert ["probe", "probe"] == transport.verbs
+    assert "output" == answer.log
+    assert ["logs", "logs"] == transport.verbs
 
 
 def test_lost_clean_is_sent_again() -> None:

@@ -203,12 +203,6 @@ def test_locked_host_may_be_asked_again() -> None:
         checked(refused("HOST_LOCKED"))
 
 
-def test_late_probe_may_be_asked_again() -> None:
-    """A tool that did not end in time is no refusal: it changed nothing."""
-    with pytest.raises(TransientError, match="PROBE_TIMED_OUT"):
-        checked(refused("PROBE_TIMED_OUT"))
-
-
 def test_dead_process_brings_its_log() -> None:
     """A process that did not live is a failure of MirrorMaker, with the end of its log."""
     with pytest.raises(MirrorFailed, match="the end"):

@@ -1,15 +1,11 @@
-"""What mirrorctl runs beside MirrorMaker, what it lets onto a command line, and what it removes."""
+"""What mirrorctl tells of its host, what it lets onto a command line, and what it removes."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import shutil
-import signal
 import subprocess
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,12 +13,10 @@ import pytest
 
 from kafka_migration.adapters.mirror_host import ScriptMirrorHost, mirrorctl_text
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import MirrorFailed, Refused, TransientError
-from kafka_migration.core.mirror.host import HostReply
+from kafka_migration.core.findings.errors import MirrorFailed, Refused
 from tests.contract.host_contract import ME, codes
 from tests.contract.local_host import MAIN_CLASS, LocalTransport, Machine
 from tests.contract.test_mirrorctl_faults import HOSTILE, generation_dir, journal
-from tests.waiting import wait_until
 
 pytestmark = pytest.mark.live
 
@@ -40,11 +34,6 @@ public class MirrorMaker {
 def host_of(machine: Machine) -> ScriptMirrorHost:
     """The host that the machine is."""
     return ScriptMirrorHost("shop", LocalTransport(machine), str(machine.home))
-
-
-def probe_dirs(machine: Machine) -> list[Path]:
-    """The folders of probes."""
-    return list((machine.home / "shop").glob("probe-*"))
 
 
 def test_fingerprint_tells_what_the_host_is(any_machine: Machine) -> None:
@@ -76,79 +65,6 @@ def test_fingerprint_refuses_like_start(machine: Machine, host: ScriptMirrorHost
     with pytest.raises(Refused, match="/nowhere") as error:
         host.fingerprint(homes["kafka"], homes["java"])
     assert {code} == codes(error)
-
-
-def require_nothing_left(machine: Machine) -> None:
-    """Hold a probe that has ended to have left nothing; its guard sees the end within a moment of its own."""
-    assert [] == probe_dirs(machine)
-    wait_until(lambda: not machine.alive(), what="the end of the probe's guard")
-
-
-def test_probe_leaves_nothing(any_machine: Machine) -> None:
-    """A probe's files are gone with its processes, and its arguments were in no command line."""
-    reply = host_of(any_machine).probe(any_machine.probe())
-
-    assert 3 == reply.exit_code
-    assert "argument <describe-producers>" not in reply.log
-    assert 'argument file <"org.apache.kafka.tools.TransactionsCommand"\n"--bootstrap-server"\n' in reply.log
-    require_nothing_left(any_machine)
-
-
-def test_probe_that_hangs_is_ended(slow_machine: Machine) -> None:
-    """A tool that does not end in time is ended with its whole group, and the caller may try again."""
-    with pytest.raises(TransientError, match="PROBE_TIMED_OUT"):
-        host_of(slow_machine).probe(slow_machine.probe("hang", timeout_s=1))
-    require_nothing_left(slow_machine)
-
-
-def test_probe_that_prints_for_ever_is_bounded(machine: Machine, host: ScriptMirrorHost) -> None:
-    """What a tool prints is bounded on the host's disk and in the reply, and said."""
-    with pytest.raises(Refused, match="4 MiB"):
-        host.probe(machine.probe("print"))
-    require_nothing_left(machine)
-
-
-@pytest.fixture
-def hanging(machine: Machine) -> Iterator[Future[HostReply]]:
-    """A probe under way: its owner is on record and its tool runs."""
-    with ThreadPoolExecutor(1) as pool:
-        probe = pool.submit(host_of(machine).probe, machine.probe("hang", timeout_s=300))
-        wait_until(machine.alive, what="the tool")
-        wait_until(lambda: any((folder / "owner").exists() for folder in probe_dirs(machine)), what="the record")
-        yield probe
-
-
-def test_probe_ends_with_its_call(machine: Machine, hanging: Future[HostReply]) -> None:
-    """When the call that wants a tool's output is killed, the tool ends and its files go."""
-    os.kill(int(probe_dirs(machine)[0].name.split("-")[1]), signal.SIGKILL)
-
-    assert isinstance(hanging.exception(), TransientError)
-    wait_until(lambda: ([], []) == (probe_dirs(machine), machine.alive()), what="the end of the tool")
-
-
-def _group_of(pid: int) -> int | None:
-    with suppress(ProcessLookupError):
-        return os.getpgid(pid)
-    return None
-
-
-def test_clean_ends_a_left_over_probe(machine: Machine, host: ScriptMirrorHost, hanging: Future[HostReply]) -> None:
-    """With call and watcher of a probe killed, clean ends the tool and removes its files, but not a living probe's."""
-    host.clean(ME, 1)
-    assert 1 == len(probe_dirs(machine))
-    owner = int(probe_dirs(machine)[0].name.split("-")[1])
-    leaders = [pid for pid in machine.alive() if _group_of(pid) == pid]
-    for pid in {*machine.alive()} - {*leaders}:
-        # What sleeps for a moment may be gone by now.
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    os.kill(owner, signal.SIGKILL)
-    assert isinstance(hanging.exception(), TransientError)
-
-    host.clean(ME, 1)
-
-    require_nothing_left(machine)
-    assert f"cleaned probe-{owner}" == journal(machine)[-1][5]
 
 
 def test_clean_leaves_records(machine: Machine, host: ScriptMirrorHost) -> None:

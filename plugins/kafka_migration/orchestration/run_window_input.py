@@ -11,41 +11,36 @@ from croniter import croniter
 
 from kafka_migration.core.migration.run_window import (
     Interval,
-    Occasion,
     RunType,
-    backfill_occasion,
-    scheduled_occasion,
+    RunWindow,
+    backfill_window,
+    scheduled_window,
 )
-from kafka_migration.core.migration.settings import NightlySettings, RunIdentity
+from kafka_migration.core.migration.settings import NightlySettings
 from kafka_migration.orchestration.context import run_type_of
 from kafka_migration.steps.run import MigrationRun
 
 
-def occasion_of(run: MigrationRun, context: Context) -> Occasion:
-    """Return the occasion of the run that a task belongs to.
+def run_window_of(run: MigrationRun, context: Context) -> RunWindow:
+    """Return the run window of the run that a task belongs to.
 
     A run whose earlier attempt left MirrorMaker running is never idle: it has to stop it and prove the copy.
     """
-    occasion = _by_time(run, context)
-    if occasion.idle_because and _mirrors_already(run):
-        return replace(occasion, idle_because="", still_because=occasion.idle_because)
-    return occasion
+    window = _by_time(run, context)
+    if window.idle_because and run.ledger.known().open_generation_of(run.identity):
+        return replace(window, idle_because="", still_because=window.idle_because)
+    return window
 
 
-def _mirrors_already(run: MigrationRun) -> bool:
-    generation = run.ledger.known().open_generation
-    return generation is not None and RunIdentity.from_holder(generation.start.run).is_same_run(run.identity)
-
-
-def _by_time(run: MigrationRun, context: Context) -> Occasion:
+def _by_time(run: MigrationRun, context: Context) -> RunWindow:
     run_type, settings, now = run_type_of(context), run.migration.nightly, run.clock.now()
     # A manual run of the nightly DAG has no interval; its preflight refuses it.
     if run.nightly_mode is None or settings is None or run_type is RunType.MANUAL:
-        return Occasion()
+        return RunWindow()
     interval = Interval(context["dag_run"].data_interval_start, context["dag_run"].data_interval_end)
     if run_type is RunType.SCHEDULED:
-        return scheduled_occasion(settings, interval, now)
-    return backfill_occasion(
+        return scheduled_window(settings, interval, now)
+    return backfill_window(
         settings,
         interval,
         last_tick(settings, now),

@@ -1,4 +1,4 @@
-"""Rules of gathering a run's occasion."""
+"""Rules of gathering a run's window."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime, time
 import pytest
 
 from kafka_migration.core.migration.settings import NightlySettings
-from kafka_migration.orchestration.occasions import last_tick
+from kafka_migration.orchestration.run_window_input import last_tick
 
 pytestmark = pytest.mark.airflow
 
