@@ -65,10 +65,15 @@ def unflushed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the live tests that need Airflow, so that they can run beside those that do not."""
+    """Mark the live tests that need Airflow, and divide all tests among processes: by file, all Spark tests together.
+
+    Tests that need Airflow run in a part of their own. One process for all Spark tests starts one JVM, once.
+    """
     for item in items:
         if item.get_closest_marker("live") and "sandbox" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.runs)
+        group = "spark" if item.get_closest_marker("spark") else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 def pytest_unconfigure() -> None:

@@ -67,8 +67,12 @@ def let_time_pass(
     end_s = clock.elapsed_s + A_DAY_S
 
     class Time:
-        to_thread: Any = staticmethod(asyncio.to_thread)
         ensure_future = staticmethod(asyncio.ensure_future)
+
+        @staticmethod
+        async def to_thread(call: Callable[..., Any], *arguments: Any, **more: Any) -> Any:
+            # Without a thread: hours of polls are thousands of calls, and each new thread waits for the processor.
+            return call(*arguments, **more)
 
         @staticmethod
         async def sleep(seconds: float) -> None:

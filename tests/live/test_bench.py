@@ -13,8 +13,8 @@ from bench.figures import PARTS, figures_of
 pytestmark = pytest.mark.live
 
 ROOT = Path(__file__).parents[2]
-# The parts that take less than a minute; the others belong to the campaign.
-SHORT = {"ledger", "snapshot"}
+# The part that needs no clusters; the others belong to the campaign.
+SHORT = {"ledger"}
 TIMEOUT_S = 600
 
 

@@ -122,7 +122,7 @@ def test_damaged_copy_fails_at_the_right_place(live: LiveWorld) -> None:
     ("name", "settings", "code"),
     [
         ("no-spark", {"spark": "nowhere"}, "SPARK_CONNECTION_MISSING"),
-        ("same", {"source": "demo_target"}, "SAME_CLUSTER"),
+        pytest.param("same", {"source": "demo_target"}, "SAME_CLUSTER", marks=pytest.mark.campaign),
     ],
 )
 def test_refused_run_starts_and_creates_nothing(

@@ -312,6 +312,7 @@ def test_topics_are_judged(result: ValidationResult) -> None:
     }
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("digest", [POSITION_DIGEST, KEY_DIGEST])
 def test_a_clean_comparison_reads_each_record_once(
     scene: Scene, request_of: ValidationRequest, tmp_path: Path, digest: Digest
