@@ -132,6 +132,13 @@ def test_bad_judgement_that_read_nothing_counts() -> None:
     assert Verdict.FAIL is covered(*nothing, entry.to_document()).verdict
 
 
+def test_bad_comparison_without_offsets_counts() -> None:
+    """So does a bad comparison whose ranges have no offsets, next to a good one that read some."""
+    of_p1 = Comparison(Verdict.FAIL, (ReadOffsets(1, 1, 5, 5, 7, 7),), 0, 0)
+    for whole in (False, True):
+        assert Verdict.FAIL is covered(*ONE, read((1,), box(*FIRST), of_p1, whole=whole)).verdict
+
+
 @pytest.mark.parametrize("earlier", [Verdict.NOT_VERIFIABLE, Verdict.FAIL])
 def test_good_reading_of_the_same_windows_takes_the_place_of_a_bad_one(earlier: Verdict) -> None:
     """What was read again, all of it and later, is what it is now."""
