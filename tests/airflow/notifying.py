@@ -42,6 +42,19 @@ class Broken(BaseNotifier):  # type: ignore[misc]
         raise ConnectionRefusedError("no mail server")
 
 
+class Adding(BaseNotifier):  # type: ignore[misc]
+    """Adds one more receiver to those of its arguments."""
+
+    def __init__(self, people: list[str]) -> None:
+        super().__init__()
+        self.people = people
+
+    def notify(self, context: Mapping[str, Any]) -> None:
+        """Keep the receivers."""
+        self.people.append("operator")
+        Recorder.sent.append(", ".join(self.people))
+
+
 def with_alerts(world: World, section: str = SECTION) -> list[str]:
     """Give the migration file a section `alerts`; return the list of what is sent from now on."""
     path = world.migrations / "shop.yaml"

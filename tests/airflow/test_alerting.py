@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 
 from kafka_migration.airflow_adapters import settings
+from kafka_migration.airflow_adapters.notifiers import notify
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.migration.alert_settings import AlertKind
+from kafka_migration.core.report.alerts import Alert
+from kafka_migration.migration_file.loading import load_migration_file
 from kafka_migration.orchestration import alerting
 from kafka_migration.orchestration.alerting import deadlines, tell_of_lost_finish, too_long
 from kafka_migration.orchestration.factory import migration_dags
@@ -176,6 +180,21 @@ def test_notifier_sends_only_its_kinds(world: World) -> None:
     failed(world, preflight="success", plan="failed")
 
     assert [] == sent
+
+
+def test_notifier_that_changes_its_arguments_changes_no_later_alert(world: World) -> None:
+    """The triggerer serves many runs; each alert has the arguments of the migration file."""
+    sent = with_alerts(
+        world,
+        "alerts:\n  notifiers:\n    - notifier: tests.airflow.notifying.Adding\n      arguments: {people: [ada]}\n",
+    )
+    alert = Alert(AlertKind.ERROR, "shop", "run", "https://airflow.example", "nothing")
+    for _ in range(2):
+        _, migration = load_migration_file(world.migrations / "shop.yaml")
+        assert migration.alerts is not None
+        assert "" == notify(migration.alerts.notifiers[0], alert)
+
+    assert ["ada, operator"] * 2 == sent
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 from airflow.sdk import BaseNotifier
 from airflow.sdk.module_loading import import_string
 
@@ -41,4 +43,5 @@ def _made(settings: NotifierSettings) -> BaseNotifier:
     notifier = import_string(settings.notifier)
     if not (isinstance(notifier, type) and issubclass(notifier, BaseNotifier)):
         raise TypeError(f"{settings.notifier} is not a subclass of Airflow's BaseNotifier")
-    return notifier(**settings.arguments)
+    # All runs of a process share the settings, and a notifier may change its arguments.
+    return notifier(**deepcopy(dict(settings.arguments)))

@@ -118,6 +118,7 @@ def test_moment_is_written_in_utc() -> None:
         ({"moments": {"2030-01-01T12:00:00": {}}}, "moments: expected a time zone"),
         ({"moments": {"2030-01-01T13:00:00+01:00": {}}}, "moments: expected '2030-01-01T12:00:00"),
         ({"moments": {"noon": {}}}, "moments: Invalid isoformat"),
+        ({"moments": {"0001-01-01T00:00:00+01:00": {}}}, "moments: expected a moment that UTC has too, found 0001"),
         ({"inner": {"rate": float("nan"), "colour": None}}, "inner: rate: expected a finite number, found nan"),
         ({"inner": {"rate": float("inf"), "colour": None}}, "inner: rate: expected a finite number, found inf"),
         ({"inner": {"rate": 10**400, "colour": None}}, "inner: rate: expected a finite number"),

@@ -107,7 +107,7 @@ TAMPERING: dict[str, tuple[Callable[[Path], Any], str]] = {
     "cut in half": (lambda f: (f / "000003.json").write_text((f / "000003.json").read_text()[:40]), "JSONDecodeError"),
     "emptied": (lambda f: (f / "000005.json").write_text(""), "JSONDecodeError"),
     "nested": (lambda f: (f / "000005.json").write_text('{"a":' * 5000 + "1" + "}" * 5000), "RecursionError"),
-    "of another schema": (lambda f: _rewrite(f / "000001.json", '"schema": 1', '"schema": 2'), "schema 2"),
+    "of another schema": (lambda f: _rewrite(f / "000001.json", '"schema": 2', '"schema": 1'), "schema 1"),
     "of no schema": (lambda f: (f / "000001.json").write_text('{"kind": "judged"}'), "schema None"),
 }
 
@@ -347,7 +347,7 @@ def test_entry_with_a_value_of_another_type_is_refused(tmp_path: Path, changes: 
     store = LedgerStore(tmp_path, "shop")
     store.append(entry)
     (store.folder / "000001.json").write_text(
-        json.dumps({"schema": 1, "number": 1, "previous": "", **entry, **changes})
+        json.dumps({"schema": 2, "number": 1, "previous": "", **entry, **changes})
     )
 
     with pytest.raises(Refused, match="LEDGER_BROKEN"):

@@ -147,6 +147,16 @@ def test_open_transaction_comes_with_the_command_that_aborts_it() -> None:
     assert "orders[1] last stable offset 11,000, end 12,000" in several.found
 
 
+def test_transaction_of_a_producer_that_still_writes_is_not_to_be_aborted() -> None:
+    """A producer that was not stopped has open transactions too; to abort one of them would lose its records."""
+    fence = a_fence()
+    takes(fence, *(look(at, {P0: at + 5}, {P0: at}) for at in range(0, WAIT_S, 30)))
+    moving, opened = fence.take(look(WAIT_S, {P0: WAIT_S + 5}, {P0: WAIT_S})).findings
+
+    assert (Code.FENCE_MOVING, Code.FENCE_OPEN_TRANSACTION) == (moving.code, opened.code)
+    assert "Only if that producer no longer runs, abort" in opened.remedy
+
+
 def test_refused_after_the_wait_for_what_cannot_be_read() -> None:
     """A partition that cannot be read when the time is over is named: unknown is not still."""
     (finding,) = a_fence().take(look(WAIT_S, {P0: 1}, partitions={P0, P1})).findings

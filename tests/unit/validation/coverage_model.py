@@ -163,6 +163,8 @@ class SingleOffsets:
         self.known: dict[Offset, tuple[Verdict, bool]] = {}
         self.settled: dict[int, int] = {}
         self.judged = {number for j in life.read for number in j.generations}
+        newest = life.read[-1].comparisons[TOPIC] if life.read else ()
+        self.without_offsets = [c.verdict for c in newest if not offsets_of(c.windows[0])]
         for judgement in life.read:
             self._take(judgement)
 
@@ -230,7 +232,8 @@ class SingleOffsets:
 
     def verdict(self) -> Verdict | None:
         """Return the worst of all."""
-        verdicts = [*(verdict for verdict, _ in self.known.values()), *(k.verdict for k in self.flaws())]
+        known = [verdict for verdict, _ in self.known.values()]
+        verdicts = [*known, *self.without_offsets, *(k.verdict for k in self.flaws())]
         return worst([*verdicts, *([Verdict.PASS] if self.judged else [])]) if verdicts or self.judged else None
 
 

@@ -132,6 +132,26 @@ def test_bad_judgement_that_read_nothing_counts() -> None:
     assert Verdict.FAIL is covered(*nothing, entry.to_document()).verdict
 
 
+def test_bad_comparison_without_offsets_counts() -> None:
+    """So does a bad comparison whose ranges have no offsets, next to a good one that read some."""
+    of_p1 = Comparison(Verdict.FAIL, (ReadOffsets(1, 1, 5, 5, 7, 7),), 0, 0)
+    for whole in (False, True):
+        assert Verdict.FAIL is covered(*ONE, read((1,), box(*FIRST), of_p1, whole=whole)).verdict
+
+
+def test_target_that_shrank_while_it_was_copied_is_not_proved() -> None:
+    """Its log was truncated or made again: what earlier runs proved is not there, also if nothing new was copied."""
+    again = [started(2, {P0: 10}, {P0: 9}), stopped(2, {P0: 10}, {P0: 0})]
+    idle = [started(3, {P0: 10}, {P0: 0}), stopped(3, {P0: 10}, {P0: 0})]
+    backwards = box((10, 10), (9, 0), Verdict.NOT_VERIFIABLE, generation=2)
+    nothing = Judgement("dag/c#1", "t", False, (3,), {"orders": Verdict.PASS}, {}, POSITION_DIGEST, {"orders": ()})
+    entries = (*ONE, read((1,), box(*FIRST)), *again, read((2,), backwards), *idle, nothing.to_document())
+
+    assert not covered(*entries).is_proved
+    assert [(FlawKind.WRITTEN_BY_OTHERS, 0, 9)] == [(f.kind, f.start, f.end) for f in covered(*entries).flaws]
+    assert covered(*entries, read((1, 2, 3), box(*FIRST), whole=True)).is_proved
+
+
 @pytest.mark.parametrize("earlier", [Verdict.NOT_VERIFIABLE, Verdict.FAIL])
 def test_good_reading_of_the_same_windows_takes_the_place_of_a_bad_one(earlier: Verdict) -> None:
     """What was read again, all of it and later, is what it is now."""

@@ -160,7 +160,11 @@ def _read_number(value: Any) -> float:
 
 
 def _read_moment(value: Any) -> datetime:
-    return _with_zone(datetime.fromisoformat(_of(str, value)))
+    moment = _with_zone(datetime.fromisoformat(_of(str, value)))
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"expected a moment that UTC has too, found {moment.isoformat()}") from None
 
 
 def _with_zone(moment: datetime) -> datetime:

@@ -169,8 +169,8 @@ ACTS: Mapping[Code, str] = {
     "started; only mode `validate` is allowed.",
     Code.FENCE_MOVING: "Stop the producers that write to the named partitions, then trigger a new cutover. Until then, "
     "clients may continue on the source. No group was touched.",
-    Code.FENCE_OPEN_TRANSACTION: "Let its producer end the transaction, or abort it with the command in the finding. "
-    "Then trigger a new cutover. No group was touched.",
+    Code.FENCE_OPEN_TRANSACTION: "Let its producer end the transaction. If that producer no longer runs, abort it with "
+    "the command in the finding. Then trigger a new cutover. No group was touched.",
     Code.GROUP_ACTIVE: f"Stop the consumers that the finding names, then trigger a new run. {_LEFT_OUT}",
     Code.GROUP_IN_LATER_CUTOVER: "Nothing: the cutover of the group's last topic moves it. Until then its consumers "
     "continue on the source.",

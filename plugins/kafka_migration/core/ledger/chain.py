@@ -16,7 +16,7 @@ from typing import Any
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding
 
-SCHEMA = 1
+SCHEMA = 2
 _ENTRY_NAME = re.compile(r"^(?P<number>\d{6})\.json$")
 
 

@@ -25,6 +25,11 @@ class ReadOffsets(NamedTuple):
         """Whether neither cluster had offsets to read."""
         return self.source_start == self.source_end and self.target_start == self.target_end
 
+    @property
+    def has_offsets(self) -> bool:
+        """Whether a range has an offset; a range that ends before its start has none, and is not empty."""
+        return self.source_start < self.source_end or self.target_start < self.target_end
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Document):

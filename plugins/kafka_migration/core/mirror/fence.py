@@ -201,7 +201,8 @@ def _transaction_findings(opened: Mapping[TopicPartition, tuple[int, int]], wait
             f"topic {topic}",
             found,
             f"last stable offset = end on every partition within {wait_s:,.0f} s (cutover.fence_wait)",
-            f"Let its producer end the transaction, or abort it: {_abort_command(first, opened[first][0])}."
+            "Let its producer end the transaction. Only if that producer no longer runs, abort it; readers of committed"
+            f" records then skip its records: {_abort_command(first, opened[first][0])}."
             + (" Do the same on the other partitions, each with its last stable offset." if others else "")
             + " Then trigger the cutover again. No group was changed.",
         )

@@ -133,8 +133,7 @@ class TopicCoverage:
         verdicts = {flaw.kind.verdict for flaw in self.flaws}
         verdicts |= {s.verdict for p in self.partitions.values() for side in SIDES for s in p.stretches(side)}
         if self.last is not None:
-            # Without comparisons, no offset carries the verdict of the judgement.
-            verdicts.add(Verdict.PASS if self.last.comparisons.get(self.topic) else self.last.topics[self.topic])
+            verdicts.add(_verdict_without_offsets(self.last, self.topic))
         return worst(verdicts) if verdicts else None
 
     @property
@@ -197,6 +196,14 @@ class TopicCoverage:
         if self.pending:
             yield f"generation {', '.join(map(str, self.pending))}: not judged yet"
         yield from map(str, self.flaws)
+
+
+def _verdict_without_offsets(judgement: Judgement, topic: str) -> Verdict:
+    """Return the verdict of a judgement on a topic as far as no offset carries it, else `PASS`."""
+    comparisons = judgement.comparisons.get(topic)
+    if not comparisons:
+        return judgement.topics[topic]
+    return worst([Verdict.PASS, *(c.verdict for c in comparisons if not any(w.has_offsets for w in c.windows))])
 
 
 def _count(comparison: Comparison, offsets: int) -> int | None:

@@ -174,9 +174,11 @@ def _gives_way(earlier: Comparison, later: Comparison) -> bool:
 def _partition(ground: _Ground, number: int, copied: Sequence[_Copied], judged: set[int]) -> PartitionCoverage:
     known: Mapping[Side, Sequence[Stretch]] = {side: ground.known.get((side, number), []) for side in SIDES}
     windows = [piece.window for piece in copied if piece.window.generation in judged]
+    settled = ground.settled.get(number, 0)
     flaws = [
         *(flaw for piece in copied for flaw in _lost(piece)),
-        *_seams(_not_settled(copied, ground.settled.get(number, 0))),
+        *(flaw for piece in copied if piece.window.generation > settled for flaw in _shrunk(piece.window)),
+        *_seams(_not_settled(copied, settled)),
         *(flaw for side in SIDES for flaw in _bad(number, side, known[side])),
         *(flaw for side in SIDES for flaw in _not_judged(number, side, known[side], windows)),
     ]
@@ -187,6 +189,17 @@ def _lost(piece: _Copied) -> Iterator[Flaw]:
     if piece.lost is not None:
         detail = f"deleted by the source before generation {piece.window.generation} copied them"
         yield Flaw(FlawKind.GAP, "source", piece.window.partition, *piece.lost, detail)
+
+
+def _shrunk(window: Window) -> Iterator[Flaw]:
+    """Return the flaw of a target log that ended lower after a generation than before it."""
+    if window.target_end < window.target_start:
+        detail = (
+            f"the target ended at {window.target_start:,} when generation {window.generation} started, and at "
+            f"{window.target_end:,} when it stopped"
+        )
+        span = window.target_end, window.target_start
+        yield Flaw(FlawKind.WRITTEN_BY_OTHERS, "target", window.partition, *span, detail)
 
 
 def _not_settled(copied: Sequence[_Copied], settled: int) -> Sequence[_Copied]:
