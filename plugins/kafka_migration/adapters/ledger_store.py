@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
@@ -96,14 +97,14 @@ class LedgerStore:
         """Append one entry to the current ledger.
 
         Raises `Refused` (`NOT_RESERVED`) if another run has reserved the migration since: its entries and this one
-        would contradict each other.
+        would contradict each other. Raises `EvidenceUnreadable` for an entry that could not be read back.
         """
         with self._lock:
             for _ in range(_TRIES):
                 self.read()
                 self._require(self._writer_findings(entry))
                 name = f"{self._head.number + 1:06}.json"
-                if create_whole(self.folder / name, to_json(linked(entry, self._head))):
+                if create_whole(self.folder / name, self._text_of(entry)):
                     self._take(name)
                     self._keep_head()
                     return
@@ -136,6 +137,13 @@ class LedgerStore:
         self._ledger, self._head = ledger, self._head.after(data)
         self._digests[self._head.number] = self._head.digest
         self._names.append(name)
+
+    def _text_of(self, entry: Mapping[str, Any]) -> str:
+        """Return the text of the next entry. An entry that cannot be read back would break the ledger for good."""
+        text = to_json(linked(entry, self._head))
+        with naming(self.folder):
+            with_entry(self._ledger, json.loads(text))
+        return text
 
     def _writer_findings(self, entry: Mapping[str, Any]) -> tuple[Finding, ...]:
         holder = self._ledger.reserved_by

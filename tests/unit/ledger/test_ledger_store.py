@@ -20,7 +20,7 @@ from kafka_migration.adapters import ledger_store
 from kafka_migration.adapters.documents import create_whole, listed, read_whole
 from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.core.findings.codes import Code
-from kafka_migration.core.findings.errors import Refused, TransientError
+from kafka_migration.core.findings.errors import EvidenceUnreadable, Refused, TransientError
 from kafka_migration.core.ledger.chain import Head
 from kafka_migration.core.ledger.cutovers import CreatedTopic, Reserved, TopicsCreated
 
@@ -186,6 +186,19 @@ def test_entry_that_a_listing_lacks_is_found_by_its_name(
     monkeypatch.setattr(ledger_store, "listed", lambda folder: sorted(listed(folder))[:-2])
 
     assert 5 == len(LedgerStore(tmp_path, "shop", anchor=anchor).read().topics)
+
+
+def test_entry_that_could_not_be_read_back_is_not_written(tmp_path: Path, folder: Path) -> None:
+    """An entry with a value of a wrong type is refused by name, and the ledger stays readable."""
+    store = LedgerStore(tmp_path, "shop")
+    before = sorted(folder.iterdir())
+
+    with pytest.raises(EvidenceUnreadable, match="run"):
+        store.append({**Reserved("r", "now").to_document(), "run": 5})
+
+    assert before == sorted(folder.iterdir())
+    store.append(Reserved("r", "now").to_document())
+    assert "r" == LedgerStore(tmp_path, "shop").read().reserved_by
 
 
 def test_run_that_was_taken_over_cannot_append(tmp_path: Path) -> None:
