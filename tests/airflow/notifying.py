@@ -34,6 +34,14 @@ class Recorder(BaseNotifier):  # type: ignore[misc]
         self.sent.append(self.text)
 
 
+class Changing(Recorder):
+    """Puts each text that it sends into a list that it got as argument."""
+
+    def __init__(self, texts: list[str]) -> None:
+        texts.append("sent")
+        super().__init__(" and ".join(texts))
+
+
 class Broken(BaseNotifier):  # type: ignore[misc]
     """A mail server that is away."""
 

@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from kafka_migration.airflow_adapters import settings
+from kafka_migration.airflow_adapters.notifiers import notify
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import TransientError
+from kafka_migration.core.migration.alert_settings import AlertKind
+from kafka_migration.core.report.alerts import Alert
 from kafka_migration.orchestration import alerting
 from kafka_migration.orchestration.alerting import deadlines, tell_of_lost_finish, too_long
 from kafka_migration.orchestration.factory import migration_dags
@@ -162,6 +165,20 @@ def test_broken_notifier_keeps_nobody_from_being_told(world: World, sent: list[s
         "0 tests.airflow.notifying.Broken": "ConnectionRefusedError",
         "1 tests.airflow.notifying.Recorder": "",
     } == document["told"]
+
+
+def test_notifier_that_changes_its_arguments_changes_no_later_alert(world: World) -> None:
+    """The settings of a file are read once per process: what a notifier does to them must not stay."""
+    arguments = "      arguments: {texts: [first]}"
+    sent = with_alerts(world, f"alerts:\n  notifiers:\n    - notifier: tests.airflow.notifying.Changing\n{arguments}\n")
+    do(world, PreflightOperator)
+    alert = Alert(AlertKind.FAILED, "shop", "run", "link", "Look.")
+    for _ in range(2):
+        alerts = world.run.whole_migration.alerts
+        assert alerts is not None
+        assert "" == notify(alerts.notifiers[0], alert)
+
+    assert ["first and sent"] * 2 == sent
 
 
 def test_notifier_sends_only_its_kinds(world: World) -> None:

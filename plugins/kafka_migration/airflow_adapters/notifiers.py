@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 from airflow.sdk import BaseNotifier
 from airflow.sdk.module_loading import import_string
 
@@ -41,4 +43,5 @@ def _made(settings: NotifierSettings) -> BaseNotifier:
     notifier = import_string(settings.notifier)
     if not (isinstance(notifier, type) and issubclass(notifier, BaseNotifier)):
         raise TypeError(f"{settings.notifier} is not a subclass of Airflow's BaseNotifier")
-    return notifier(**settings.arguments)
+    # A notifier may change its arguments; all runs in a process share those of the same file.
+    return notifier(**deepcopy(dict(settings.arguments)))
