@@ -502,6 +502,17 @@ def test_partitions_chosen_anew_are_asked_of_spark(
     assert refusal_codes(world) == []
 
 
+def test_answer_without_a_partition_of_the_source_is_refused(
+    world: World, monkeypatch: pytest.MonkeyPatch, asked: list[dict[str, Any]]
+) -> None:
+    """A group would go on in that partition by its `auto.offset.reset`: such an answer gives no plan."""
+    spark = moved_by_mirrormaker1(world, monkeypatch, {"billing": {P0: 1, P1: 1}})
+    monkeypatch.setattr(spark, "_found", lambda *of: {**Spark._found(spark, *of), "goes_on_at": {"0": 2}})
+
+    with pytest.raises(FailedForGood, match=r"VALIDATION_RESULT_MISSING.*topic orders: offsets of partitions \[0\]"):
+        do(world, *BEFORE_QUESTION)
+
+
 def test_interrupted_fail_back_comes_to_the_same_end(
     world: World, monkeypatch: pytest.MonkeyPatch, asked: list[dict[str, Any]]
 ) -> None:

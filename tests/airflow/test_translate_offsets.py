@@ -199,3 +199,13 @@ def test_group_moves_to_topics_of_other_names(world: World, asked: list[dict[str
     assert 3 == target_offsets(world)["billing"][there]
     assert {"shop-source.orders"} == {p.topic for offsets in target_offsets(world).values() for p in offsets}
     assert '"billing",shop-source.orders,0,1\n' == (world.run.evidence.folder / "offsets-before-target.csv").read_text()
+
+
+@pytest.mark.parametrize("target", [{0: 2, 1: 0}, {**TARGET, 3: 1}], ids=["one is missing", "one does not exist"])
+def test_answer_for_other_partitions_is_refused(world: World, spark: Spark, target: dict[int, int]) -> None:
+    """A target partition without an offset would be read by `auto.offset.reset`: such an answer gives no plan."""
+    spark.target = target
+    do(world, TranslateOffsetsOperator)
+
+    with pytest.raises(FailedForGood, match=r"VALIDATION_RESULT_MISSING.*topic orders: offsets of partitions"):
+        do(world, PlanOffsetsOperator)

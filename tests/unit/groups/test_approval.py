@@ -149,3 +149,12 @@ def test_changed_evidence_tells_whether_an_earlier_try_wrote() -> None:
     assert "Nothing was written" in texts[0]
     assert "may have moved groups" in texts[1]
     assert "and 2 more" in evidence_changed(["x"] * 12, has_written=False).found
+
+
+def test_group_that_is_no_longer_deleted_is_named() -> None:
+    """A group that committed on another topic since the approval keeps its offsets; the refusal names it."""
+    deleted = replace(PLAN, mode=Mode.RESTORE, groups=(GroupPlan("billing", is_removed=True),))
+    live = replace(deleted, groups=(GroupPlan("billing"),))
+
+    assert deleted.digest != live.digest
+    assert ["group billing: not to be deleted now, to be deleted then"] == list(plan_changes(deleted, live))

@@ -222,3 +222,25 @@ def test_rollback_is_read_back_and_approved_as_a_whole() -> None:
     assert BACK.digest not in {other.digest for other in others}
     written = GroupPlan("billing", (replace(SAVED, before={}),))
     assert BACK.digest == replace(BACK, groups=(written, *BACK.groups[1:])).digest
+
+
+def test_groups_without_a_section_are_counted() -> None:
+    """Where the tables of the first groups fill the page, it says how many groups it does not show in detail."""
+    offsets = tuple(moved(5, 3, Proof.RECORD, partition=TopicPartition("orders", n)) for n in range(60))
+    text = render_plan(replace(PLAN, groups=tuple(GroupPlan(f"group-{n}", offsets) for n in range(8))), "shop")
+
+    assert "### `group-5`" in text
+    assert "### `group-6`" not in text
+    assert "and 2 more groups with their offsets and warnings" in text
+
+
+def test_partitions_of_topics_that_are_not_shown_are_counted() -> None:
+    """A topic that is translated as a whole counts with all of its partitions."""
+
+    def whole(topic: str) -> OffsetsMove:
+        commits = {TopicPartition(topic, number): CommittedOffset(1) for number in range(4)}
+        return OffsetsMove(topic, commits, {}, commits, Proof.COPIES, unread=1)
+
+    text = render_plan(replace(PLAN, groups=(GroupPlan("g", tuple(whole(f"t{n}") for n in range(53))),)), "shop")
+
+    assert "and 12 more partitions" in text

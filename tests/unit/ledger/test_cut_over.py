@@ -118,6 +118,14 @@ def test_rows_of_an_interrupted_writing_claim_nothing() -> None:
     assert ["unknown", "not written"] == [row["outcome"] for row in rows]
 
 
+def test_rows_of_restored_groups_do_not_say_how_much_is_read_again() -> None:
+    """Saved offsets go back however far a group has read since: how much it reads again is not known, never zero."""
+    saved = GroupPlan("billing", (moved(3, 3, Proof.SAVED),)).to_document()
+    (row,) = group_rows({"mode": "restore", "groups": [saved]}, None, has_begun=False, is_rollback=True)
+
+    assert ("to put back", None) == (row["verdict"], row["delivered_again"])
+
+
 def test_rows_of_a_cutover_say_what_became_of_each_group() -> None:
     """The result of the writing is joined to the plan's row, with its reasons."""
     result = OffsetsResult("d", (GroupWrite("billing", Write.REFUSED, {}, (replace(ACTIVE, found="late"),)),), ())

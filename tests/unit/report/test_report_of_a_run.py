@@ -235,3 +235,11 @@ def test_rollback_has_no_verdict_in_its_title() -> None:
 def test_underscores_within_words_stay_readable(text: str, shown: str) -> None:
     """People read the report as it is: an underscore is replaced only where it would begin or end markup."""
     assert shown == escaped(text, is_file=True)
+
+
+def test_unknown_number_of_records_read_again_is_not_zero() -> None:
+    """A restored group may read any number of records again; the report says that it is not known."""
+    restored = {**READY, "verdict": "to put back", "outcome": "moved", "delivered_again": None, "reasons": []}
+    text = render_report(run_of("restore", groups=[restored], steps={"rollback-plan": {"plan": {}}}))
+
+    assert "| `billing` | to put back | put back | 1 | not known | – |" in text

@@ -212,6 +212,8 @@ def _changed_group(subject: str, left: Side, then: GroupPlan | None, now: GroupP
     earlier, codes = then.refusal_codes, now.refusal_codes
     if codes != earlier:
         yield f"{subject}: {', '.join(codes) or 'may be moved'} now, {', '.join(earlier) or 'may be moved'} then"
+    elif then.is_removed != now.is_removed:
+        yield f"{subject}: {_fate(now)} now, {_fate(then)} then"
     before, after = then.committed, now.committed
     yield from _other_offsets(subject, f"committed on the {left}", before, after)
     if before == after:
@@ -220,6 +222,10 @@ def _changed_group(subject: str, left: Side, then: GroupPlan | None, now: GroupP
             yield f"{subject}: planned offsets: {len(then.proposed)} then, {len(now.proposed)} now"
     if codes == earlier and set(before) != set(after):
         yield f"{subject}: partitions with commits: {len(before)} then, {len(after)} now"
+
+
+def _fate(group: GroupPlan) -> str:
+    return "to be deleted" if group.is_removed else "not to be deleted"
 
 
 def _other_offsets(subject: str, what: str, then: Commits, now: Commits) -> Iterator[str]:

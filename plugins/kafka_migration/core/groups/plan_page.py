@@ -146,9 +146,10 @@ def _number(records: int | None) -> str:
 
 def _group_sections(plan: OffsetsPlan) -> Iterable[str]:
     left = MAX_ROWS
-    for group in plan.planned[:MAX_GROUPS]:
+    for number, group in enumerate(plan.planned[:MAX_GROUPS]):
         rows = min(left, MAX_ROWS_OF_GROUP)
         if rows == 0:
+            yield more_words(len(plan.planned) - number, "groups with their offsets and warnings").strip()
             return
         left -= min(rows, len(group.moves))
         yield _group_section(plan, group, rows)
@@ -177,7 +178,8 @@ def _moves_table(plan: OffsetsPlan, moves: tuple[OffsetsMove, ...], max_rows: in
     )
     header = ("Partition", *columns)
     rows = [_row(plan, move) for move in moves[:max_rows]]
-    return f"{table(header, rows)}{more_words(len(moves) - max_rows, 'partitions')}" if rows else ""
+    more = sum(len(move.partitions) for move in moves[max_rows:])
+    return f"{table(header, rows)}{more_words(more, 'partitions')}" if rows else ""
 
 
 def _row(plan: OffsetsPlan, move: OffsetsMove) -> tuple[str, ...]:

@@ -34,12 +34,18 @@ class Vectors:
     target_log_start: Offsets = field(default_factory=dict)
 
     def answered(self, request: Mapping[str, Any], result: Mapping[str, Any]) -> Vectors:
-        """Return this with the result's translations of the topics that were not copied further since the request."""
+        """Return this with the result's translations of the topics that were not copied further since the request.
+
+        Raises `ValueError` if a translation lacks a partition of the target, or has another one.
+        """
         if result["id"] != request["id"]:
             return self
         asked, found = ends_asked(request), translations_from_document(result)
         ends = {name: (topic.mirror_positions, topic.target_ends) for name, topic in self.topics.items()}
-        return replace(self, translations={t: vectors for t, vectors in found.items() if asked.get(t) == ends.get(t)})
+        answered = {t: vectors for t, vectors in found.items() if t in ends and asked.get(t) == ends[t]}
+        for name, vectors in answered.items():
+            _require_every_partition(self.topics[name], vectors.values())
+        return replace(self, translations=answered)
 
     def commits_of(self, group: CommittedGroup) -> Iterator[tuple[RepartitionedTopic, Commits]]:
         """Yield the topics that the group reads, each with its commits."""
@@ -115,6 +121,13 @@ class Vectors:
                 start = self.target_log_start.get(place, 0)
                 if at < min(start, topic.target_ends[place.partition]):
                     yield _deleted_finding(group, place, at, start)
+
+
+def _require_every_partition(topic: RepartitionedTopic, found: Iterable[VectorTranslation]) -> None:
+    for each in found:
+        if each.goes_on_at.keys() != topic.target_ends.keys():
+            there, expected = sorted(each.goes_on_at), sorted(topic.target_ends)
+            raise ValueError(f"topic {topic.topic}: offsets of partitions {there}, expected those of {expected}")
 
 
 def topics_to_translate(groups: Iterable[CommittedGroup], vectors: Vectors) -> tuple[TopicToTranslate, ...]:

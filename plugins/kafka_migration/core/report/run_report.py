@@ -161,7 +161,7 @@ def _groups(run: Mapping[str, Any]) -> str:
             group["verdict"],
             words.get(group["outcome"], group["outcome"].replace("_", " ")),
             f"{group['partitions']:,}",
-            f"{group['delivered_again']:,}",
+            record_count(group["delivered_again"]),
             "; ".join(map(_told, group["reasons"])) or "–",
         )
         for group in run["groups"]

@@ -128,15 +128,24 @@ TranslationsBack = Mapping[str, Mapping[tuple[Vector, Vector], VectorTranslation
 
 
 def translations_back_from_document(document: Mapping[str, Any]) -> TranslationsBack:
-    """Read the result of a request `is_back`. Raises `ValueError` for another kind or schema."""
+    """Read the result of a request `is_back`.
+
+    Raises `ValueError` for another kind or schema, and for a translation that lacks a partition of the source.
+    """
     _require_result(document)
     return {
-        topic["topic"]: {
-            (_vector_of(entry["vector"]), _vector_of(entry["read"])): VectorTranslation.from_document(entry)
-            for entry in topic["translations"]
-        }
+        topic["topic"]: dict(_translation_back(topic["topic"], entry) for entry in topic["translations"])
         for topic in document["topics"]
     }
+
+
+def _translation_back(topic: str, entry: Mapping[str, Any]) -> tuple[tuple[Vector, Vector], VectorTranslation]:
+    read_before, found = _vector_of(entry["read"]), VectorTranslation.from_document(entry)
+    # Both have every partition of the source.
+    if found.goes_on_at.keys() != dict(read_before).keys():
+        there, expected = sorted(found.goes_on_at), sorted(dict(read_before))
+        raise ValueError(f"topic {topic}: offsets of partitions {there}, expected those of {expected}")
+    return (_vector_of(entry["vector"]), read_before), found
 
 
 def _require_result(document: Mapping[str, Any]) -> None:
