@@ -79,6 +79,20 @@ def test_asks_the_approvers_of_the_file_within_its_time(scene: World, asked: lis
     assert waiting.value.timeout.total_seconds() == 300
 
 
+def test_plan_of_another_version_is_refused(scene: World, asked: list[Any]) -> None:
+    """A plan whose form this version does not know ends the run with its code, and no user is asked."""
+    do(scene, PlanOffsetsOperator)
+    document = scene.run.evidence.require(Kind.OFFSETS_PLAN)
+    plan = {name: value for name, value in document["plan"].items() if name != "mode"}
+    scene.run.evidence.write(Kind.OFFSETS_PLAN, {**document, "plan": plan})
+
+    with pytest.raises(FailedForGood, match="EVIDENCE_UNREADABLE") as raised:
+        do(scene, ApproveOperator)
+
+    assert "no mode" in str(raised.value)
+    assert [] == asked
+
+
 def test_approval_is_recorded(scene: World) -> None:
     """Who approved what and when is evidence."""
     do(scene, PlanOffsetsOperator)

@@ -114,7 +114,7 @@ def naming(path: Any) -> Iterator[None]:
     try:
         yield
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
-        raise EvidenceUnreadable([_unreadable(path, f"{type(error).__name__}: {error}")]) from None
+        raise unreadable(path, f"{type(error).__name__}: {error}") from None
 
 
 def write_whole(path: Any, text: str) -> None:
@@ -219,11 +219,13 @@ def _local(path: Any) -> Path:
     return Path(getattr(path, "path", path))
 
 
-def _unreadable(path: Any, reason: str) -> Finding:
-    return Finding(
+def unreadable(path: Any, reason: str) -> EvidenceUnreadable:
+    """Return the error for a document, or for a folder with it, whose content has not the expected form."""
+    finding = Finding(
         Code.EVIDENCE_UNREADABLE,
         str(path),
         reason,
         "a document that this version of the package wrote",
         "Check the document. Restore it from a backup of the evidence root, or trigger a new run.",
     )
+    return EvidenceUnreadable([finding])

@@ -18,6 +18,10 @@ from types import GenericAlias, NoneType, UnionType
 from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
 
 
+class DoesNotFit(ValueError):
+    """A JSON value that is not the form of its class; the text names its place."""
+
+
 class Document:
     """Base of the frozen dataclasses that have a JSON form.
 
@@ -33,10 +37,10 @@ class Document:
 
     @classmethod
     def from_document(cls, document: Any) -> Self:
-        """Read a JSON object. Raises `ValueError` if a field is missing or does not fit its type."""
+        """Read a JSON object. Raises `DoesNotFit` if a field is missing or does not fit its type."""
         types, values = _types(cls), _of(dict, document)
         if missing := [name for name in types if name not in values]:
-            raise ValueError(f"no {', '.join(missing)}")
+            raise DoesNotFit(f"no {', '.join(missing)}")
         return cls(**{name: _part(name, kind, values[name]) for name, kind in types.items()})
 
 
@@ -100,7 +104,7 @@ def _part(name: str, kind: Any, value: Any) -> Any:
     try:
         return read(kind, value)
     except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+        raise DoesNotFit(f"{name}: {error}") from None
 
 
 def _of(kind: type, value: Any) -> Any:

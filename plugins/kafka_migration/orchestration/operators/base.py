@@ -12,6 +12,8 @@ from airflow.sdk import BaseOperator, Context
 from airflow.sdk.bases.xcom import BaseXCom
 from airflow.sdk.exceptions import AirflowSkipException, DownstreamTasksSkipped
 
+from kafka_migration.adapters.documents import unreadable
+from kafka_migration.core.documents.codec import DoesNotFit
 from kafka_migration.core.findings.errors import Finding, FindingsError, OutcomeUnknown, Refused
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.orchestration.context import run_of
@@ -79,7 +81,8 @@ def reporting(
 ) -> Iterator[None]:
     """Publish the current step and check the evidence; close the run's connections at the end.
 
-    Expected errors and modified evidence (`EVIDENCE_CHANGED`) are recorded and translated.
+    Expected errors and modified evidence (`EVIDENCE_CHANGED`) are recorded and translated, as are documents that
+    another version of the package wrote (`EVIDENCE_UNREADABLE`).
     """
     if tells_step:
         run.news.tell_step(run.identity.holder, task_id, run.now())
@@ -90,10 +93,11 @@ def reporting(
         run.evidence.leaves_out_changed = run.evidence.leaves_out_changed or bool(changes)
         log_findings(changes)
         yield
-    except FindingsError as error:
-        run.refused(task_id, error)
-        log_findings(error.findings)
-        raise FailedForGood(str(error)) from None
+    except (FindingsError, DoesNotFit) as error:
+        refused = unreadable(run.evidence.folder, str(error)) if isinstance(error, DoesNotFit) else error
+        run.refused(task_id, refused)
+        log_findings(refused.findings)
+        raise FailedForGood(str(refused)) from None
     except OutcomeUnknown as error:
         why = f"OUTCOME UNKNOWN: {error} Check the actual state before you retry."
         log.error("%s", why)
