@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 # Airflow reads its home when it is first imported: no test may see (or make) the user's own.
 os.environ["AIRFLOW_HOME"] = tempfile.mkdtemp(prefix="kafka-migration-tests-")
@@ -63,17 +65,22 @@ def unflushed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the live tests that need Airflow, and divide all tests among processes: by file, all Spark tests together.
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark a live test that needs Airflow, so that it can run beside those that do not."""
+    if item.get_closest_marker("live") and "sandbox" in getattr(item, "fixturenames", ()):
+        item.add_marker(pytest.mark.runs)
 
-    Tests that need Airflow run in a part of their own. One process for all Spark tests starts one JVM, once.
-    """
-    for item in items:
-        if item.get_closest_marker("live") and "sandbox" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.runs)
-        group = "spark" if item.get_closest_marker("spark") else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
+
+class ByFile(LoadScopeScheduling):  # type: ignore[misc]
+    """Gives each file to one process, and all Spark tests to one, which starts one JVM."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "spark" if nodeid.startswith("tests/spark/") else nodeid.partition("::")[0]
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
+    """Divide the tests of `-n` in this way, whatever `--dist` says."""
+    return ByFile(config, log)
 
 
 def pytest_unconfigure() -> None:
