@@ -1,7 +1,8 @@
 """Screenshots of Airflow's UI with a real cutover: `python docs/screenshots.py FOLDER`, after `make up`.
 
 Triggers a cutover of the demo, waits for its question, and writes one PNG per page at 1440 × 900. The cutover is then
-rejected. Needs `chromedriver` and a Chromium (Debian: `chromium-driver`).
+approved, so the next call needs `make down` and `make up`. Needs `chromedriver` and a Chromium (Debian:
+`chromium-driver`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
@@ -131,9 +133,12 @@ def main(folder: Path) -> None:
         wait_until(lambda: _is_waiting(api, run_id, "approve"), PATIENCE_S, "the question", ASKING_AIRFLOW_S)
         page.open(f"{run}/tasks/approve/required_actions")
         page.shoot(folder / "approval.png")
+        api.answer(DAG, run_id, "approve", "Approve")
+        wait_until(lambda: api.run(DAG, run_id).is_finished, PATIENCE_S, "the end of the cutover", ASKING_AIRFLOW_S)
         page.open(run)
         page.shoot(folder / "run.png")
-        api.answer(DAG, run_id, "approve", "Reject")
+        page.open(f"{url}/kafka-migration/report/{quote(DAG, safe='')}/{quote(run_id, safe='')}")
+        page.shoot(folder / "report.png")
 
 
 def _is_waiting(api: AirflowApi, run_id: str, task_id: str) -> bool:
