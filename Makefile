@@ -42,7 +42,7 @@ test: bootstrap ## All tests except the long campaigns, in three parallel parts
 
 .PHONY: test-fast
 test-fast: bootstrap ## All tests that need no clusters
-	@$(PYTEST) --ignore=tests/live -m "not live" -n 2 --dist loadfile
+	@$(PYTEST) --ignore=tests/live -m "not live" -n 2
 
 .PHONY: coverage
 coverage: bootstrap ## Lines and branches that the tests without clusters and Spark cover; fails below the floor in pyproject.toml
@@ -55,7 +55,7 @@ test-runs: bootstrap ## Only the live tests of whole runs, on a real Airflow, wi
 
 .PHONY: test-parts
 test-parts: bootstrap ## Only the live tests that need clusters or a MirrorMaker host, but no Airflow
-	@$(PYTEST) tests/live tests/contract -m "live and not runs and not campaign" -n 3 --dist loadfile
+	@$(PYTEST) tests/live tests/contract -m "live and not runs and not campaign" -n 3
 
 .PHONY: test-live
 test-live: bootstrap ## Only the tests on real clusters

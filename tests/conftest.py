@@ -79,7 +79,7 @@ class ByFile(LoadScopeScheduling):  # type: ignore[misc]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
-    """Divide the tests of `-n` in this way, whatever `--dist` says."""
+    """Divide the tests of `-n` in this way; `--dist` has no effect."""
     return ByFile(config, log)
 
 

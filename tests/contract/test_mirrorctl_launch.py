@@ -1,4 +1,4 @@
-"""What mirrorctl tells of its host, what it lets onto a command line, and what it removes."""
+"""What mirrorctl reports about its host, what a command line contains, and what it removes."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def scanned(folder: Path, names: tuple[str, ...] = KAFKA_SCANS) -> list[list[int
     for line in log.read_text().splitlines():
         event = json.loads(line)
         if plan := event.get("sparkPlanInfo"):
-            # A plan that changes while it runs is told again, with the same counters.
+            # Spark logs a plan again if it changes during the run, with the same counters.
             scans.setdefault(event["executionId"], set()).update(_counters(plan, names))
         for counter in event.get("Stage Info", {}).get("Accumulables", ()):
             if event["Event"] == "SparkListenerStageCompleted" and counter["Name"] == _ROWS:

@@ -120,7 +120,7 @@ def test_recreated_topic_is_told_by_its_id_or_by_its_record(now: SourceTruth, su
 
 
 def test_nothing_to_compare_is_no_sign() -> None:
-    """Before the first stop, and without ids and fingerprints in the certificate, no topic counts as created anew."""
+    """Before the first stop, and without ids and fingerprints in the certificate, no topic counts as recreated."""
     assert () == recreated_source_findings(None, truth("id-2"))
     assert () == recreated_source_findings(certificate(), truth("id-2"))
 

@@ -21,13 +21,8 @@ class ReadOffsets(NamedTuple):
     target_end: int
 
     @property
-    def is_empty(self) -> bool:
-        """Whether neither cluster had offsets to read."""
-        return self.source_start == self.source_end and self.target_start == self.target_end
-
-    @property
     def has_offsets(self) -> bool:
-        """Whether a range has an offset; a range that ends before its start has none, and is not empty."""
+        """Whether a range has an offset; a range that ends before its start has none."""
         return self.source_start < self.source_end or self.target_start < self.target_end
 
 

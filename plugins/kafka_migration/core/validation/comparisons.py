@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.judgements import Comparison, ReadOffsets
@@ -25,21 +24,30 @@ def comparisons_of(
     for topic in result.topics:
         by_key.setdefault(topic.topic, []).append(topic)
     return {
-        topic: tuple(_with_windows(_comparisons(mine, by_key.get(topic, []), verdicts[topic]), keep_empty=whole))
+        topic: tuple(
+            comparison
+            for comparison in _comparisons(mine, by_key.get(topic, []), verdicts[topic], keep_empty=whole)
+            if comparison.windows
+        )
         for topic, mine in windows.items()
         if topic in verdicts
     }
 
 
 def _comparisons(
-    windows: Sequence[PartitionResult], by_key: Sequence[TopicResult], verdicts: Sequence[Verdict]
+    windows: Sequence[PartitionResult],
+    by_key: Sequence[TopicResult],
+    verdicts: Sequence[Verdict],
+    *,
+    keep_empty: bool,
 ) -> Iterator[Comparison]:
     if not by_key:
         for window, verdict in zip(sorted(windows, key=_place), verdicts, strict=True):
-            yield _comparison(verdict, window, [window])
+            yield _comparison(verdict, window, [window], keep_empty=keep_empty)
     else:
         for topic, verdict in zip(sorted(by_key, key=lambda t: t.generation), verdicts, strict=True):
-            yield _comparison(verdict, topic, [w for w in windows if w.window.generation == topic.generation])
+            mine = [w for w in windows if w.window.generation == topic.generation]
+            yield _comparison(verdict, topic, mine, keep_empty=keep_empty)
 
 
 def _place(result: PartitionResult) -> tuple[int, int]:
@@ -47,7 +55,7 @@ def _place(result: PartitionResult) -> tuple[int, int]:
 
 
 def _comparison(
-    verdict: Verdict, found: PartitionResult | TopicResult, windows: Sequence[PartitionResult]
+    verdict: Verdict, found: PartitionResult | TopicResult, windows: Sequence[PartitionResult], *, keep_empty: bool
 ) -> Comparison:
     sides = {
         "source": any(w.source_unreadable is not None for w in windows),
@@ -55,7 +63,7 @@ def _comparison(
     }
     return Comparison(
         verdict=verdict,
-        windows=tuple(_read_offsets(w.window) for w in windows),
+        windows=tuple(_read_offsets(w.window) for w in windows if keep_empty or not w.window.is_empty),
         source_records=sum(w.source.records for w in windows),
         target_records=sum(w.target.records for w in windows),
         source_digest=found.source_digest,
@@ -73,10 +81,3 @@ def _read_offsets(window: Window) -> ReadOffsets:
         target_start=window.target_start,
         target_end=window.target_end,
     )
-
-
-def _with_windows(comparisons: Iterable[Comparison], *, keep_empty: bool) -> Iterator[Comparison]:
-    for comparison in comparisons:
-        windows = tuple(w for w in comparison.windows if keep_empty or not w.is_empty)
-        if windows:
-            yield replace(comparison, windows=windows)
