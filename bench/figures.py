@@ -36,6 +36,7 @@ class Figure:
 
 _FIGURES = (
     Figure("ledger", "ledger of 10,000 partitions × 30 nights, read once ÷ json.loads of its files", 1.5),
+    Figure("ledger", "ledger of 10,000 partitions × 30 nights, read and asked by a start ÷ json.loads of its files"),
     Figure("orchestration", "overhead of a sync, 1,000 topics ÷ 10 topics", 5, 3),
     Figure("orchestration", "overhead of a sync, 10 topics ÷ empty tasks", 1.2),
     Figure("orchestration", "a sync with nothing new ÷ empty tasks"),

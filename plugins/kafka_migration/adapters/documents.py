@@ -86,11 +86,18 @@ def read_whole(path: Any) -> bytes:
 
 def parse_json(data: bytes, path: Any) -> dict[str, Any]:
     """Return the JSON object in these bytes; `path` names it in the error (`EvidenceUnreadable`)."""
+    document = parse_typed(data, path)
+    with naming(path):
+        _require_shallow(document)
+    return document
+
+
+def parse_typed(data: bytes, path: Any) -> dict[str, Any]:
+    """Like `parse_json`, for a document that is read by its types only, so that its depth does not matter."""
     with naming(path):
         document = json.loads(data)
         if not isinstance(document, dict):
             raise TypeError(f"a JSON object was expected, not {type(document).__name__}")
-        _require_shallow(document)
         return document
 
 

@@ -15,7 +15,7 @@ from kafka_migration.adapters.documents import (
     is_there,
     listed,
     naming,
-    parse_json,
+    parse_typed,
     read_whole,
     to_json,
 )
@@ -29,7 +29,7 @@ from kafka_migration.core.ledger.chain import (
     linked,
     listing_findings,
 )
-from kafka_migration.core.ledger.ledger import Ledger, with_entry
+from kafka_migration.core.ledger.ledger import Ledger, require_readable, with_entry
 
 LEDGER_FOLDER = "ledger"
 # Writers that use the same number retry. Normally the reservation allows only one writer.
@@ -79,7 +79,7 @@ class LedgerStore:
             if names[: len(self._names)] != self._names:
                 self._forget()
             for name in names[len(self._names) :]:
-                self._take(name)
+                self._take(name, anchored)
             self._require(anchor_findings(anchored, self._digests, str(self.folder)))
             self._is_read = True
             return self._ledger
@@ -105,7 +105,7 @@ class LedgerStore:
                 self._require(self._writer_findings(entry))
                 name = f"{self._head.number + 1:06}.json"
                 if create_whole(self.folder / name, self._text_of(entry)):
-                    self._take(name)
+                    self._take(name, self._head)
                     self._keep_head()
                     return
             raise TransientError(f"other writers append to {self.folder} at the same time")
@@ -119,14 +119,19 @@ class LedgerStore:
         self._require(listing_findings(sorted(names), str(self.folder)))
         return sorted(names)
 
-    def _take(self, name: str) -> None:
-        """Read the entry of this name and add it to the ledger."""
+    def _take(self, name: str, anchored: Head) -> None:
+        """Read the entry of this name and add it to the ledger.
+
+        An entry up to the anchored head is the one that was written, which was checked then. Any other is checked now.
+        """
         path = self.folder / name
         try:
             data = read_whole(path)
-            entry = parse_json(data, path)
+            entry = parse_typed(data, path)
             self._require(link_findings(entry, self._head, str(path)))
             with naming(path):
+                if self._head.number >= anchored.number:
+                    require_readable(entry)
                 ledger = with_entry(self._ledger, entry)
         except EvidenceUnreadable as error:
             raise Refused(replace(finding, code=Code.LEDGER_BROKEN) for finding in error.findings) from None
@@ -142,7 +147,9 @@ class LedgerStore:
         """Return the text of the next entry. An entry that cannot be read back would break the ledger for good."""
         text = to_json(linked(entry, self._head))
         with naming(self.folder):
-            with_entry(self._ledger, json.loads(text))
+            written = json.loads(text)
+            require_readable(written)
+            with_entry(self._ledger, written)
         return text
 
     def _writer_findings(self, entry: Mapping[str, Any]) -> tuple[Finding, ...]:

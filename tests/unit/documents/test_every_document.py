@@ -104,10 +104,10 @@ def test_no_changed_field_goes_unnoticed(kind: type[Document]) -> None:
         made = example(kind, Random(seed))
         for what, changed in _changes(made):
             try:
-                found = kind.from_document(changed)
+                is_the_same = made == kind.from_document(changed)
             except ValueError:
                 continue
-            assert made != found, what
+            assert not is_the_same, what
 
 
 def _changes(made: Document) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -21,8 +21,10 @@ from kafka_migration.adapters.documents import create_whole, listed, read_whole
 from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import EvidenceUnreadable, Refused, TransientError
+from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.chain import Head
 from kafka_migration.core.ledger.cutovers import CreatedTopic, Reserved, TopicsCreated
+from kafka_migration.core.ledger.generations import GenerationStart
 
 pytestmark = pytest.mark.unit
 
@@ -364,4 +366,15 @@ def test_entry_with_a_value_of_another_type_is_refused(tmp_path: Path, changes: 
     )
 
     with pytest.raises(Refused, match="LEDGER_BROKEN"):
+        LedgerStore(tmp_path, "shop").read()
+
+
+def test_entry_that_airflow_did_not_record_is_read_completely(tmp_path: Path) -> None:
+    """A part that is read when it is first used is checked at once, unless the kept head covers its entry."""
+    start = GenerationStart(1, ADA, "t", {TopicPartition("orders", 0): 5}, {}).to_document()
+    store = LedgerStore(tmp_path, "shop")
+    store.append(start)
+    _rewrite(store.folder / "000001.json", '"0": 5', '"0": "five"')
+
+    with pytest.raises(Refused, match=r"LEDGER_BROKEN.*mirror_positions: orders: 0: expected int"):
         LedgerStore(tmp_path, "shop").read()

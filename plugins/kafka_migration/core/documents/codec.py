@@ -3,19 +3,24 @@
 A tuple is a list, a set is a sorted list, and a mapping is an object with sorted keys. A mapping by pairs is one
 object within another, so offsets by `TopicPartition` are `{"orders": {"0": 5}}`. An enum is its value, a `datetime` is
 ISO 8601 in UTC, and another `Document` is an object.
+
+A mapping with the mark `LATER` is read when it is first used.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
 from datetime import UTC, datetime
 from enum import Enum
-from functools import cache
+from functools import cache, cached_property, partial
 from operator import itemgetter
 from reprlib import repr as brief
 from types import GenericAlias, NoneType, UnionType
-from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
+
+# `Annotated[Mapping[…], LATER]`: a mapping that is large and often not needed.
+LATER = "later"
 
 
 class DoesNotFit(ValueError):
@@ -37,7 +42,11 @@ class Document:
 
     @classmethod
     def from_document(cls, document: Any) -> Self:
-        """Read a JSON object. Raises `DoesNotFit` if a field is missing or does not fit its type."""
+        """Read a JSON object.
+
+        Raises `DoesNotFit` if a field is missing or does not fit its type; a mapping with the mark `LATER` raises it
+        when it is used.
+        """
         types, values = _types(cls), _of(dict, document)
         if missing := [name for name in types if name not in values]:
             raise DoesNotFit(f"no {', '.join(missing)}")
@@ -46,7 +55,8 @@ class Document:
 
 def _types_of(kind: Any) -> dict[str, Any]:
     """Return the type of each field of a dataclass or named tuple."""
-    return {name: each for name, each in get_type_hints(kind).items() if get_origin(each) is not ClassVar}
+    hints = get_type_hints(kind, include_extras=True)
+    return {name: each for name, each in hints.items() if get_origin(each) is not ClassVar}
 
 
 _types: Callable[[Any], dict[str, Any]] = cache(_types_of)
@@ -86,25 +96,75 @@ def _name(key: Any) -> str:
 
 def read(kind: Any, value: Any) -> Any:
     """Read a value of a type from its JSON form. Raises `ValueError` if it does not fit."""
+    return _reader(kind)(value)
+
+
+def _reader_of(kind: Any) -> Any:
     if kind in _SPECIAL:
-        return _SPECIAL[kind](value)
+        return _SPECIAL[kind]
     if parts := get_args(kind):
-        return _GENERIC[get_origin(kind)](parts, value)
+        return partial(_GENERIC[get_origin(kind)], parts)
     if issubclass(kind, Document):
-        return kind.from_document(value)
+        return kind.from_document
     if issubclass(kind, tuple):
-        return kind(*_read_tuple(tuple(_types(kind).values()), value))
+        return lambda value: kind(*_read_tuple(tuple(_types(kind).values()), value))
     if issubclass(kind, Enum):
-        return kind(_of(str, value))
-    return _of(kind, value)
+        return lambda value: kind(_of(str, value))
+    return partial(_of, kind)
+
+
+_reader: Callable[[Any], Callable[[Any], Any]] = cache(_reader_of)
 
 
 def _part(name: str, kind: Any, value: Any) -> Any:
     """Read a part of a document, and name it in each error."""
+    if get_origin(kind) is Annotated:
+        return ReadLater(name, get_args(kind)[0], value)
+    return _named(name, _reader(kind), value)
+
+
+def _named(name: str, reader: Callable[[Any], Any], value: Any) -> Any:
     try:
-        return read(kind, value)
+        return reader(value)
     except ValueError as error:
         raise DoesNotFit(f"{name}: {error}") from None
+
+
+class ReadLater(Mapping[Any, Any]):
+    """A mapping that is read from its JSON form when it is first used; raises `DoesNotFit` then."""
+
+    def __init__(self, name: str, kind: Any, document: Any) -> None:
+        self._name, self._kind, self._document = name, kind, document
+
+    @cached_property
+    def _values(self) -> dict[Any, Any]:
+        values: dict[Any, Any] = _part(self._name, self._kind, self._document)
+        self._document = None
+        return values
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+    def keys(self) -> KeysView[Any]:
+        """Return the keys."""
+        return self._values.keys()
+
+    def values(self) -> ValuesView[Any]:
+        """Return the values."""
+        return self._values.values()
+
+    def items(self) -> ItemsView[Any, Any]:
+        """Return the items, without looking up each key again."""
+        return self._values.items()
 
 
 def _of(kind: type, value: Any) -> Any:
@@ -142,7 +202,8 @@ def _read_set(kinds: tuple[Any, ...], value: Any) -> frozenset[Any]:
 def _read_object(kinds: tuple[Any, ...], value: Any) -> dict[Any, Any]:
     key, kind = kinds
     if not issubclass(key, tuple):
-        return {_read_name(key, name): _part(name, kind, each) for name, each in _of(dict, value).items()}
+        reader = _reader(kind)
+        return {_read_name(key, name): _named(name, reader, each) for name, each in _of(dict, value).items()}
     outer, inner = _types(key).values()
     objects = _read_object((outer, GenericAlias(Mapping, (inner, kind))), value)
     return {key(first, second): each for first, others in objects.items() for second, each in others.items()}
@@ -150,9 +211,9 @@ def _read_object(kinds: tuple[Any, ...], value: Any) -> dict[Any, Any]:
 
 def _read_name(kind: Any, name: str) -> Any:
     """Read a key. It has one text only, so that no two texts are the same key."""
-    key = int(name) if kind is int else read(kind, name)
-    if _name(key) != name:
-        raise ValueError(f"expected {_name(key)!r}, found {name!r}")
+    key = _reader(kind)(name) if kind is not int else int(name)
+    if (text := str(key) if kind is int else _name(key)) != name:
+        raise ValueError(f"expected {text!r}, found {name!r}")
     return key
 
 

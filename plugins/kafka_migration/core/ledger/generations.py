@@ -11,12 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple, TypeVar
+from typing import Annotated, Literal, NamedTuple, TypeVar
 
-from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.documents.codec import LATER, Document
 from kafka_migration.core.kafka.offsets import Offsets, Ranges, TopicPartition
 
 NO_GENERATIONS = range(0)
+# Most of them are those of old generations, which a run does not need.
+KeptOffsets = Annotated[Offsets, LATER]
 _GENERATIONS = re.compile(r"(?P<first>[1-9][0-9]{0,8})(?:-(?P<last>[1-9][0-9]{0,8}))?", re.ASCII)
 
 
@@ -42,8 +44,8 @@ class GenerationStart(Document):
     generation: int
     run: str
     at: str
-    mirror_positions: Offsets
-    target_end_offsets: Offsets
+    mirror_positions: KeptOffsets
+    target_end_offsets: KeptOffsets
     source_topic_ids: Mapping[str, str] = field(default_factory=dict)
     kind: Literal["generation-started"] = "generation-started"
 
@@ -58,9 +60,9 @@ class Remembered(Document):
     the brokers have them.
     """
 
-    stored_positions: Offsets = field(default_factory=dict)
-    rewind: Offsets = field(default_factory=dict)
-    fingerprints: Mapping[TopicPartition, Fingerprint] = field(default_factory=dict)
+    stored_positions: KeptOffsets = field(default_factory=dict)
+    rewind: KeptOffsets = field(default_factory=dict)
+    fingerprints: Annotated[Mapping[TopicPartition, Fingerprint], LATER] = field(default_factory=dict)
     source_topic_ids: Mapping[str, str] = field(default_factory=dict)
 
     def updated_by(self, later: Remembered, partitions: Collection[TopicPartition]) -> Remembered:
@@ -106,11 +108,11 @@ class StopCertificate(Document):
     graceful: bool
     exit_code: int | None
     reason: str
-    mirror_positions: Offsets
-    target_end_offsets: Offsets
+    mirror_positions: KeptOffsets
+    target_end_offsets: KeptOffsets
     remembered: Remembered = Remembered()
     gaps: Ranges = field(default_factory=dict)
-    ahead_records: Offsets = field(default_factory=dict)
+    ahead_records: KeptOffsets = field(default_factory=dict)
     gone: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     kind: Literal["generation-stopped"] = "generation-stopped"
 

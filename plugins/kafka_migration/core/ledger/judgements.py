@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
-from kafka_migration.core.documents.codec import Document
+from kafka_migration.core.documents.codec import LATER, Document
 from kafka_migration.core.findings.verdict import Verdict
 
 
@@ -49,7 +49,7 @@ class Comparison(Document):
         return self.verdict is Verdict.NOT_VERIFIABLE and self.unreadable == ("source",)
 
 
-Comparisons = Mapping[str, tuple[Comparison, ...]]
+Comparisons = Annotated[Mapping[str, tuple[Comparison, ...]], LATER]
 """The comparisons per topic."""
 
 

@@ -162,10 +162,17 @@ def fold(entries: Iterable[Mapping[str, Any]]) -> Ledger:
 def with_entry(ledger: Ledger, entry: Mapping[str, Any]) -> Ledger:
     """Return the ledger with one more entry.
 
-    Raises `KeyError`, `TypeError` or `ValueError` for an entry that this version does not support.
+    Large mappings are read when they are first used (`require_readable`). Raises `KeyError`, `TypeError` or
+    `ValueError` for an entry that this version does not support.
     """
     kind, fold_in = _FOLDS[entry["kind"]]
     return fold_in(ledger, kind.from_document(entry))
+
+
+def require_readable(entry: Mapping[str, Any]) -> None:
+    """Read every part of an entry, also those that are read when they are first used; raises like `with_entry`."""
+    kind, _ = _FOLDS[entry["kind"]]
+    kind.from_document(entry).to_document()
 
 
 def _fold_created(ledger: Ledger, created: TopicsCreated) -> Ledger:
