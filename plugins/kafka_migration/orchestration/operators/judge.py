@@ -11,28 +11,13 @@ from airflow.sdk import Context
 from kafka_migration.airflow_adapters.metrics import emit
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import Finding, ValidationFailed
-from kafka_migration.core.ledger.ledger import Ledger
-from kafka_migration.core.migration.run_window import Interval
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.report.metrics import MetricsOf
 from kafka_migration.core.report.run_report import record_count
-from kafka_migration.core.validation.contract import ValidationResult
-from kafka_migration.core.validation.coverage_rules import coverage_of
-from kafka_migration.core.validation.judging import judge_topics, with_untimed
 from kafka_migration.orchestration.lineage import CopiedTopics, TellsLineage
 from kafka_migration.orchestration.operators.base import MigrationOperator, Summary
-from kafka_migration.steps.backfill.interval import IntervalAnswered, answer_interval
-from kafka_migration.steps.guards import hold_reservation
 from kafka_migration.steps.run import MigrationRun
-from kafka_migration.steps.validation.judging import (
-    MEASURING,
-    answered_request,
-    events_of,
-    judge_document,
-    judgement_of,
-    verdict_of,
-)
-from kafka_migration.steps.validation.spark_documents import understood
+from kafka_migration.steps.validation.judging import judge
 
 
 class JudgeOperator(TellsLineage, MigrationOperator):
@@ -49,46 +34,20 @@ class JudgeOperator(TellsLineage, MigrationOperator):
 
     def step(self, run: MigrationRun, context: Context) -> Summary:
         """Judge, record, and raise if the verdict is FAIL or NOT_VERIFIABLE."""
-        result = understood(ValidationResult.from_document, run.evidence.require(Kind.VALIDATION_RESULT), MEASURING)
-        request = answered_request(run, result)
-        ledger = run.ledger.known()
-        judged = judge_topics(
-            result,
-            events=events_of(ledger, request.generations),
-            tolerance=run.migration.validation.tolerance,
-        )
-        topics = with_untimed(judged, request, run.migration.validation.timestamps)
-        judgement = judgement_of(run, request, result, topics)
-        if judgement.generations and judgement.topics:
-            hold_reservation(run)
-            run.ledger.append(judgement.to_document())
-            ledger = run.ledger.known()
-        answered, covered = self._answer(run, ledger), coverage_of(ledger)
-        verdict = verdict_of(run, topics, answered, covered)
-        document = judge_document(run, verdict, topics, answered, covered)
+        judged = judge(run)
+        document = judged.document
         run.evidence.write(Kind.JUDGE, document)
-        emit(MetricsOf(run.name).verdict(verdict))
+        emit(MetricsOf(run.name).verdict(judged.verdict))
         for row in document["topics"]:
             self.log.info("%-40s %s", row["topic"], _words(row))
-        if not verdict.is_good:
+        if not judged.verdict.is_good:
             raise ValidationFailed(Finding.from_document(f) for row in document["topics"] for f in row["findings"])
         self.copied = partial(CopiedTopics.of, run, [row["topic"] for row in document["topics"]])
-        return {"verdict": str(verdict), "records": document["records"]}
+        return {"verdict": str(judged.verdict), "records": document["records"]}
 
     def ends_mode(self, mode: Mode) -> bool:
         """Only a mode that plans the consumer groups continues."""
         return not mode.plans_groups
-
-    def _answer(self, run: MigrationRun, ledger: Ledger) -> IntervalAnswered | None:
-        """Answer the run's interval and add the answer to the ledger, unless it is already there."""
-        if run.request.mode is not Mode.INTERVAL:
-            return None
-        answered = answer_interval(run, _interval(run), ledger)
-        known = ledger.answers.get(answered.answer.interval)
-        if known is None or known.topics != answered.answer.topics:
-            hold_reservation(run)
-            run.ledger.append(answered.answer.to_document())
-        return answered
 
 
 def _words(row: Mapping[str, Any]) -> str:
@@ -98,10 +57,3 @@ def _words(row: Mapping[str, Any]) -> str:
     return (
         f"{words}; as a whole {whole['standing']}, {record_count(whole['target_records'])} records" if whole else words
     )
-
-
-def _interval(run: MigrationRun) -> Interval:
-    """Return the interval of a run in mode `interval`; `plan` has refused a run without one."""
-    interval = run.run_window.interval
-    assert interval is not None
-    return interval

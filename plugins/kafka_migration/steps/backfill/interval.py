@@ -21,6 +21,7 @@ from kafka_migration.core.ledger.interval_bounds import (
 )
 from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.migration.run_window import Interval
+from kafka_migration.core.migration.settings import Mode
 from kafka_migration.core.translation.by_partition import copies_of, counts_needed, translate
 from kafka_migration.steps.groups.reading import visible_counts
 from kafka_migration.steps.guards import hold_reservation
@@ -65,11 +66,25 @@ def _resolved(
     return BoundsResolved(run.identity.holder, run.now(), bounds, log_start)
 
 
-def answer_interval(run: MigrationRun, interval: Interval, ledger: Ledger) -> IntervalAnswered:
-    """Return whether the records of the interval were copied; read-only.
+def recorded_answer(run: MigrationRun) -> IntervalAnswered | None:
+    """Return the answer for the run's interval, added to the ledger unless it is already there; `None` without one.
 
     Raises `TransientError` when a value cannot be read: nothing is answered on unknown values.
     """
+    if run.request.mode is not Mode.INTERVAL:
+        return None
+    # `plan` has refused a run of this mode without an interval.
+    assert run.run_window.interval is not None
+    ledger = run.ledger.known()
+    answered = _answer(run, run.run_window.interval, ledger)
+    known = ledger.answers.get(answered.answer.interval)
+    if known is None or known.topics != answered.answer.topics:
+        hold_reservation(run)
+        run.ledger.append(answered.answer.to_document())
+    return answered
+
+
+def _answer(run: MigrationRun, interval: Interval, ledger: Ledger) -> IntervalAnswered:
     bounds = IntervalBounds.of(ledger.bounds, interval, run.migration.topics)
     log_start = every_value(run.source.log_start_offsets(bounds.start), bounds.start, "source log start")
     ends = every_value(run.source.log_end_offsets(bounds.start, "read_uncommitted"), bounds.start, "source end")

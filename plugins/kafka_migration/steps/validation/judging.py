@@ -1,8 +1,9 @@
-"""The verdict of a run, and the document that says it."""
+"""Judges Spark's measurements: records the judgement in the ledger, and returns the verdict and its document."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from kafka_migration.core.evidence.documents import Kind
@@ -15,9 +16,11 @@ from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.comparisons import comparisons_of
 from kafka_migration.core.validation.contract import ValidationRequest, ValidationResult, unanswered_windows
 from kafka_migration.core.validation.coverage import TopicCoverage
-from kafka_migration.core.validation.judging import TopicVerdict
+from kafka_migration.core.validation.coverage_rules import coverage_of
+from kafka_migration.core.validation.judging import TopicVerdict, judge_topics, with_untimed
 from kafka_migration.core.validation.judging_by_key import GenerationEvents
-from kafka_migration.steps.backfill.interval import IntervalAnswered
+from kafka_migration.steps.backfill.interval import IntervalAnswered, recorded_answer
+from kafka_migration.steps.guards import hold_reservation
 from kafka_migration.steps.run import MigrationRun
 from kafka_migration.steps.validation.spark_documents import understood
 
@@ -26,9 +29,31 @@ MEASURING = "validate_topics"
 Covered = Mapping[str, TopicCoverage]
 
 
-def answered_request(run: MigrationRun, result: ValidationResult) -> ValidationRequest:
-    """Return the request of a result; refuse a result that lacks a requested window."""
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The verdict of a run, and the document of `judge`."""
+
+    verdict: Verdict
+    document: dict[str, Any]
+
+
+def judge(run: MigrationRun) -> Judged:
+    """Judge the newest measurements, add the judgement to the ledger, and answer the run's interval if it has one.
+
+    Raises `ValidationFailed` (`VALIDATION_RESULT_MISSING`) if a requested window was not measured.
+    """
+    result = understood(ValidationResult.from_document, run.evidence.require(Kind.VALIDATION_RESULT), MEASURING)
     request = understood(ValidationRequest.from_document, run.evidence.require(Kind.VALIDATION_REQUEST), MEASURING)
+    _require_answered(request, result)
+    topics = _topics(run, request, result)
+    _record(run, _judgement(run, request, result, topics))
+    answered = recorded_answer(run)
+    covered = coverage_of(run.ledger.known())
+    verdict = _verdict(run, topics, answered, covered)
+    return Judged(verdict, _document(run, verdict, topics, answered, covered))
+
+
+def _require_answered(request: ValidationRequest, result: ValidationResult) -> None:
     left_out = unanswered_windows(request, result)
     if left_out:
         raise ValidationFailed(
@@ -41,10 +66,16 @@ def answered_request(run: MigrationRun, result: ValidationResult) -> ValidationR
             )
             for window in left_out
         )
-    return request
 
 
-def events_of(ledger: Ledger, compared: Collection[int]) -> dict[str, GenerationEvents]:
+def _topics(run: MigrationRun, request: ValidationRequest, result: ValidationResult) -> tuple[TopicVerdict, ...]:
+    settings = run.migration.validation
+    events = _events(run.ledger.known(), request.generations)
+    judged = judge_topics(result, events=events, tolerance=settings.tolerance)
+    return with_untimed(judged, request, settings.timestamps)
+
+
+def _events(ledger: Ledger, compared: Collection[int]) -> dict[str, GenerationEvents]:
     """Return, per topic, what is known about the compared generations."""
     generations = [g for g in ledger.generations if g.number in compared and g.stop is not None]
     return {
@@ -56,7 +87,13 @@ def events_of(ledger: Ledger, compared: Collection[int]) -> dict[str, Generation
     }
 
 
-def judgement_of(
+def _record(run: MigrationRun, judgement: Judgement) -> None:
+    if judgement.generations and judgement.topics:
+        hold_reservation(run)
+        run.ledger.append(judgement.to_document())
+
+
+def _judgement(
     run: MigrationRun, request: ValidationRequest, result: ValidationResult, topics: tuple[TopicVerdict, ...]
 ) -> Judgement:
     """Return the judgement of exactly what was measured, regardless of later ledger entries."""
@@ -73,7 +110,7 @@ def judgement_of(
     )
 
 
-def verdict_of(
+def _verdict(
     run: MigrationRun, topics: tuple[TopicVerdict, ...], answered: IntervalAnswered | None, covered: Covered
 ) -> Verdict:
     """Return the worst verdict of interval and measurements; a good one on a copy known to be bad becomes WARN."""
@@ -83,7 +120,7 @@ def verdict_of(
     return worst([interval, *(t.verdict for t in topics), Verdict.WARN if is_known_bad else Verdict.PASS])
 
 
-def judge_document(
+def _document(
     run: MigrationRun,
     verdict: Verdict,
     topics: tuple[TopicVerdict, ...],
