@@ -62,6 +62,10 @@ class Browser:
         """Run a script in the page."""
         return self._call("POST", "/execute/sync", {"script": script, "args": []})
 
+    def text(self) -> str:
+        """Return the text of the page."""
+        return str(self.run("return document.body.innerText"))
+
     def log_in(self, url: str, token: str) -> None:
         """Give the UI a token."""
         self.open(f"{url}/auth/login")
@@ -73,8 +77,9 @@ class Browser:
         wait_until(lambda: self.run(f"return {button} !== null"), what=f"the button {label}")
         self.run(f"{button}.click()")
 
-    def shoot(self, path: Path) -> None:
-        """Write what the window shows."""
+    def shoot(self, path: Path, text: str = "") -> None:
+        """Write what the window shows, as soon as the page has this text."""
+        wait_until(lambda: text in self.text(), what=f"a page with {text!r}")
         time.sleep(DRAWN_AFTER_S)
         path.write_bytes(base64.b64decode(self._call("GET", "/screenshot")))
 
@@ -127,22 +132,21 @@ def main(folder: Path) -> None:
         page.shoot(folder / "form.png")
         run_id = api.trigger(DAG, {"mode": "cutover"})
         run = f"{url}/dags/{DAG}/runs/{run_id}"
-        wait_until(lambda: _is_waiting(api, run_id, "watch_lag"), PATIENCE_S, "the watch", ASKING_AIRFLOW_S)
+        wait_until(lambda: _is_waiting(api, run_id), PATIENCE_S, "the question", ASKING_AIRFLOW_S)
         page.open(f"{run}/tasks/watch_lag")
-        page.shoot(folder / "progress.png")
-        wait_until(lambda: _is_waiting(api, run_id, "approve"), PATIENCE_S, "the question", ASKING_AIRFLOW_S)
+        page.shoot(folder / "progress.png", "The fence is proved")
         page.open(f"{run}/tasks/approve/required_actions")
-        page.shoot(folder / "approval.png")
+        page.shoot(folder / "approval.png", "Before you answer")
         api.answer(DAG, run_id, "approve", "Approve")
         wait_until(lambda: api.run(DAG, run_id).is_finished, PATIENCE_S, "the end of the cutover", ASKING_AIRFLOW_S)
         page.open(run)
-        page.shoot(folder / "run.png")
+        page.shoot(folder / "run.png", "cutover · PASS")
         page.open(f"{url}/kafka-migration/report/{quote(DAG, safe='')}/{quote(run_id, safe='')}")
         page.shoot(folder / "report.png")
 
 
-def _is_waiting(api: AirflowApi, run_id: str, task_id: str) -> bool:
-    task = api.run(DAG, run_id).task(task_id)
+def _is_waiting(api: AirflowApi, run_id: str) -> bool:
+    task = api.run(DAG, run_id).task("approve")
     return task is not None and task.state in {"deferred", "awaiting_input"}
 
 
