@@ -16,7 +16,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 UV = ROOT / ".venv" / "bin" / "uv"
 LOCK = ROOT / "requirements.lock"
-TIMEOUT_S = 900
+TIMEOUT_S = 3_600
 
 
 @dataclass

@@ -26,7 +26,7 @@ from tests.waiting import ASKING_AIRFLOW_S, wait_until
 
 ROOT = Path(__file__).parents[2]
 PARTITIONS = 2
-RUN_TIMEOUT_S = 1800.0
+RUN_TIMEOUT_S = 3_600.0
 # A DAG of the file that makes all of them: it is there from the start.
 DEMO = "kafka_migration__demo"
 

@@ -44,8 +44,8 @@ from tests.airflow.driving import deferred_by, revived
 from tests.waiting import wait_until
 
 CALL_TIMEOUT_S = 60
-START_TIMEOUT_S = 400
-WATCH_TIMEOUT_S = 900
+START_TIMEOUT_S = 1_800
+WATCH_TIMEOUT_S = 3_600
 BEFORE_START = (PreflightOperator, ReserveOperator, PlanOperator, CreateTopicsOperator)
 FILE = """\
 version: 1

@@ -21,7 +21,7 @@ from sandbox.spark import JOB, submit_job
 from tests.waiting import wait_until
 
 START_MS = 1_760_000_000_000
-TIMEOUT_S = 900
+TIMEOUT_S = 3_600
 TOPICS_A_CALL = 100
 _STEADY = {"enable.idempotence": True, "linger.ms": 50, "queue.buffering.max.messages": 1_000_000}
 _WHOLE = {
