@@ -62,8 +62,16 @@ test-live: bootstrap ## Only the tests on real clusters
 	@$(RUN) -m pytest -m "live and not campaign"
 
 .PHONY: test-live-all
-test-live-all: bootstrap ## The same with the long campaigns
-	@$(RUN) -m pytest -m "live or campaign"
+test-live-all: bootstrap ## The same with the long campaigns, in two parallel parts
+	@$(MAKE) -j2 campaign-runs campaign-parts
+
+.PHONY: campaign-runs
+campaign-runs: bootstrap ## Only the campaigns of whole runs on a real Airflow
+	@$(PYTEST) tests/live -m "runs and (live or campaign)"
+
+.PHONY: campaign-parts
+campaign-parts: bootstrap ## Only the other campaigns
+	@$(PYTEST) -m "(live or campaign) and not runs" -n 2
 
 .PHONY: compose-test
 compose-test: bootstrap ## Build the images of docker-compose.yaml, start it, run a migration in it, stop it
