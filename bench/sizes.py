@@ -73,7 +73,7 @@ class Shapes:
     records: int = 5_000_000
     small: int = 100_000
     wide: int = 1_000
-    runs: int = 5
+    runs: int = 3
 
 
 @dataclass(frozen=True, slots=True)

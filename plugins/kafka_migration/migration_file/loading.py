@@ -9,7 +9,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Hashable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -37,7 +37,7 @@ from kafka_migration.core.migration.settings import (
 from kafka_migration.core.migration.tolerance import Tolerance
 from kafka_migration.core.text.brief import brief, given
 from kafka_migration.migration_file.alerts import AlertsModel
-from kafka_migration.migration_file.models import HooksModel, Insecure, MigrationModel, NightlyModel, ValidationModel
+from kafka_migration.migration_file.models import HooksModel, Insecure, MigrationModel
 
 MAX_FILE_BYTES = 1_000_000
 # The largest migration has some 30,000 values: 5,000 topics, each also in `compacted` and `timestamps`.
@@ -48,6 +48,9 @@ LONGEST_NAME = 100
 LONGEST_MESSAGE = 1_000
 
 Model = TypeVar("Model", bound=BaseModel)
+Section = TypeVar(
+    "Section", MirrorSettings, TopicNames, WatchSettings, ValidationSettings, CutoverSettings, NightlySettings
+)
 
 
 class _PlainLoader(yaml.SafeLoader):
@@ -239,88 +242,46 @@ def _fields_at(form: type[BaseModel], location: tuple[int | str, ...]) -> set[st
 
 
 def _freeze(model: MigrationModel, digest: str) -> Migration:
-    mirror, watch, cutover = model.mirror, model.watch, model.cutover
+    source, target, mirror, watch = model.source, model.target, model.mirror, model.watch
     return Migration(
         name=model.name,
-        source=Cluster(
-            model.source.connection, model.source.alias or f"{model.name}-source", _insecure(model.source.insecure)
-        ),
-        target=Cluster(model.target.connection, f"{model.name}-target", _insecure(model.target.insecure)),
-        target_replication_factor=model.target.replication_factor,
+        source=Cluster(source.connection, source.alias or f"{model.name}-source", _insecure(source.insecure)),
+        target=Cluster(target.connection, f"{model.name}-target", _insecure(target.insecure)),
+        target_replication_factor=target.replication_factor,
         topics=tuple(model.topics),
-        mirror=MirrorSettings(
-            engine=mirror.engine,
-            connection=mirror.connection,
-            kafka_home=mirror.kafka_home,
-            java_home=mirror.java_home,
-            tasks=mirror.tasks,
-            heap_mb=mirror.heap_mb,
-            lease_s=mirror.lease,
-            stop_grace_s=mirror.stop_grace,
-            isolation_level=mirror.isolation_level,
-            topic_names=TopicNames(
-                mirror.topic_names.naming, mirror.topic_names.policy_class, mirror.topic_names.pattern
-            ),
-            exactly_once=mirror.exactly_once,
-            restarts=mirror.restarts,
-            properties=dict(mirror.properties),
+        mirror=_section(MirrorSettings, mirror, topic_names=_section(TopicNames, mirror.topic_names)),
+        watch=_section(
+            WatchSettings,
+            watch,
+            unreachable_after_s=watch.unreachable_after or UNREACHABLE_STALLS * watch.stall_after,
         ),
-        watch=WatchSettings(
-            watch.poll_interval,
-            watch.stall_after,
-            watch.time_limit,
-            watch.unreachable_after or UNREACHABLE_STALLS * watch.stall_after,
+        validation=_section(
+            ValidationSettings,
+            model.validation,
+            tolerance=Tolerance(duplicates=model.validation.max_duplicates, aborted=model.validation.max_aborted),
         ),
-        validation=_validation(model.validation),
-        cutover=CutoverSettings(
-            groups=tuple(cutover.groups),
-            near_offsets=cutover.near,
-            fence_quiet_s=cutover.fence_quiet,
-            fence_wait_s=cutover.fence_wait,
-            drain_groups_s=cutover.drain_groups,
-            approval_time_limit_s=cutover.approval_time_limit,
-            approvers=tuple(cutover.approvers),
-            four_eyes=cutover.four_eyes,
-            uncommitted=cutover.uncommitted,
-            may_be_active=tuple(cutover.may_be_active),
-            may_rewind=tuple(cutover.may_rewind),
-            hooks=_hooks(cutover.hooks),
+        cutover=_section(
+            CutoverSettings, model.cutover, near_offsets=model.cutover.near, hooks=_hooks(model.cutover.hooks)
         ),
-        nightly=_nightly(model.nightly),
+        nightly=None if model.nightly is None else _section(NightlySettings, model.nightly),
         digest=digest,
         alerts=None if model.alerts is None else model.alerts.frozen(),
     )
+
+
+def _section(kind: type[Section], model: BaseModel, **others: Any) -> Section:
+    """Return a section of the migration from the fields of the same names; a duration in seconds adds `_s`."""
+    values = dict(model)
+    names = [field.name for field in fields(kind) if field.name not in others]
+    found = {name: values[name if name in values else name.removesuffix("_s")] for name in names}
+    parts: dict[str, Any] = {name: tuple(each) if isinstance(each, list) else each for name, each in found.items()}
+    return kind(**parts, **others)
 
 
 def _insecure(named: list[Insecure]) -> tuple[Insecurity, ...]:
     return tuple(Insecurity(each) for each in dict.fromkeys(named))
 
 
-def _validation(model: ValidationModel) -> ValidationSettings:
-    return ValidationSettings(
-        spark_connection=model.spark_connection,
-        tolerance=Tolerance(duplicates=model.max_duplicates, aborted=model.max_aborted),
-        compacted=dict(model.compacted),
-        timestamps=dict(model.timestamps),
-        max_bytes_per_s=model.max_bytes_per_s,
-        spark_unprotected=model.spark_unprotected,
-    )
-
-
 def _hooks(hooks: HooksModel) -> dict[HookName, Hook]:
     named = {name: getattr(hooks, name) for name in HookName}
     return {name: Hook(hook.dag, hook.callable) for name, hook in named.items() if hook is not None}
-
-
-def _nightly(model: NightlyModel | None) -> NightlySettings | None:
-    if model is None:
-        return None
-    return NightlySettings(
-        cron=model.cron,
-        timezone=model.timezone,
-        until=model.until,
-        validate_until=model.validate_until,
-        when_late=model.when_late,
-        when_reserved=model.when_reserved,
-        wait_limit_s=model.wait_limit,
-    )
