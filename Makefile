@@ -106,6 +106,10 @@ bench: bootstrap ## Run the benchmarks and write docs/operate/benchmarks.md
 bench-quick: bootstrap ## Run every benchmark once on little data; print the figures, keep and judge nothing
 	@$(RUN) -m bench --quick
 
+.PHONY: kerberos-client
+kerberos-client: bootstrap ## Build confluent-kafka with Kerberos into .cache/kerberos-client, for the tests of secured clusters
+	@$(RUN) -m sandbox.kerberos_client
+
 # Lock files name no index and no path, so they can be used on any machine.
 COMPILE := .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url
 

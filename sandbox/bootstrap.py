@@ -120,14 +120,14 @@ def _install() -> None:
 
 def _run(*command: str) -> None:
     done = subprocess.run(
-        command, env=_environment(), capture_output=True, text=True, check=False, timeout=INSTALL_TIMEOUT_S
+        command, env=environment_of_uv(), capture_output=True, text=True, check=False, timeout=INSTALL_TIMEOUT_S
     )
     if done.returncode != 0:
         tail = "\n".join((done.stdout + done.stderr).splitlines()[-20:])
         raise BootstrapError(f"{' '.join(command)} ended with {done.returncode}:\n{tail}")
 
 
-def _environment() -> dict[str, str]:
+def environment_of_uv() -> dict[str, str]:
     """Return the environment in which uv uses pip's package index and certificates."""
     environment = dict(os.environ)
     for pip_name, uv_name in (("PIP_INDEX_URL", "UV_DEFAULT_INDEX"), ("PIP_CERT", "SSL_CERT_FILE")):
