@@ -30,30 +30,55 @@ log4j.appender.stdout.layout.ConversionPattern=[%d] %p %m (%c)%n
 
 
 @dataclass(frozen=True)
+class Listener:
+    """A further listener for clients; `properties` are without the prefix `listener.name.<name>.`."""
+
+    name: str
+    port: int
+    protocol: str
+    properties: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def address(self) -> str:
+        """`host:port` for clients."""
+        return f"{HOST}:{self.port}"
+
+    def broker_properties(self) -> dict[str, str]:
+        """Return the properties as a broker reads them."""
+        return {f"listener.name.{self.name}.{key}": text for key, text in self.properties.items()}
+
+    def __str__(self) -> str:
+        return f"{self.name.upper()}://{self.address}"
+
+
+def login_listener(port: int) -> Listener:
+    """Return a listener on which clients log in as `LOGIN_USER`, without encryption, with a random password."""
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    login = f'{module} required user_{LOGIN_USER}="{secrets.token_urlsafe(16)}";'
+    properties = {"sasl.enabled.mechanisms": "PLAIN", "plain.sasl.jaas.config": login}
+    return Listener("login", port, "SASL_PLAINTEXT", properties)
+
+
+@dataclass(frozen=True)
 class KafkaCluster:
     """A one-node cluster: its name, its folder, and the ports of its broker and its controller.
 
-    With a `login_port` it also listens there for clients that log in as `LOGIN_USER`, without encryption.
-    `java_options` are those of its broker and of its storage tool.
+    `listeners` are further ones, and `settings` further properties of the broker. `java_options` are those of its
+    broker and of its storage tool.
     """
 
     name: str
     folder: Path
     port: int
     controller_port: int
-    login_port: int | None = None
-    login_password: str = field(default_factory=lambda: secrets.token_urlsafe(16), repr=False)
+    listeners: tuple[Listener, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
     java_options: tuple[str, ...] = SHORT_LIVED
 
     @property
     def bootstrap(self) -> str:
         """`host:port` for clients."""
         return f"{HOST}:{self.port}"
-
-    @property
-    def login_bootstrap(self) -> str:
-        """`host:port` for clients that log in."""
-        return f"{HOST}:{self.login_port}"
 
     def format(self, environment: Mapping[str, str]) -> None:
         """Write the node's configuration and format its empty log folder.
@@ -63,7 +88,7 @@ class KafkaCluster:
         """
         self.folder.mkdir(parents=True)
         self._properties.touch(mode=0o600)
-        self._properties.write_text(self.properties() + self.login_properties())
+        self._properties.write_text(self.properties())
         self._log4j.write_text(_LOG4J)
         command = (*self._java(environment), "kafka.tools.StorageTool", "format", "-t", cluster_id())
         done = subprocess.run(
@@ -90,15 +115,19 @@ class KafkaCluster:
 
     def properties(self) -> str:
         """Render `server.properties` for a single node with short time-outs."""
-        login = f",LOGIN://{self.login_bootstrap}" if self.login_port else ""
-        listeners = f"PLAINTEXT://{self.bootstrap},CONTROLLER://{HOST}:{self.controller_port}{login}"
+        more = "".join(f",{each}" for each in self.listeners)
+        protocols = "".join(f",{each.name.upper()}:{each.protocol}" for each in self.listeners)
+        own = {
+            f"listener.name.{each.name}.{key}": text for each in self.listeners for key, text in each.properties.items()
+        }
+        lines = "".join(f"{key}={text}\n" for key, text in {**own, **self.settings}.items())
         return f"""process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@{HOST}:{self.controller_port}
 controller.listener.names=CONTROLLER
-listeners={listeners}
-advertised.listeners=PLAINTEXT://{self.bootstrap}{login}
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,LOGIN:SASL_PLAINTEXT
+listeners=PLAINTEXT://{self.bootstrap},CONTROLLER://{HOST}:{self.controller_port}{more}
+advertised.listeners=PLAINTEXT://{self.bootstrap}{more}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT{protocols}
 log.dirs={self.folder / "data"}
 auto.create.topics.enable=false
 group.initial.rebalance.delay.ms=0
@@ -109,16 +138,7 @@ transaction.state.log.min.isr=1
 transaction.state.log.num.partitions=8
 log.retention.check.interval.ms=5000
 log.cleaner.backoff.ms=1000
-"""
-
-    def login_properties(self) -> str:
-        """Render the properties of the login listener; empty without a login port."""
-        if self.login_port is None:
-            return ""
-        module = "org.apache.kafka.common.security.plain.PlainLoginModule"
-        return f"""listener.name.login.sasl.enabled.mechanisms=PLAIN
-listener.name.login.plain.sasl.jaas.config={module} required user_{LOGIN_USER}="{self.login_password}";
-"""
+{lines}"""
 
     def _is_ready(self, log: str) -> bool:
         return READY_LINE in log and answers_metadata(self.bootstrap)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sandbox import jars
 from sandbox.airflow import USER, Airflow, AirflowFolders
 from sandbox.connections import connection_variables
 from sandbox.environment import base_environment
-from sandbox.kafka import SHORT_LIVED, KafkaCluster
+from sandbox.kafka import SHORT_LIVED, KafkaCluster, login_listener
 from sandbox.parts import HOST, free_ports, require_free
 from sandbox.postgres import Postgres
+from sandbox.security.listeners import AUTHORIZER, LISTENERS, Security
 from sandbox.ssh import SshHost
 from sandbox.state import SandboxState
 
@@ -29,6 +30,7 @@ class Layout:
     target: KafkaCluster
     host: SshHost
     airflow: Airflow
+    security: Mapping[str, Security] = field(default_factory=dict)
 
     @property
     def logs(self) -> Path:
@@ -102,6 +104,8 @@ def plan_layout(
     folders: AirflowFolders,
     airflow_port: int | None,
     java_options: tuple[str, ...] = SHORT_LIVED,
+    *,
+    secured: bool = False,
 ) -> Layout:
     """Choose ports and folders; `java_options` are for the JVMs of Kafka, brokers and MirrorMaker alike.
 
@@ -109,15 +113,31 @@ def plan_layout(
         PortTaken: `airflow_port` was given and is in use.
     """
     asked_for = [require_free(airflow_port, "Airflow")] if airflow_port is not None else []
-    airflow, source, source_controller, target, target_controller, ssh, database, login = [
-        *asked_for,
-        *free_ports(8),
-    ][:8]
+    ports = iter([*asked_for, *free_ports(8 + 2 * len(LISTENERS))])
+    airflow, ssh, database = next(ports), next(ports), next(ports)
+    security = {
+        side: Security(root / "security" / side, {name: next(ports) for name in LISTENERS})
+        for side in (("source", "target") if secured else ())
+    }
+    login = (login_listener(next(ports)),)
+    clusters = {
+        side: KafkaCluster(
+            side,
+            root / side,
+            next(ports),
+            next(ports),
+            (*(login if side == "source" else ()), *(security[side].listeners() if secured else ())),
+            AUTHORIZER if secured else {},
+            java_options,
+        )
+        for side in ("source", "target")
+    }
     return Layout(
         root=root,
         sandbox_id=sandbox_id,
-        source=KafkaCluster("source", root / "source", source, source_controller, login, java_options=java_options),
-        target=KafkaCluster("target", root / "target", target, target_controller, java_options=java_options),
+        source=clusters["source"],
+        target=clusters["target"],
         host=SshHost(root / "ssh", ssh, root / "mirror-host", java_options),
         airflow=Airflow(root / "airflow", airflow, Postgres(root / "postgres", database), folders),
+        security=security,
     )

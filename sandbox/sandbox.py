@@ -29,6 +29,7 @@ from sandbox.layout import Layout, plan_layout
 from sandbox.parts import Part, PartSpec, wait_ready
 from sandbox.postgres import PART as DATABASE
 from sandbox.processes import Process, belonging, end_all
+from sandbox.security.listeners import Security
 from sandbox.shell import write_shell
 from sandbox.state import SandboxState
 from sandbox.watchdog import Watchdog
@@ -52,6 +53,7 @@ class Sandbox:
         airflow_port: a fixed port for Airflow; by default a free one.
         folders: the folders of DAGs, plugins and migration files.
         java_options: for the JVMs of the brokers and of MirrorMaker; none for throughput measurements.
+        secured: the clusters also have listeners with TLS and logins, and an authorizer.
         extra_environment: further variables for Airflow's parts and for `environment`; they win.
         report: gets short status lines.
     """
@@ -65,6 +67,7 @@ class Sandbox:
         folders: AirflowFolders | None = None,
         java_options: tuple[str, ...] = SHORT_LIVED,
         extra_environment: Mapping[str, str] | None = None,
+        secured: bool = False,
         report: Callable[[str], None] = say,
     ) -> None:
         self.sandbox_id = secrets.token_hex(8)
@@ -73,6 +76,7 @@ class Sandbox:
         self._airflow_port = airflow_port
         self._airflow_folders = folders or AirflowFolders()
         self._java_options = java_options
+        self._secured = secured
         self._extra_environment = dict(extra_environment or {})
         self._report = report
         self._parts: dict[str, Part] = {}
@@ -89,6 +93,11 @@ class Sandbox:
         if self._state is None:
             raise SandboxError("the sandbox is not running")
         return self._state
+
+    @property
+    def security(self) -> Mapping[str, Security]:
+        """The certificates and logins of `source` and `target`; empty unless the sandbox is secured."""
+        return self._layout.security if self._layout else {}
 
     def __enter__(self) -> Self:
         self.start()
@@ -190,12 +199,14 @@ class Sandbox:
         jars.ensure(self._report)
         root = self._folder.root
         ports, options = self._airflow_port, self._java_options
-        self._layout = plan_layout(root, self.sandbox_id, self._airflow_folders, ports, options)
+        self._layout = plan_layout(root, self.sandbox_id, self._airflow_folders, ports, options, secured=self._secured)
         self._watchdog = Watchdog(self.sandbox_id, self._folder.state_file, self._layout.logs / "reaper.log")
         self._start_base(self._layout)
         if self._with_airflow:
             self._start_airflow(self._layout)
         wait_ready(self._parts.values(), self._report)
+        for cluster in (self._layout.source, self._layout.target) if self._secured else ():
+            self._layout.security[cluster.name].create_users(cluster.bootstrap)
         self._publish()
         threading.Thread(target=self._watch, name="sandbox-watch", daemon=True).start()
         self._report(f"everything answers after {time.monotonic() - began:.0f} s")

@@ -1,0 +1,1 @@
+"""Secured listeners of the sandbox's clusters: certificates, users and logins."""

@@ -1,0 +1,128 @@
+"""What a secured cluster offers: one listener per way to log in, and the settings of a connection for each."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from sandbox.kafka import Listener
+from sandbox.security.authority import Authority
+
+Way = Literal["tls", "mtls", "plain", "scram-sha-256", "scram-sha-512"]
+WAYS: tuple[Way, ...] = ("tls", "mtls", "plain", "scram-sha-256", "scram-sha-512")
+# One listener serves both kinds of SCRAM.
+LISTENERS = ("tls", "mtls", "plain", "scram")
+SCRAM = ("scram-sha-256", "scram-sha-512")
+USER = "migration"
+# Clients without a login: those of the sandbox, on its listener without encryption.
+AUTHORIZER = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+}
+_MODULE = "org.apache.kafka.common.security"
+
+
+@dataclass(frozen=True)
+class Security:
+    """The certificates and the login of one cluster, in files below its folder; `ports` are those of `LISTENERS`."""
+
+    folder: Path
+    ports: Mapping[str, int]
+    authority: Authority = field(default_factory=Authority, repr=False)
+    password: str = field(default_factory=lambda: secrets.token_urlsafe(16), repr=False)
+
+    def listeners(self) -> tuple[Listener, ...]:
+        """Write the broker's certificate; return the listeners, in the order of `LISTENERS`."""
+        broker = self.authority.issue("broker")
+        tls = {
+            "ssl.keystore.type": "PEM",
+            "ssl.keystore.location": self._file("broker.pem", broker.key + broker.certificate),
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.location": self._file("ca.pem", self.authority.certificate),
+        }
+        plain = f'{_MODULE}.plain.PlainLoginModule required user_{USER}="{self.password}";'
+        scram = f"{_MODULE}.scram.ScramLoginModule required;"
+        own: dict[str, tuple[str, dict[str, str]]] = {
+            "tls": ("SSL", {}),
+            "mtls": ("SSL", {"ssl.client.auth": "required"}),
+            "plain": ("SASL_SSL", {"sasl.enabled.mechanisms": "PLAIN", "plain.sasl.jaas.config": plain}),
+            "scram": (
+                "SASL_SSL",
+                {
+                    "sasl.enabled.mechanisms": ",".join(SCRAM).upper(),
+                    **{f"{mechanism}.sasl.jaas.config": scram for mechanism in SCRAM},
+                },
+            ),
+        }
+        return tuple(
+            Listener(name, self.ports[name], protocol, {**tls, **properties})
+            for name, (protocol, properties) in own.items()
+        )
+
+    def connection(self, way: Way) -> dict[str, str]:
+        """Return the settings of a connection, by librdkafka's names, that works in this way."""
+        settings = {"bootstrap.servers": self.address(way), "ssl.ca.pem": self.authority.certificate}
+        if way in {"tls", "mtls"}:
+            return {**settings, "security.protocol": "SSL", **(self._own_certificate() if way == "mtls" else {})}
+        login = {"sasl.mechanism": way.upper(), "sasl.username": USER, "sasl.password": self.password}
+        return {**settings, "security.protocol": "SASL_SSL", **login}
+
+    def address(self, way: Way) -> str:
+        """Return `host:port` of the listener for a way."""
+        return Listener("", self.ports["scram" if way in SCRAM else way], "").address
+
+    def principal(self, way: Way) -> str:
+        """Return the broker's name for the user that connects in this way."""
+        return {"tls": "User:ANONYMOUS", "mtls": f"User:CN={USER}"}.get(way, f"User:{USER}")
+
+    def create_users(self, bootstrap: str) -> None:
+        """Create the SCRAM login on a running cluster."""
+        from confluent_kafka.admin import (
+            AdminClient,
+            ScramCredentialInfo,
+            ScramMechanism,
+            UserScramCredentialUpsertion,
+        )
+
+        # A client that is not kept ends its open calls. A request may name a user only once.
+        admin = AdminClient({"bootstrap.servers": bootstrap})
+        for kind in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
+            change = UserScramCredentialUpsertion(USER, ScramCredentialInfo(kind, 4096), self.password.encode())
+            for future in admin.alter_user_scram_credentials([change]).values():
+                future.result(60)
+
+    def allow_everything(self, bootstrap: str) -> None:
+        """Grant all rights to the users of all ways on a running cluster."""
+        from confluent_kafka.admin import (
+            AclBinding,
+            AclOperation,
+            AclPermissionType,
+            AdminClient,
+            ResourcePatternType,
+            ResourceType,
+        )
+
+        pattern, allow = ResourcePatternType.LITERAL, AclPermissionType.ALLOW
+        kinds = {ResourceType.TOPIC: "*", ResourceType.GROUP: "*", ResourceType.TRANSACTIONAL_ID: "*"}
+        acls = [
+            AclBinding(kind, name, pattern, principal, "*", AclOperation.ALL, allow)
+            for principal in {self.principal(way) for way in WAYS}
+            for kind, name in {**kinds, ResourceType.BROKER: "kafka-cluster"}.items()
+        ]
+        admin = AdminClient({"bootstrap.servers": bootstrap})
+        for future in admin.create_acls(acls).values():
+            future.result(60)
+
+    def _own_certificate(self) -> dict[str, str]:
+        own = self.authority.issue(USER)
+        return {"ssl.certificate.pem": own.certificate, "ssl.key.pem": own.key}
+
+    def _file(self, name: str, text: str) -> str:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / name
+        path.touch(mode=0o600)
+        path.write_text(text)
+        return str(path)

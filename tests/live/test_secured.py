@@ -1,0 +1,49 @@
+"""MirrorMaker copies between clusters that require encryption and a login."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sandbox.sandbox import Sandbox
+from sandbox.security.listeners import WAYS, Way
+from tests.live.stage import Stage, set_the_stage
+
+pytestmark = [pytest.mark.live, pytest.mark.campaign]
+
+TOPIC = "orders"
+
+
+@pytest.fixture(scope="module")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """Both clusters with all ways to log in, and the MirrorMaker host."""
+    with Sandbox(tmp_path_factory.mktemp("secured"), airflow=False, secured=True) as sandbox:
+        for side, bootstrap in (("source", sandbox.state.source_bootstrap), ("target", sandbox.state.target_bootstrap)):
+            sandbox.security[side].allow_everything(bootstrap)
+        yield sandbox
+
+
+@pytest.mark.parametrize("engine", ["mirrormaker2", "mirrormaker1"])
+@pytest.mark.parametrize("way", WAYS)
+def test_copy_over_a_secured_listener(
+    secured: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: Way, engine: str
+) -> None:
+    """Both engines copy every record if both connections use this way."""
+    set_the_stage(secured, tmp_path, monkeypatch)
+    for side in ("source", "target"):
+        connection = {"conn_type": "kafka", "extra": secured.security[side].connection(way)}
+        monkeypatch.setenv(f"AIRFLOW_CONN_DEMO_{side.upper()}", json.dumps(connection))
+    topic = f"{TOPIC}-{way}-{engine}"
+    stage = Stage(secured, f"secured-{way}-{engine}", tmp_path, [topic], engine)
+    stage.create(topic)
+    values = [b"%d" % number for number in range(50)]
+    stage.produce(topic, *values)
+    try:
+        assert "drained" == stage.sync()["outcome"]
+    finally:
+        stage.end()
+
+    assert values == stage.copied_values(topic)
