@@ -3,39 +3,42 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from airflow.providers.standard.operators import hitl
 from airflow.sdk._shared.secrets_masker import _secrets_masker
 from airflow.sdk.api.datamodels._generated import DagRunState, DagRunType
-from airflow.sdk.execution_time.context import OutletEventAccessors
 
 from kafka_migration.adapters import evidence as evidence_module
 from kafka_migration.airflow_adapters import settings
-from kafka_migration.core.evidence.kept import digest_of
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.ledger.chain import Head
-from kafka_migration.core.validation.spark_target import SparkTarget
+from kafka_migration.orchestration import asking_producers
 from kafka_migration.orchestration import context as context_module
 from kafka_migration.orchestration import keeping as keeping_module
-from kafka_migration.orchestration.context import link_to, run_of
 from kafka_migration.orchestration.operators import preflight as preflight_module
 from kafka_migration.orchestration.operators import spark_job as spark_job_module
 from kafka_migration.orchestration.triggers import patient as patient_module
-from kafka_migration.steps.deployment import Deployment
-from kafka_migration.steps.run import MigrationRun
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
+
+if TYPE_CHECKING:
+    from tests.airflow.world import World
 
 DAG_ID = "kafka_migration__shop"
 NIGHTLY_DAG_ID = "kafka_nightly_sync__shop"
 CONNECTIONS = {"old_kafka": "kafka", "new_kafka": "kafka", "mirror_host": "ssh", "spark": "spark"}
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark every test of this folder."""
+    item.add_marker(pytest.mark.airflow)
 
 
 @pytest.fixture(autouse=True)
@@ -161,81 +164,6 @@ class FakeAnchor:
         self.kept[self.migration] = head
 
 
-@dataclass
-class World:
-    """Everything that a run touches."""
-
-    root: Path
-    migrations: Path
-    source: FakeCluster
-    target: FakeCluster
-    host: FakeMirrorHost
-    connections: dict[str, str]
-    deploy_mode: str | None = None
-    has_login: bool = False
-    spark: SparkTarget = field(default_factory=lambda: SparkTarget("spark", "local[2]"))
-    task_instance: FakeTaskInstance = field(default_factory=FakeTaskInstance)
-    dag_run: FakeDagRun = field(default_factory=FakeDagRun)
-    params: dict[str, Any] = field(default_factory=lambda: {"mode": "sync", "topics": [], "note": ""})
-    outlet_events: OutletEventAccessors = field(default_factory=OutletEventAccessors)
-    anchor: FakeAnchor = field(default_factory=FakeAnchor)
-    # What a test puts in place of a part of the deployment.
-    deployed: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def deployment(self) -> Deployment:
-        """Where the world's runs happen."""
-        made = Deployment(
-            evidence_root=self.root,
-            migrations_folder=self.migrations,
-            anchor=self.anchor.of,
-            open_cluster=lambda side, cluster: self.source if side == "source" else self.target,
-            open_host=lambda migration, connection: self.host,
-            client_settings=lambda cluster: {"bootstrap.servers": "a:1"},
-            run_link=link_to,
-        )
-        return replace(made, **self.deployed)
-
-    def context(self) -> Mapping[str, Any]:
-        """Return the context of a task of the run."""
-        self.task_instance.run = f"{self.dag_run.dag_id} {self.dag_run.run_id}"
-        return {
-            "task_state_store": FakeStateStore(self.task_instance),
-            "dag_run": self.dag_run.as_airflow_gives_it(),
-            "ti": self.task_instance,
-            "task_instance": self.task_instance,
-            "params": self.params,
-            "dag": self.dag,
-            "outlet_events": self.outlet_events,
-        }
-
-    def freeze(self, text: str) -> None:
-        """Let the run's file be another one, as if its preflight had found that."""
-        self.context()
-        task_id, self.task_instance.task_id = self.task_instance.task_id, "PreflightOperator"
-        path = self.run.evidence.folder / "migration.yaml"
-        before = digest_of(path.read_bytes()) if path.exists() else ""
-        self.run.evidence.freeze_migration(text)
-        # As if it had always been this file: no task knows of another.
-        kept, digest = self.task_instance.kept, digest_of(text.encode())
-        for values in (kept.xcoms, kept.states) if before and before != digest else ():
-            for at, value in values.items():
-                values[at] = json.loads(json.dumps(value).replace(before, digest))
-        self.task_instance.task_id = task_id
-
-    @property
-    def dag(self) -> SimpleNamespace:
-        """The DAG, as far as its tasks have begun."""
-        begun = {at[1]: None for at in self.task_instance.kept.xcoms if at[0] == self.task_instance.run}
-        tasks = [SimpleNamespace(task_id=task_id, template_fields=("migration",)) for task_id in sorted(begun)]
-        return SimpleNamespace(tasks=tasks)
-
-    @property
-    def run(self) -> MigrationRun:
-        """The run as a task sees it."""
-        return run_of(self.context(), "shop")
-
-
 @pytest.fixture(autouse=True)
 def _settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let triggers give their events at once: no scheduler has to learn anything before a task runs again."""
@@ -245,6 +173,9 @@ def _settled(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def world(tmp_path: Path, migration_text: str, monkeypatch: pytest.MonkeyPatch) -> World:
     """Two clusters with the source's topics, a host, connections, and the migration file `shop`."""
+    # The world is made of the fakes above and imports them.
+    from tests.airflow.world import World
+
     migrations = tmp_path / "migrations"
     migrations.mkdir()
     (migrations / "shop.yaml").write_text(migration_text)
@@ -263,16 +194,16 @@ def world(tmp_path: Path, migration_text: str, monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What was put to people so far, as Airflow was told."""
+    """The questions that Airflow has been given so far."""
     asks: list[dict[str, Any]] = []
-    monkeypatch.setattr(hitl, "upsert_hitl_detail", lambda **detail: asks.append(detail))
+    for module in (hitl, asking_producers):
+        monkeypatch.setattr(module, "upsert_hitl_detail", lambda **detail: asks.append(detail))
     return asks
 
 
 @pytest.fixture
 def scene(world: World, asked: list[dict[str, Any]]) -> World:
     """A cutover that stands before its plan of the groups' offsets."""
-    # These helpers are made for this world and import it.
     from tests.airflow.cutover import judge_cutover
 
     judge_cutover(world)

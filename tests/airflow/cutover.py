@@ -9,17 +9,8 @@ import pytest
 from airflow.sdk.exceptions import TaskAwaitingInput
 
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.orchestration.operators.approve import ApproveOperator
-from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
-from tests.airflow.conftest import World
-from tests.airflow.running import BEFORE_START, do, mirror, validated
+from tests.airflow.world import P0, P1, World
 
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 BILLING, REPORTING = {P0: 3, P1: 1}, {P0: 1}
 
 
@@ -31,17 +22,20 @@ def judge_cutover(world: World) -> None:
     world.source.produce("orders", 1, (b"k", b"v"))
     world.source.commit("billing", BILLING, metadata="note")
     world.source.commit("reporting", REPORTING)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 4, P1: 1})
-    do(world, StopMirrorOperator)
-    validated(world)
-    do(world, JudgeOperator)
+    world.copy_and_judge({P0: 4, P1: 1})
 
 
-def ask(world: World) -> None:
-    """Run approve until it waits for an answer."""
-    with pytest.raises(TaskAwaitingInput):
-        do(world, ApproveOperator)
+def ask(world: World) -> TaskAwaitingInput:
+    """Run approve until it waits for an answer, and return how it waits."""
+    with pytest.raises(TaskAwaitingInput) as waiting:
+        world.do("approve")
+    return waiting.value
+
+
+def plan_and_ask(world: World) -> TaskAwaitingInput:
+    """Plan the offsets, run approve until it waits for an answer, and return how it waits."""
+    world.do("plan_offsets")
+    return ask(world)
 
 
 def answer(world: World, option: str | None = "Approve", user: str = "grace") -> dict[str, Any]:
@@ -55,14 +49,13 @@ def answer(world: World, option: str | None = "Approve", user: str = "grace") ->
             "responded_by_user": {"id": user, "name": user},
             "timedout": False,
         }
-    operator = ApproveOperator(task_id="approve", migration="shop")
-    return operator.execute_complete(world.context(), event)
+    summary: dict[str, Any] = world.task("approve").execute_complete(world.context(), event)
+    return summary
 
 
 def approved(world: World) -> None:
     """Plan, ask, and answer with yes."""
-    do(world, PlanOffsetsOperator)
-    ask(world)
+    plan_and_ask(world)
     answer(world)
 
 
@@ -75,12 +68,12 @@ def target_offsets(world: World) -> dict[str, dict[TopicPartition, int]]:
 
 def configure(world: World, text: str) -> None:
     """Give the file a cutover section, and freeze it into the running attempt as if it had always had that."""
-    path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text() + f"cutover:\n{text}")
-    world.freeze(path.read_text())
+    world.extend_file(f"cutover:\n{text}")
+    world.freeze()
 
 
 def cut_over(world: World) -> dict[str, Any]:
-    """Plan, approve, write and confirm; return the summary of the last."""
+    """Translate, plan, approve, write and confirm; return the summary of the last."""
+    world.do("translate_offsets")
     approved(world)
-    return do(world, SyncOffsetsOperator, ConfirmCutoverOperator)
+    return world.do("sync_offsets", "confirm_cutover")

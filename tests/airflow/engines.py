@@ -13,7 +13,7 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.core.mirror.engine import LaunchFacts, MirrorHealth
 from kafka_migration.core.mirror.host import HostReply, MirrorLaunch
-from tests.airflow.conftest import World
+from tests.airflow.world import World
 from tests.contract.fake_mirror_host import FakeMirrorHost
 
 ALARM = "WARN Got error MESSAGE_TOO_LARGE, splitting and retrying"
@@ -101,7 +101,7 @@ class AlarmingHost(FakeMirrorHost):
 
 def set_mirror(world: World, setting: str, section: str = "mirror") -> None:
     """Add a setting to a section of the migration file."""
-    path = world.migrations / "shop.yaml"
+    path = world.file
     text = path.read_text()
     assert f"\n{section}:\n" in text
     path.write_text(text.replace(f"\n{section}:\n", f"\n{section}:\n  {setting}\n"))

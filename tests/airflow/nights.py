@@ -7,13 +7,10 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
 from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 from kafka_migration.orchestration.triggers import mirror_lag
-from tests.airflow.conftest import World
 from tests.airflow.driving import FakeClock, deferred_by, event_of, let_time_pass
-from tests.airflow.running import BEFORE_START, do, finish, mirror
+from tests.airflow.world import P0, World
 
 SECTION = """\
 nightly:
@@ -21,7 +18,6 @@ nightly:
   until: "05:30"
   validate_until: "07:00"
 """
-P0 = TopicPartition("orders", 0)
 ALL_SKIPPED = dict.fromkeys(
     ("reserve", "plan", "create_topics", "start_mirror", "watch_lag", "stop_mirror", "validate_topics", "judge"),
     "skipped",
@@ -30,8 +26,7 @@ ALL_SKIPPED = dict.fromkeys(
 
 def at_night(world: World, monkeypatch: pytest.MonkeyPatch, more: str = "") -> FakeClock:
     """Give the migration file a section `nightly`, and the runs a clock; return the clock."""
-    path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text() + SECTION + more)
+    world.extend_file(SECTION + more)
     clock = FakeClock()
     world.deployed["clock"] = clock
     world.params = {"mirror_outside_window": False, "note": ""}
@@ -49,12 +44,12 @@ def begin(world: World, clock: FakeClock, day: int = 1, hour: float = 1, run_typ
 
 def watch(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, copies: int = 0) -> dict[str, Any]:
     """Start MirrorMaker and watch it to its end; it copies so many records of the first partition, one per poll."""
-    do(world, *BEFORE_START, StartMirrorOperator)
+    world.start()
     left = [1] * copies
 
     def copy_one() -> None:
         if left:
-            mirror(world, {P0: left.pop()})
+            world.mirror({P0: left.pop()})
 
     let_time_pass(monkeypatch, mirror_lag, clock, copy_one)
     sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
@@ -64,4 +59,4 @@ def watch(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, copie
 
 def finish_night(world: World, **states: str) -> dict[str, Any]:
     """Run finish after a night whose tasks ended well, but for those named."""
-    return finish(world, **{"preflight": "success", **dict.fromkeys(ALL_SKIPPED, "success"), **states})
+    return world.finish(**{"preflight": "success", **dict.fromkeys(ALL_SKIPPED, "success"), **states})

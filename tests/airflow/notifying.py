@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from airflow.sdk import BaseNotifier
 
-from tests.airflow.conftest import World
+from tests.airflow.world import World
 
 SECTION = """\
 alerts:
@@ -57,7 +57,6 @@ class Adding(BaseNotifier):  # type: ignore[misc]
 
 def with_alerts(world: World, section: str = SECTION) -> list[str]:
     """Give the migration file a section `alerts`; return the list of what is sent from now on."""
-    path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text() + section)
+    world.extend_file(section)
     Recorder.sent.clear()
     return Recorder.sent

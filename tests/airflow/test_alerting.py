@@ -21,18 +21,9 @@ from kafka_migration.orchestration.alerting import deadlines, tell_of_lost_finis
 from kafka_migration.orchestration.factory import migration_dags
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.finish import FinishOperator
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
-from tests.airflow.conftest import World
 from tests.airflow.cutover import ask
 from tests.airflow.notifying import Recorder, with_alerts
-from tests.airflow.running import BEFORE_START, do, finish, mirror, validated, watch_event
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.world import World
 
 STALL = {
     "code": "MIRROR_STALLED",
@@ -54,23 +45,21 @@ def kinds(sent: list[str]) -> list[str]:
 
 
 def failed(world: World, **states: str) -> None:
-    with pytest.raises(FailedForGood):
-        finish(world, **states)
+    world.finish_fails(**states)
 
 
 def stalled(world: World) -> None:
     world.source.produce("orders", 0, (b"k", b"v"))
-    do(world, *BEFORE_START, StartMirrorOperator)
-    event = watch_event(world, "failed", findings=[STALL])
+    world.start()
+    event = world.watch_event("failed", findings=[STALL])
     with pytest.raises(FailedForGood):
-        MirrorLagSensor(task_id="watch_lag", migration="shop").execute_complete(world.context(), event)
+        world.task("watch_lag").execute_complete(world.context(), event)
 
 
 def test_refusal_is_told_with_code_run_and_what_to_do(world: World, sent: list[str]) -> None:
     """Who is told of a refusal reads its code, the migration, the run with a link, and the first thing to do."""
     world.connections.pop("spark")
-    with pytest.raises(FailedForGood):
-        do(world, PreflightOperator)
+    world.refuses("preflight")
 
     failed(world, preflight="failed", reserve="upstream_failed")
 
@@ -84,8 +73,7 @@ def test_refusal_is_told_with_code_run_and_what_to_do(world: World, sent: list[s
 def test_run_with_an_unknown_field_is_a_test_of_the_alerts(world: World, sent: list[str]) -> None:
     """Whoever wants to see a message arrive triggers a run that cannot do anything."""
     world.params = {"mode": "sync", "test": "alert"}
-    with pytest.raises(FailedForGood):
-        do(world, PreflightOperator)
+    world.refuses("preflight")
 
     failed(world, preflight="failed", reserve="upstream_failed")
 
@@ -96,7 +84,7 @@ def test_run_with_an_unknown_field_is_a_test_of_the_alerts(world: World, sent: l
 def test_stall_is_told_and_that_mirrormaker_was_stopped(world: World, sent: list[str]) -> None:
     """After a stall the message names the partition, and that no MirrorMaker is left."""
     stalled(world)
-    do(world, StopMirrorOperator)
+    world.do("stop_mirror")
 
     failed(world, preflight="success", watch_lag="failed", stop_mirror="success")
 
@@ -124,12 +112,9 @@ def test_mirrormaker_that_may_run_is_told_before_everything_else(
 def test_wrong_copy_is_told(world: World, sent: list[str]) -> None:
     """A verdict FAIL is a message of its own kind, with the verdict."""
     world.source.produce("orders", 0, (b"k", b"v"))
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {})
-    do(world, StopMirrorOperator)
-    validated(world, equal=False)
-    with pytest.raises(FailedForGood):
-        do(world, JudgeOperator)
+    world.copy({})
+    world.validated(equal=False)
+    world.refuses("judge")
 
     failed(world, preflight="success", judge="failed")
 
@@ -138,16 +123,16 @@ def test_wrong_copy_is_told(world: World, sent: list[str]) -> None:
 
 def test_good_run_tells_nobody(world: World, sent: list[str]) -> None:
     """A run that went well sends nothing."""
-    do(world, PreflightOperator)
+    world.do("preflight")
 
-    finish(world, preflight="success")
+    world.finish(preflight="success")
 
     assert [] == sent
 
 
 def test_failed_task_without_a_finding_is_told_by_its_name(world: World, sent: list[str]) -> None:
     """What nobody foresaw is an error, with the task whose log tells more."""
-    do(world, PreflightOperator)
+    world.do("preflight")
 
     failed(world, preflight="success", plan="failed")
 
@@ -157,7 +142,7 @@ def test_failed_task_without_a_finding_is_told_by_its_name(world: World, sent: l
 
 def test_broken_notifier_keeps_nobody_from_being_told(world: World, sent: list[str]) -> None:
     """A notifier that fails is recorded with its kind of error; the next is called, and the run ends as it would."""
-    do(world, PreflightOperator)
+    world.do("preflight")
     failed(world, preflight="success", plan="failed")
 
     (document,) = world.run.evidence.of_attempt(Kind.ALERT)
@@ -175,7 +160,7 @@ def test_notifier_sends_only_its_kinds(world: World) -> None:
         "alerts:\n  notifiers:\n    - notifier: tests.airflow.notifying.Recorder\n      arguments: {text: x}\n"
         "      kinds: [approval]\n",
     )
-    do(world, PreflightOperator)
+    world.do("preflight")
 
     failed(world, preflight="success", plan="failed")
 
@@ -190,7 +175,7 @@ def test_notifier_that_changes_its_arguments_changes_no_later_alert(world: World
     )
     alert = Alert(AlertKind.ERROR, "shop", "run", "https://airflow.example", "nothing")
     for _ in range(2):
-        _, migration = load_migration_file(world.migrations / "shop.yaml")
+        _, migration = load_migration_file(world.file)
         assert migration.alerts is not None
         assert "" == notify(migration.alerts.notifiers[0], alert)
 
@@ -210,8 +195,7 @@ def test_notifier_that_cannot_be_made_refuses_the_run(world: World, notifier: st
     """Nothing starts under the eyes of somebody who could not be told."""
     with_alerts(world, f"alerts:\n  notifiers:\n    - notifier: {notifier}\n      arguments: {arguments}\n")
 
-    with pytest.raises(FailedForGood, match=f"ALERTS_INVALID · alerts.notifiers.0.: {notifier}: found .*{found}"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match=f"ALERTS_INVALID · alerts.notifiers.0.: {notifier}: found .*{found}")
 
 
 @pytest.fixture
@@ -228,9 +212,8 @@ def alerts_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_file_that_cannot_be_read_is_told_to_whom_the_configuration_names(world: World, alerts_file: Path) -> None:
     """A migration file that is no migration names nobody; those of the configuration are told of its runs."""
-    (world.migrations / "shop.yaml").write_text("nonsense: [")
-    with pytest.raises(FailedForGood):
-        do(world, PreflightOperator)
+    world.file.write_text("nonsense: [")
+    world.refuses("preflight")
 
     failed(world, preflight="failed")
 
@@ -240,7 +223,7 @@ def test_file_that_cannot_be_read_is_told_to_whom_the_configuration_names(world:
 def test_section_of_the_file_counts_before_the_configuration(world: World, alerts_file: Path) -> None:
     """Whoever says in a migration file who is told, says it for good."""
     with_alerts(world, "alerts:\n  notifiers: []\n")
-    do(world, PreflightOperator)
+    world.do("preflight")
 
     failed(world, preflight="success", plan="failed")
 
@@ -251,8 +234,7 @@ def test_wrong_alerts_file_refuses_the_run_and_leaves_the_dags(world: World, ale
     """A mistake there is a finding that names it; no DAG is lost for it."""
     alerts_file.write_text("notifiers:\n  - notifyer: x\n")
 
-    with pytest.raises(FailedForGood, match=r"ALERTS_INVALID · alerts.yaml: notifiers.0.notifyer"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match=r"ALERTS_INVALID · alerts.yaml: notifiers.0.notifyer")
 
     assert "kafka_migration__shop" in migration_dags(world.migrations)
 
@@ -261,13 +243,13 @@ def test_approval_is_told_with_the_way_to_the_question(scene: World) -> None:
     """Who may approve is told when the plan waits, with the address of the question."""
     sent = with_alerts(scene)
     # The run's frozen copy is from before; it is what a run reads.
-    scene.freeze((scene.migrations / "shop.yaml").read_text())
-    do(scene, PlanOffsetsOperator)
+    scene.freeze()
+    scene.do("plan_offsets")
 
     ask(scene)
 
     assert ["approval"] == kinds(sent)
-    assert "/runs/manual__1/tasks/ApproveOperator/required_actions" in sent[0]
+    assert "/runs/manual__1/tasks/approve/required_actions" in sent[0]
 
 
 def test_run_that_has_ended_is_not_too_long(world: World, sent: list[str]) -> None:
@@ -282,7 +264,7 @@ def test_run_that_has_ended_is_not_too_long(world: World, sent: list[str]) -> No
 
 def test_lost_finish_is_told_once(world: World, sent: list[str]) -> None:
     """The callback of the last task tells of its loss; after a message of how the run ended it tells nothing more."""
-    do(world, PreflightOperator)
+    world.do("preflight")
     context = {**world.context(), "task": FinishOperator(task_id="finish", migration="shop"), "exception": "killed"}
 
     tell_of_lost_finish(context)
@@ -358,7 +340,7 @@ def test_alert_that_cannot_be_recorded_changes_nothing(
     world: World, sent: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sending never raises."""
-    do(world, PreflightOperator)
+    world.do("preflight")
     monkeypatch.setattr(alerting, "alerts_of", lambda migration: 1 / 0)
 
     failed(world, preflight="success", plan="failed")

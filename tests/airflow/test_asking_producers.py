@@ -15,14 +15,10 @@ from kafka_migration.core.mirror.producers_question import ABORT, STOPPED
 from kafka_migration.orchestration import asking_producers
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.hook import HookOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
 from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger, has_ended
 from kafka_migration.steps.mirror.cutover_guide import Stage
-from tests.airflow.conftest import World
-from tests.airflow.running import BEFORE_START, do, finish, next_run, refusal_codes
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.tasks import BEFORE_START
+from tests.airflow.world import World
 
 ANNOUNCED_AT = datetime(2030, 1, 1, 22, 0, tzinfo=UTC)
 
@@ -40,7 +36,7 @@ def mirroring(world: World, asks: list[dict[str, Any]]) -> World:
     """A cutover without hooks whose MirrorMaker runs and whose watch has announced that the producers are to stop."""
     world.params = {"mode": "cutover"}
     world.source.produce("orders", 0, (b"k", b"v"))
-    do(world, *BEFORE_START, StartMirrorOperator)
+    world.start()
     announce(world)
     return world
 
@@ -76,7 +72,7 @@ def answer(world: World, option: str) -> Any:
 def test_question_comes_with_the_announcement(world: World, asks: list[dict[str, Any]]) -> None:
     """Until the copy is near the task waits without a slot, and nobody is asked."""
     world.params = {"mode": "cutover"}
-    do(world, *BEFORE_START)
+    world.do(*BEFORE_START)
 
     with pytest.raises(TaskDeferred) as deferred:
         operator().execute(world.context())
@@ -139,7 +135,7 @@ def test_abort_ends_the_watch_and_fails_the_task(mirroring: World) -> None:
     request = mirroring.run.stop_requests.find(1)
     assert request is not None
     assert ("ada", mirroring.run.identity.holder) == (request.by, request.run)
-    assert ["CUTOVER_ABORTED"] == refusal_codes(mirroring)
+    assert ["CUTOVER_ABORTED"] == mirroring.refusal_codes
 
 
 def test_abort_ends_the_watch_also_when_it_is_tried_again(mirroring: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,8 +167,8 @@ def test_abort_of_a_run_that_was_cleared_meanwhile_ends_the_watch(mirroring: Wor
 def test_late_abort_stops_no_other_run(mirroring: World) -> None:
     """An abort of a run whose MirrorMaker is another run's by now ends only its own run."""
     ask(mirroring)
-    next_run(mirroring)
-    do(mirroring, PreflightOperator)
+    mirroring.next_run()
+    mirroring.do("preflight")
     announce(mirroring)
 
     with pytest.raises(FailedForGood, match="CUTOVER_ABORTED"):
@@ -207,8 +203,7 @@ def test_answer_is_in_the_report(mirroring: World) -> None:
     ask(mirroring)
     answer(mirroring, STOPPED)
     states: dict[str, Any] = {"preflight": "success"}
-    with pytest.raises(FailedForGood):
-        finish(mirroring, **states, watch_lag="failed")
+    mirroring.finish_fails(**states, watch_lag="failed")
 
     text = next(mirroring.root.rglob("report.md")).read_text()
     assert "- Producers: ada answered “They have stopped” at 2030-01-01T22:01:00+00:00" in text

@@ -10,20 +10,10 @@ import pytest
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.create_topics import CreateTopicsOperator
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.plan import PlanOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
-from tests.airflow.conftest import World
 from tests.airflow.driving import FakeClock
-from tests.airflow.nights import P0, at_night, begin
-from tests.airflow.running import BEFORE_START, do, mirror, validated
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.nights import at_night, begin
+from tests.airflow.tasks import BEFORE_START
+from tests.airflow.world import P0, World
 
 
 @pytest.fixture
@@ -40,20 +30,20 @@ def produce(world: World, day: int) -> None:
 
 def answer(world: World) -> str:
     """Take a run past its plan that mirrors nothing; return its verdict."""
-    assert {"generation": None, "pid": None} == do(world, CreateTopicsOperator, StartMirrorOperator)
-    assert "drained" == do(world, MirrorLagSensor)["outcome"]
-    do(world, StopMirrorOperator)
-    validated(world)
-    return str(do(world, JudgeOperator)["verdict"])
+    assert {"generation": None, "pid": None} == world.do("create_topics", "start_mirror")
+    assert "drained" == world.do("watch_lag")["outcome"]
+    world.do("stop_mirror")
+    world.validated()
+    return str(world.do("judge")["verdict"])
 
 
 def test_backfill_that_waited_until_its_window_was_over_only_answers(world: World, clock: FakeClock) -> None:
     """It goes by the time at which it has the reservation: nothing is planned, created or started any more."""
     produce(world, day=1)
     begin(world, clock, run_type="backfill")
-    do(world, PreflightOperator)
+    world.do("preflight")
     clock.elapsed_s = 6 * 3600
-    do(world, ReserveOperator, PlanOperator)
+    world.do("reserve", "plan")
 
     plan = world.run.evidence.require(Kind.PLAN)
     assert (0, []) == (plan["offsets_to_copy"], plan["create"])
@@ -67,14 +57,13 @@ def test_backfill_that_did_not_get_through_does_not_say_that_it_did_not_start(wo
     produce(world, day=1)
     produce(world, day=1)
     begin(world, clock, run_type="backfill")
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 1})
+    world.start()
+    world.mirror({P0: 1})
     clock.elapsed_s = 6 * 3600
-    do(world, StopMirrorOperator)
-    validated(world)
+    world.do("stop_mirror")
+    world.validated()
 
-    with pytest.raises(FailedForGood, match=r"offsets \[1, 2\) are not copied; expected"):
-        do(world, JudgeOperator)
+    world.refuses("judge", match=r"offsets \[1, 2\) are not copied; expected")
 
 
 def copied_in_one_night(world: World, clock: FakeClock) -> None:
@@ -82,11 +71,7 @@ def copied_in_one_night(world: World, clock: FakeClock) -> None:
     produce(world, day=1)
     produce(world, day=2)
     begin(world, clock, day=2)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 2})
-    do(world, StopMirrorOperator)
-    validated(world)
-    do(world, JudgeOperator)
+    world.copy_and_judge({P0: 2})
     world.task_instance.run_states["scheduled__2"] = "success"
 
 
@@ -94,14 +79,13 @@ def test_answer_is_written_under_the_reservation(world: World, clock: FakeClock)
     """While another run acts, a cleared `judge` puts no answer into the ledger."""
     copied_in_one_night(world, clock)
     begin(world, clock, day=1, run_type="backfill")
-    do(world, PreflightOperator, ReserveOperator, PlanOperator)
+    world.do("preflight", "reserve", "plan")
     world.host.reserve("dag/other#1", take_over_from=world.run.identity.holder)
-    validated(world)
+    world.validated()
 
-    with pytest.raises(FailedForGood, match="NOT_RESERVED"):
-        do(world, JudgeOperator)
+    world.refuses("judge", match="NOT_RESERVED")
 
-    assert {} == world.run.ledger.read().answers
+    assert {} == world.ledger.answers
 
 
 def recreate_target(world: World) -> None:
@@ -126,10 +110,9 @@ def test_what_refuses_a_copy_is_a_warning_to_one_that_only_answers(
     change(world)
 
     begin(world, clock, day=1, run_type="backfill")
-    do(world, PreflightOperator, ReserveOperator, PlanOperator)
+    world.do("preflight", "reserve", "plan")
     assert code in [warning["code"] for warning in world.run.evidence.require(Kind.PLAN)["warnings"]]
     assert "PASS" == answer(world)
 
     begin(world, clock, day=3)
-    with pytest.raises(FailedForGood, match=code):
-        do(world, *BEFORE_START)
+    world.refuses(*BEFORE_START, match=code)

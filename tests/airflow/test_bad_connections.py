@@ -19,21 +19,13 @@ from kafka_migration.core.kafka.cluster import KafkaCluster
 from kafka_migration.core.migration.settings import Cluster, Insecurity
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators import preflight as preflight_module
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.restore_settings import RestoreSettingsOperator
-from kafka_migration.orchestration.operators.translate_back import TranslateBackOperator
-from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator
-from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSensor
 from kafka_migration.orchestration.triggers.group_lag import ConsumerGroupLagTrigger
-from tests.airflow.conftest import World
 from tests.airflow.cutover import cut_over
 from tests.airflow.driving import next_event
-from tests.airflow.running import do, next_run
 from tests.airflow.test_validate_place import copied
+from tests.airflow.world import World
 from tests.bad_connections import ALL, CANARY, LOGIN, connection_text
-
-pytestmark = pytest.mark.airflow
 
 GOOD = json.dumps({"conn_type": "kafka", "extra": {"bootstrap.servers": "127.0.0.1:1"}})
 
@@ -101,7 +93,7 @@ def test_preflight(real: World, monkeypatch: pytest.MonkeyPatch, listener: socke
 
     def refuse() -> str:
         with pytest.raises(FailedForGood) as raised:
-            do(real, PreflightOperator)
+            real.do("preflight")
         return str(raised.value)
 
     with monkeypatch.context() as kept:
@@ -114,17 +106,16 @@ def test_preflight(real: World, monkeypatch: pytest.MonkeyPatch, listener: socke
 
 def test_rollback(scene: World, monkeypatch: pytest.MonkeyPatch, listener: socket.socket) -> None:
     """A rollback whose connection changed after preflight refuses where it first needs the source."""
-    do(scene, TranslateOffsetsOperator)
     cut_over(scene)
-    do(scene, RestoreSettingsOperator)
-    next_run(scene, 2)
+    scene.do("restore_settings")
+    scene.next_run(2)
     scene.dag_run.other_dag_id, scene.params = "kafka_rollback__shop", {"mode": "fail_back"}
-    do(scene, PreflightOperator)
+    scene.do("preflight")
     reached(scene, monkeypatch)
 
     def refuse() -> str:
         with pytest.raises(FailedForGood) as raised:
-            do(scene, TranslateBackOperator)
+            scene.do("translate_back")
         return str(raised.value)
 
     check_all(refuse, monkeypatch, listener)
@@ -139,7 +130,7 @@ def test_validation(world: World, monkeypatch: pytest.MonkeyPatch, listener: soc
 
     def refuse() -> str:
         with pytest.raises(FailedForGood) as raised:
-            do(world, ValidateTopicsOperator)
+            world.do("validate_topics")
         return str(raised.value)
 
     check_all(refuse, monkeypatch, listener)
@@ -163,7 +154,6 @@ def test_decommission(
     scene: World, monkeypatch: pytest.MonkeyPatch, listener: socket.socket, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`decommission` ends with exit code 3 and the finding, whichever side it is of."""
-    do(scene, TranslateOffsetsOperator)
     cut_over(scene)
     monkeypatch.setenv("AIRFLOW_CONN_NEW_KAFKA", GOOD)
 

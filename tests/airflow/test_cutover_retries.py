@@ -8,24 +8,9 @@ import pytest
 
 from kafka_migration.adapters import evidence, ledger_store
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.approve import ApproveOperator
-from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
-from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
-from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
 from kafka_migration.steps.groups.writing import SOURCE_CSV, TARGET_CSV
-from tests.airflow.conftest import World
-from tests.airflow.cutover import (
-    BILLING,
-    REPORTING,
-    answer,
-    approved,
-    ask,
-    target_offsets,
-)
-from tests.airflow.running import do
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.cutover import BILLING, REPORTING, answer, approved, ask, target_offsets
+from tests.airflow.world import World
 
 
 class Killed(BaseException):
@@ -48,7 +33,7 @@ def _kill_at_write(world: World, monkeypatch: pytest.MonkeyPatch, number: int, w
 
 
 def _end_state(world: World) -> dict[str, Any]:
-    (cut_over,) = world.run.ledger.read().cutovers
+    (cut_over,) = world.ledger.cutovers
     return {
         "target": target_offsets(world),
         "moved": sorted(cut_over.groups),
@@ -75,9 +60,9 @@ def test_killed_between_writes_and_tried_again(
     with monkeypatch.context() as patch:
         _kill_at_write(scene, patch, number, when)
         with pytest.raises(Killed):
-            do(scene, SyncOffsetsOperator)
+            scene.do("sync_offsets")
 
-    do(scene, SyncOffsetsOperator, ConfirmCutoverOperator)
+    scene.do("sync_offsets", "confirm_cutover")
 
     assert EXPECTED_END == _end_state(scene)
 
@@ -114,7 +99,7 @@ def test_killed_around_any_document_and_tried_again(
         return written
 
     monkeypatch.setattr(writing, name, dies)
-    for step in (PlanOffsetsOperator, ApproveOperator, SyncOffsetsOperator, ConfirmCutoverOperator):
+    for step in ("plan_offsets", "approve", "sync_offsets", "confirm_cutover"):
         try:
             _do_step(scene, step)
         except Killed:
@@ -122,15 +107,15 @@ def test_killed_around_any_document_and_tried_again(
 
     assert len(killed) == 1
     assert EXPECTED_END == _end_state(scene)
-    assert len(scene.run.ledger.read().cutovers) == 1
+    assert len(scene.ledger.cutovers) == 1
 
 
 def _do_step(world: World, step: Any) -> None:
-    if step is ApproveOperator:
+    if step == "approve":
         ask(world)
         answer(world)
     else:
-        do(world, step)
+        world.do(step)
 
 
 def test_earlier_try_that_wrote_is_not_denied(scene: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,8 +124,7 @@ def test_earlier_try_that_wrote_is_not_denied(scene: World, monkeypatch: pytest.
     with monkeypatch.context() as patch:
         _kill_at_write(scene, patch, 1, "after")
         with pytest.raises(Killed):
-            do(scene, SyncOffsetsOperator)
+            scene.do("sync_offsets")
     scene.source.produce("orders", 0, (b"late", b"v"))
 
-    with pytest.raises(FailedForGood, match=r"EVIDENCE_CHANGED .*an earlier attempt may have moved groups"):
-        do(scene, SyncOffsetsOperator)
+    scene.refuses("sync_offsets", match=r"EVIDENCE_CHANGED .*an earlier attempt may have moved groups")

@@ -8,21 +8,15 @@ import pytest
 
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
-from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.alerting import send
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 from kafka_migration.steps.alerts import producers_alert
-from tests.airflow.conftest import World
 from tests.airflow.driving import revived
 from tests.airflow.notifying import with_alerts
-from tests.airflow.watching import RECORD, Scene, a_trigger, started, watch
-
-pytestmark = pytest.mark.airflow
-
-P0 = TopicPartition("orders", 0)
+from tests.airflow.watching import Scene, a_trigger, started, watch
+from tests.airflow.world import P0, RECORD, World
 
 
 @pytest.fixture
@@ -81,7 +75,7 @@ def test_people_are_told_to_stop_the_producers(scene: Scene, monkeypatch: pytest
     """With the announcement an alert goes out, once, beside the polls; a restarted triggerer sends no other."""
     sent = with_alerts(scene.world)
     # What the run froze is from before.
-    scene.world.freeze((scene.world.migrations / "shop.yaml").read_text())
+    scene.world.freeze()
 
     watch(scene)
     send(scene.world.run, producers_alert(scene.world.run))
@@ -242,10 +236,10 @@ def test_fenced_ends_are_what_the_stop_certifies(scene: Scene) -> None:
     scene.produce(3)
     scene.script = lambda now: now.copy()
     event = watch(scene)
-    MirrorLagSensor(task_id="watch_lag", migration="shop").execute_complete(scene.world.context(), event)
+    scene.world.task("watch_lag").execute_complete(scene.world.context(), event)
     document = scene.world.run.evidence.require(Kind.WATCH)
-    StopMirrorOperator(task_id="stop_mirror", migration="shop").execute(scene.world.context())
-    stop = scene.world.run.ledger.read().last_stop
+    scene.world.task("stop_mirror").execute(scene.world.context())
+    stop = scene.world.ledger.last_stop
 
     assert (event["goals"], event["fence"]) == (document["goals"], document["fence"])
     assert stop is not None
@@ -256,8 +250,8 @@ def test_stage_alone_proves_nothing(scene: Scene) -> None:
     """A watch that never ended leaves its stages, and the stop certifies what MirrorMaker stored."""
     fenced = {"stage": "fenced", "generation": 1, "ends": {"orders": {"0": 99}}}
     scene.world.run.evidence.write(Kind.WATCH, fenced)
-    StopMirrorOperator(task_id="stop_mirror", migration="shop").execute(scene.world.context())
-    stop = scene.world.run.ledger.read().last_stop
+    scene.world.task("stop_mirror").execute(scene.world.context())
+    stop = scene.world.ledger.last_stop
 
     assert stop is not None
     assert stop.mirror_positions[P0] == 0

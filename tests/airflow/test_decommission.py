@@ -15,17 +15,10 @@ from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import GenerationStart, StopCertificate
 from kafka_migration.core.rollback.decommission import WaitingTimes, decommission_points, may_go
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.restore_settings import RestoreSettingsOperator
-from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator
 from kafka_migration.steps.rollback.decommission import read_old_cluster
-from tests.airflow.conftest import World
 from tests.airflow.cutover import cut_over
-from tests.airflow.running import do, finish, next_run
+from tests.airflow.world import P0, P1, World
 
-pytestmark = pytest.mark.airflow
-
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
 LATER = timedelta(days=30)
 USUAL = WaitingTimes()
 
@@ -33,9 +26,8 @@ USUAL = WaitingTimes()
 @pytest.fixture
 def done(scene: World) -> World:
     """Everything is cut over, the groups have read on, and their topics have their own retention."""
-    do(scene, TranslateOffsetsOperator)
     cut_over(scene)
-    do(scene, RestoreSettingsOperator)
+    scene.do("restore_settings")
     scene.target.commit("billing", {P0: 4})
     scene.target.join("reporting")
     return scene
@@ -45,7 +37,7 @@ def reasons(world: World, after: timedelta = LATER, patience: WaitingTimes = USU
     """Return what speaks against switching the source off, so long after now."""
     old = read_old_cluster(
         now=datetime.now(UTC) + after,
-        ledger=world.run.ledger.read(),
+        ledger=world.ledger,
         topics=world.run.whole_migration.topics,
         source=world.source,
         target=world.target,
@@ -109,9 +101,8 @@ def test_topic_that_is_still_mirrored(done: World) -> None:
 def test_groups_that_were_left_behind(scene: World) -> None:
     """A group that a cutover left behind keeps the source, whatever else is true."""
     scene.source.join("reporting")
-    do(scene, TranslateOffsetsOperator)
     cut_over(scene)
-    do(scene, RestoreSettingsOperator)
+    scene.do("restore_settings")
     scene.source.leave("reporting")
     scene.target.commit("billing", {P0: 4})
 
@@ -180,22 +171,22 @@ def test_verb_before_any_cutover(
 
 def test_report_has_a_section(done: World) -> None:
     """A validation after the cutover says in its report whether the source may go, and why not."""
-    next_run(done)
+    done.next_run()
     done.params = {"mode": "validate"}
-    do(done, PreflightOperator)
-    finish(done, preflight="success")
+    done.do("preflight")
+    done.finish(preflight="success")
 
-    report = (done.run.evidence.folder / "report.md").read_text()
+    report = done.report
     assert "## May the source be switched off?" in report
     assert "**No**, because" in report
 
 
 def test_report_of_a_cluster_that_does_not_answer(done: World) -> None:
     """What cannot be read is a no, and fails nothing else."""
-    next_run(done)
+    done.next_run()
     done.params = {"mode": "validate"}
-    do(done, PreflightOperator)
+    done.do("preflight")
     done.source.is_down = True
-    finish(done, preflight="success")
+    done.finish(preflight="success")
 
-    assert "Can this be checked? | no" in (done.run.evidence.folder / "report.md").read_text()
+    assert "Can this be checked? | no" in done.report

@@ -8,18 +8,14 @@ from airflow.sdk.exceptions import DownstreamTasksSkipped
 
 from kafka_migration.core.migration.settings import Mode
 from kafka_migration.orchestration.factory import migration_dags
-from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
-from tests.airflow.conftest import World
 from tests.airflow.cutover import judge_cutover
-from tests.airflow.running import do
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.world import World
 
 MOVING = ["after_cutover", "approve", "confirm_cutover", "restore_settings", "sync_offsets"]
 PLANNING = ["drain_groups", "plan_offsets", "translate_offsets"]
 
 
-def task(world: World, task_id: str, kind: str = "kafka_migration") -> BaseOperator:
+def dag_task(world: World, task_id: str, kind: str = "kafka_migration") -> BaseOperator:
     """Return a task of the migration's DAG."""
     return migration_dags(world.migrations)[f"{kind}__shop"].get_task(task_id)
 
@@ -27,7 +23,7 @@ def task(world: World, task_id: str, kind: str = "kafka_migration") -> BaseOpera
 def skipped(world: World, task_id: str) -> list[str]:
     """Run a task of the DAG; return what it skips."""
     with pytest.raises(DownstreamTasksSkipped) as told:
-        task(world, task_id).execute(world.context())
+        dag_task(world, task_id).execute(world.context())
     return list(told.value.tasks)
 
 
@@ -45,7 +41,7 @@ def test_plan_ends_a_rehearsal(world: World) -> None:
     """A rehearsal skips what would move the groups, once their plan is made."""
     judge_cutover(world)
     world.params = {"mode": "rehearse"}
-    do(world, PlanOffsetsOperator)
+    world.do("plan_offsets")
 
     assert MOVING == skipped(world, "plan_offsets")
 
@@ -54,14 +50,13 @@ def test_cutover_goes_on(world: World) -> None:
     """In a cutover neither step skips anything: each returns its summary."""
     judge_cutover(world)
 
-    assert task(world, "judge").execute(world.context())["verdict"] == "PASS"
-    assert task(world, "plan_offsets").execute(world.context())["groups"] == 2
+    assert dag_task(world, "judge").execute(world.context())["verdict"] == "PASS"
+    assert dag_task(world, "plan_offsets").execute(world.context())["groups"] == 2
 
 
 def test_night_has_nothing_to_skip(world: World) -> None:
     """The nightly DAG ends with the verdict: there `judge` returns as it is."""
     judge_cutover(world)
-    path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text() + 'nightly:\n  cron: "0 1 * * *"\n')
+    world.extend_file('nightly:\n  cron: "0 1 * * *"\n')
 
-    assert [] == task(world, "judge", "kafka_nightly_sync")._rest()
+    assert [] == dag_task(world, "judge", "kafka_nightly_sync")._rest()

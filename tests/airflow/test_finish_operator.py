@@ -11,21 +11,18 @@ import pytest
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.steps.guards import hold_reservation
-from tests.airflow.conftest import DAG_ID, World
+from tests.airflow.conftest import DAG_ID
 from tests.airflow.nights import at_night, begin, finish_night
-from tests.airflow.running import BEFORE_START, do, finish
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.tasks import BEFORE_START
+from tests.airflow.world import World
 
 
 def test_finish_frees_the_reservation_and_assembles_the_evidence(world: World) -> None:
     """After a good run the reservation is free and `run.json` and `report.md` lie in the run's folder."""
-    do(world, PreflightOperator, ReserveOperator)
+    world.do("preflight", "reserve")
 
-    summary = finish(world, preflight="success", reserve="success")
+    summary = world.finish(preflight="success", reserve="success")
     folder = Path(summary["evidence"]).parent
 
     assert summary["outcome"] == "success"
@@ -37,10 +34,9 @@ def test_finish_frees_the_reservation_and_assembles_the_evidence(world: World) -
 @pytest.mark.parametrize("state", ["failed", "upstream_failed", "skipped", None])
 def test_finish_fails_the_run_when_work_did_not_happen(world: World, state: str | None) -> None:
     """A task that was skipped (as after mark-failed) or never ran fails the run like one that failed."""
-    do(world, PreflightOperator, ReserveOperator)
+    world.do("preflight", "reserve")
 
-    with pytest.raises(FailedForGood, match="TASK_NOT_SUCCESSFUL · task judge"):
-        finish(world, preflight="success", judge=state)
+    world.finish_fails("TASK_NOT_SUCCESSFUL · task judge", preflight="success", judge=state)
 
     assert world.host.status().holder == ""
 
@@ -48,86 +44,81 @@ def test_finish_fails_the_run_when_work_did_not_happen(world: World, state: str 
 def test_finish_repeats_the_findings_of_the_refusal(world: World) -> None:
     """After a refusal the last task's log has the reason, not just the name of the task."""
     world.target.is_down = True
-    with pytest.raises(FailedForGood):
-        do(world, PreflightOperator)
+    world.refuses("preflight")
 
-    with pytest.raises(FailedForGood, match="CLUSTER_UNREACHABLE"):
-        finish(world, preflight="failed", reserve="upstream_failed")
+    world.finish_fails("CLUSTER_UNREACHABLE", preflight="failed", reserve="upstream_failed")
 
 
 def test_finish_after_an_invalid_file_still_writes_the_evidence(world: World) -> None:
     """Also a run whose file was never frozen leaves its `run.json`."""
-    (world.migrations / "shop.yaml").write_text("nonsense: [")
-    with pytest.raises(FailedForGood):
-        do(world, PreflightOperator)
+    world.file.write_text("nonsense: [")
+    world.refuses("preflight")
 
-    with pytest.raises(FailedForGood, match="MIGRATION_FILE_INVALID"):
-        finish(world, preflight="failed")
+    world.finish_fails("MIGRATION_FILE_INVALID", preflight="failed")
 
-    run = json.loads((world.run.evidence.folder / "run.json").read_text())
+    run = world.run_document
     assert ("failed", "not frozen", None) == (run["outcome"], run["migration_digest"], run["verdict"])
 
 
 def test_finish_leaves_another_runs_reservation_alone(world: World) -> None:
     """A run that lost its reservation frees nothing."""
-    do(world, PreflightOperator, ReserveOperator)
+    world.do("preflight", "reserve")
     world.host.reserve("dag/other#1", take_over_from=world.run.identity.holder)
 
-    finish(world, preflight="success")
+    world.finish(preflight="success")
 
     assert world.host.status().holder == "dag/other#1"
 
 
 def test_finish_frees_what_an_earlier_attempt_still_holds(world: World) -> None:
     """The host was away when the attempt before ended; cleared, finish frees what that could not."""
-    do(world, PreflightOperator, ReserveOperator)
+    world.do("preflight", "reserve")
     world.dag_run.clear_number = 1
 
-    finish(world, preflight="success")
+    world.finish(preflight="success")
 
     assert world.host.status().holder == ""
 
 
 def test_finish_frees_what_a_task_took_by_itself(world: World) -> None:
     """A task that came without a `reserve` before it has reserved for the run; its end leaves nothing behind."""
-    do(world, PreflightOperator)
+    world.do("preflight")
     hold_reservation(world.run)
 
-    finish(world, preflight="success")
+    world.finish(preflight="success")
 
     assert world.host.status().holder == ""
 
 
 def test_finish_leaves_a_later_attempts_reservation_alone(world: World) -> None:
     """A task of an attempt that was cleared meanwhile takes nothing from the attempt that acts now."""
-    do(world, PreflightOperator, ReserveOperator)
+    world.do("preflight", "reserve")
     later = f"{DAG_ID}/manual__1#2"
     world.host.reserve(later, take_over_from=world.run.identity.holder)
 
-    finish(world, preflight="success")
+    world.finish(preflight="success")
 
     assert world.host.status().holder == later
 
 
 def test_host_that_does_not_answer_is_told(world: World) -> None:
     """Who holds the reservation is then not known, so the run does not end as if it were free."""
-    do(world, PreflightOperator, ReserveOperator)
+    world.do("preflight", "reserve")
     world.host.errors = [TransientError("no route to host")]
 
-    with pytest.raises(FailedForGood, match="The reservation was not freed: no route to host"):
-        finish(world, preflight="success", reserve="success")
+    world.finish_fails("The reservation was not freed: no route to host", preflight="success", reserve="success")
 
 
 def test_finish_of_a_watch_that_was_set_to_success_by_hand(world: World) -> None:
     """The newest document is then that of a stage, without an outcome; the evidence is assembled all the same."""
     world.params = {"mode": "cutover"}
-    do(world, *BEFORE_START)
+    world.do(*BEFORE_START)
     world.run.evidence.write(Kind.WATCH, {"stage": "announced", "announced_at": "then", "lag": 0})
 
     with pytest.raises(FailedForGood, match="TASK_NOT_SUCCESSFUL · task judge"):
-        finish(world, preflight="success", watch_lag="success", judge="upstream_failed")
+        world.finish(preflight="success", watch_lag="success", judge="upstream_failed")
 
-    assert json.loads((world.run.evidence.folder / "run.json").read_text())["outcome"] == "failed"
+    assert world.run_document["outcome"] == "failed"
 
 
 BEHIND = {"outcome": "behind", "lag": 500, "rate": None, "reason": "asked to stop by ada", "progress": ""}
@@ -137,18 +128,18 @@ def test_manual_run_is_late_whatever_the_nights_say(world: World, monkeypatch: p
     """`nightly.when_late` is about nights: a run by hand that was told to stop before its goals fails."""
     at_night(world, monkeypatch, "  when_late: warn\n")
     world.params = {"mode": "sync"}
-    do(world, *BEFORE_START)
+    world.do(*BEFORE_START)
     world.run.evidence.write(Kind.WATCH, BEHIND)
 
     with pytest.raises(FailedForGood, match="BEHIND · migration shop: found 500 offsets left to copy"):
-        finish(world, preflight="success", watch_lag="success")
+        world.finish(preflight="success", watch_lag="success")
 
 
 def pending_run(world: World, monkeypatch: pytest.MonkeyPatch, when_late: str) -> dict[str, Any]:
     """Bring a night whose validation is pending up to its end; return the states of its last tasks."""
     clock = at_night(world, monkeypatch, f"  when_late: {when_late}\n")
     begin(world, clock)
-    do(world, *BEFORE_START)
+    world.do(*BEFORE_START)
     world.run.evidence.write(Kind.PENDING, {"at": "then", "reason": "too late", "windows": 1, "source_offsets": 3})
     return {"validate_topics": "skipped", "judge": "skipped"}
 
@@ -176,7 +167,7 @@ def test_cleared_run_marked_failed_is_not_forgiven_what_was_pending(
     """An attempt that began anew and was then ended by a person fails, whatever the one before left pending."""
     states = pending_run(world, monkeypatch, "warn")
     world.dag_run.clear_number = 1
-    do(world, *BEFORE_START)
+    world.do(*BEFORE_START)
 
     with pytest.raises(FailedForGood, match="TASK_NOT_SUCCESSFUL"):
         finish_night(world, **states)

@@ -10,22 +10,13 @@ import pytest
 from kafka_migration.cli.main import main
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.verdict import Verdict
-from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
-from tests.airflow.conftest import World
 from tests.airflow.driving import deferred_by, revived
-from tests.airflow.running import BEFORE_START, do, validated
 from tests.airflow.watching import Scene, a_trigger, started, watch
-
-pytestmark = pytest.mark.airflow
-
-P0 = TopicPartition("orders", 0)
+from tests.airflow.world import P0, World
 
 
 @pytest.fixture
@@ -66,10 +57,9 @@ def test_following_from_the_start_to_the_ledger(following: Scene) -> None:
     at(8100, following, lambda now: main(arguments))
     event = watch(following)
     world.run.evidence.write(Kind.WATCH, event)
-    do(world, StopMirrorOperator)
-    validated(world)
-    do(world, JudgeOperator)
-    ledger = world.run.ledger.read()
+    world.do("stop_mirror")
+    world.judge()
+    ledger = world.ledger
 
     assert ("followed", [], 8100) == (event["outcome"], event["findings"], following.clock.elapsed_s)
     assert event["reason"].startswith("asked to stop by ")
@@ -239,5 +229,5 @@ def test_time_to_follow_must_make_sense(world: World, params: dict[str, Any], fo
     world.params = params
 
     with pytest.raises(FailedForGood, match=f"RUN_CONF_INVALID · run conf field follow_until: found {found}"):
-        do(world, *BEFORE_START, StartMirrorOperator)
+        world.start()
     assert not world.host.status().is_running

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from airflow.sdk import BaseSensorOperator
 from airflow.sdk.exceptions import AirflowSensorTimeout, AirflowSkipException
 
 from kafka_migration.core.evidence.documents import Kind
@@ -16,23 +17,16 @@ from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.cluster import CommittedOffset, IsolationLevel, NewTopic, Probe
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.sensors import group_lag as sensor_module
 from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
 from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSensor
 from kafka_migration.orchestration.triggers import group_lag as trigger_module
 from kafka_migration.orchestration.triggers.group_lag import ConsumerGroupLagTrigger
-from tests.airflow.conftest import World
 from tests.airflow.driving import FakeClock, TriggerLog, deferred_by, event_of, let_time_pass, revived
 from tests.airflow.notifying import with_alerts
-from tests.airflow.running import do
+from tests.airflow.world import AUDIT, P0, P1, RECORD, World
 from tests.contract.fake_cluster import FakeCluster
 
-pytestmark = pytest.mark.airflow
-
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
-AUDIT = TopicPartition("audit", 0)
-RECORD = (b"k", b"v")
 CONTEXT: Any = {}
 
 
@@ -71,10 +65,11 @@ def a_sensor(*group_ids: str, **arguments: Any) -> ConsumerGroupLagSensor:
     )
 
 
-def waited(sensor: ConsumerGroupLagSensor | DrainGroupsSensor, context: Any = CONTEXT) -> dict[str, Any]:
+def waited(sensor: BaseSensorOperator, context: Any = CONTEXT) -> dict[str, Any]:
     """Run the sensor wholly, its trigger made anew from what was serialized."""
     deferred = deferred_by(sensor, context)
-    return sensor.execute_complete(context, event_of(revived(deferred.trigger)))
+    summary: dict[str, Any] = sensor.execute_complete(context, event_of(revived(deferred.trigger)))
+    return summary
 
 
 def test_sensor_defers_with_an_absolute_deadline_and_no_secret(scene: Scene) -> None:
@@ -252,10 +247,9 @@ def cutover(world: World, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Worl
     """A cutover whose file asks for drained groups, on the cluster of the scene."""
     world.source = scene.cluster
     world.deployed["clock"] = scene.clock
-    path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text() + "cutover:\n  groups: [shop-.*]\n  drain_groups: 10m\n")
+    world.extend_file("cutover:\n  groups: [shop-.*]\n  drain_groups: 10m\n")
     world.params["mode"] = "cutover"
-    do(world, PreflightOperator)
+    world.do("preflight")
     return world
 
 
@@ -264,7 +258,7 @@ def drain(world: World) -> dict[str, Any]:
 
 
 def at_once(world: World) -> Any:
-    return DrainGroupsSensor(task_id="drain_groups", migration="shop").execute(world.context())
+    return world.task("drain_groups").execute(world.context())
 
 
 def test_drain_waits_for_the_groups_of_the_migration(cutover: World) -> None:
@@ -326,7 +320,7 @@ def test_silent_cluster_is_warned_of_and_ends_the_wait(scene: Scene) -> None:
 def test_silent_source_of_a_drain_is_told(cutover: World, scene: Scene) -> None:
     """The run of a cutover sends an alert, once, and is refused after the limit of its file (3 x 60 s)."""
     sent = with_alerts(cutover)
-    cutover.freeze((cutover.migrations / "shop.yaml").read_text())
+    cutover.freeze()
     cutover.source.commit("shop-app", {P0: 3, P1: 3})
     deferred = deferred_by(DrainGroupsSensor(task_id="drain_groups", migration="shop"), cutover.context())
     cutover.source.is_down = True
@@ -348,7 +342,7 @@ def test_drain_refuses_when_nothing_could_be_read(cutover: World, scene: Scene) 
     cutover.source.is_down = False
 
     with pytest.raises(FailedForGood, match=r"GROUPS_NOT_DRAINED.*waiting, old did not answer"):
-        DrainGroupsSensor(task_id="drain_groups", migration="shop").execute_complete(cutover.context(), event)
+        cutover.task("drain_groups").execute_complete(cutover.context(), event)
 
 
 def test_drain_has_nothing_to_wait_for_without_groups(cutover: World) -> None:

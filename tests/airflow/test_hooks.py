@@ -13,13 +13,9 @@ from airflow.sdk.exceptions import AirflowSkipException, DagRunTriggerException,
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.hook import HookOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.triggers.announcement import AnnouncementTrigger, was_announced
 from kafka_migration.steps.mirror.cutover_guide import Stage
-from tests.airflow.conftest import World
-from tests.airflow.running import do, finish
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.world import World
 
 HOOKS = """\
 cutover:
@@ -34,10 +30,9 @@ cutover:
 @pytest.fixture
 def hooked(world: World) -> World:
     """A cutover whose file names a hook of each kind."""
-    path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text() + HOOKS)
+    world.extend_file(HOOKS)
     world.params = {"mode": "cutover"}
-    do(world, PreflightOperator)
+    world.do("preflight")
     return world
 
 
@@ -95,7 +90,7 @@ def test_wait_ends_with_the_watch(hooked: World) -> None:
 
 def name_function(world: World) -> None:
     """Let the run's file name a function that is not there, in the place of the DAG."""
-    text = (world.migrations / "shop.yaml").read_text()
+    text = world.file.read_text()
     world.freeze(text.replace("dag: flip_configuration", "callable: shop.no_such_module.start"))
 
 
@@ -132,7 +127,7 @@ def test_function_that_is_not_there_is_refused(hooked: World) -> None:
 def test_hook_that_is_not_named_is_skipped(world: World) -> None:
     """A green task means that something was called; without a hook in the file it is skipped."""
     world.params = {"mode": "cutover"}
-    do(world, PreflightOperator)
+    world.do("preflight")
 
     with pytest.raises(AirflowSkipException, match="has no after_cutover"):
         hook("after_cutover").execute(world.context())
@@ -167,6 +162,6 @@ def test_calls_are_in_the_report(hooked: World) -> None:
     announce(hooked)
     hook("stop_producers").announced(hooked.context(), {"announced": True})
     states: dict[str, Any] = {"preflight": "success"}
-    finish(hooked, **states)
+    hooked.finish(**states)
 
-    assert "callable builtins.dict" in (hooked.run.evidence.folder / "report.md").read_text()
+    assert "callable builtins.dict" in hooked.report

@@ -12,8 +12,6 @@ from kafka_migration.orchestration import keeping
 from kafka_migration.orchestration.keeping import AirflowKeeper, TaskShelf, TriggerShelf
 from tests.airflow.conftest import AirflowKeeps, FakeStateStore, FakeTaskInstance, FakeXCom
 
-pytestmark = pytest.mark.airflow
-
 TASKS = ("preflight", "plan", "watch_lag", "finish")
 
 

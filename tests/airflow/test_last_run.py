@@ -11,13 +11,8 @@ from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, MirrorFailed
 from kafka_migration.core.report.news import LastRun
-from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from tests.airflow.conftest import World
-from tests.airflow.running import BEFORE_START, do, finish
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.tasks import BEFORE_START
+from tests.airflow.world import World
 
 FOREIGN = Finding(Code.TARGET_WRITTEN_BY_OTHERS, "orders[0]", "end 31", "end 30", "Look at it.")
 
@@ -30,19 +25,16 @@ def last_run(world: World) -> LastRun:
 
 def refused(world: World, finding: Finding) -> None:
     """End an attempt of the run by a finding of `start_mirror`."""
-    do(world, PreflightOperator, ReserveOperator)
+    world.do("preflight", "reserve")
     world.run.refused("start_mirror", MirrorFailed([finding]))
-    with pytest.raises(FailedForGood):
-        finish(world, preflight="success", start_mirror="failed")
+    world.finish_fails(preflight="success", start_mirror="failed")
 
 
 def test_refused_run_leaves_its_finding(world: World) -> None:
     """Also one whose file makes no sense, and which has mirrored nothing."""
-    (world.migrations / "shop.yaml").write_text("nonsense: [")
-    with pytest.raises(FailedForGood):
-        do(world, PreflightOperator)
-    with pytest.raises(FailedForGood):
-        finish(world, preflight="failed")
+    world.file.write_text("nonsense: [")
+    world.refuses("preflight")
+    world.finish_fails(preflight="failed")
     last = last_run(world)
 
     assert (world.run.identity.holder, "sync", "failed", "") == (last.run, last.mode, last.outcome, last.verdict)
@@ -58,31 +50,31 @@ def test_contradiction_stands_after_runs_that_looked_at_nothing(world: World) ->
     assert ["CONNECTION_MISSING"] == [finding.code for finding in last_run(world).findings]
 
     world.dag_run.run_id = "manual__3"
-    do(world, PreflightOperator, ReserveOperator)
+    world.do("preflight", "reserve")
     world.run.evidence.write(Kind.JUDGE, {"verdict": "PASS"})
-    finish(world, preflight="success")
+    world.finish(preflight="success")
     assert last_run(world).contradictions
 
     world.dag_run.run_id = "manual__4"
-    do(world, PreflightOperator, ReserveOperator)
+    world.do("preflight", "reserve")
     world.run.evidence.write(Kind.START, {"started": True, "generation": 1})
     world.run.evidence.write(Kind.JUDGE, {"verdict": "PASS"})
-    finish(world, preflight="success")
+    world.finish(preflight="success")
     assert () == last_run(world).contradictions
 
 
 def test_steps_are_told_and_closed(world: World) -> None:
     """While a run holds the reservation its newest step is there; `finish` says that it goes on no more."""
-    do(world, *BEFORE_START)
+    world.do(*BEFORE_START)
     before = world.run.news.progress()
     assert before is not None
-    assert (world.run.identity.holder, "CreateTopicsOperator", None) == (
+    assert (world.run.identity.holder, "create_topics", None) == (
         before["run"],
         before["step"],
         before.get("ended_at"),
     )
 
-    finish(world, preflight="success")
+    world.finish(preflight="success")
     after = world.run.news.progress()
     assert after is not None
     assert after["ended_at"]
@@ -91,8 +83,8 @@ def test_steps_are_told_and_closed(world: World) -> None:
 def test_run_that_only_asks_for_the_reservation_hides_nobody(world: World) -> None:
     """Another run may be at work, whose step stays the one that is told."""
     world.run.news.tell_step("dag/other#1", "watch_lag", world.run.now())
-    do(world, PreflightOperator, ReserveOperator)
-    finish(world, preflight="success")
+    world.do("preflight", "reserve")
+    world.finish(preflight="success")
     told = world.run.news.progress()
 
     assert told is not None
@@ -104,9 +96,9 @@ def test_news_that_cannot_be_written_fail_no_run(world: World) -> None:
     for name in ("progress.json", "last-run.json"):
         place = Path(world.root) / "shop" / name / "full"
         place.mkdir(parents=True)
-    do(world, *BEFORE_START)
+    world.do(*BEFORE_START)
 
-    assert "success" == finish(world, preflight="success")["outcome"]
+    assert "success" == world.finish(preflight="success")["outcome"]
 
 
 def test_command_line_reads_what_a_run_left(world: World, capsys: pytest.CaptureFixture[str]) -> None:

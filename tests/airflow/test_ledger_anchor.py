@@ -13,8 +13,6 @@ from kafka_migration.airflow_adapters.ledger_anchor import VariableAnchor
 from kafka_migration.core.findings.errors import Refused, TransientError
 from kafka_migration.core.ledger.chain import Head
 
-pytestmark = pytest.mark.airflow
-
 
 class FakeVariables:
     """A double of Airflow's variables."""

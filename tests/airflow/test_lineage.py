@@ -5,17 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
 from airflow.providers.openlineage.extractors.manager import ExtractorManager
 from airflow.sdk import BaseOperator, TaskInstanceState
 
 from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from tests.airflow.conftest import World
-from tests.airflow.running import BEFORE_START, do, mirror, validated
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.world import World
 
 
 def extracted(operator: BaseOperator) -> Any:
@@ -27,13 +21,10 @@ def extracted(operator: BaseOperator) -> Any:
 
 def test_judged_topics_are_told_to_openlineage(world: World) -> None:
     """After a good verdict each topic of the source is an input, and its copy an output."""
-    path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text().replace("  tasks: 2\n", "  tasks: 2\n  topic_names: {naming: prefixed}\n"))
+    world.edit_file("  tasks: 2\n", "  tasks: 2\n  topic_names: {naming: prefixed}\n")
     world.source.produce("orders", 0, (b"k", b"v"))
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {})
-    do(world, StopMirrorOperator)
-    validated(world)
+    world.copy({})
+    world.validated()
     judge = JudgeOperator(task_id="judge", migration="shop")
     judge.execute(world.context())
 

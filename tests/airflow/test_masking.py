@@ -21,8 +21,6 @@ from kafka_migration.engines.properties import render_properties
 from kafka_migration.orchestration.triggers.group_lag import ConsumerGroupLagTrigger
 from tests.bad_connections import CERTIFICATE, KEY
 
-pytestmark = pytest.mark.airflow
-
 PASSWORD = 'pa"ss\\wörd-4711'
 SETTINGS = {
     "bootstrap.servers": "127.0.0.1:1",

@@ -11,20 +11,9 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.groups.rules import unproved_copy_findings
 from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.coverage_rules import topic_verdict
-from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from tests.airflow.conftest import World
-from tests.airflow.running import BEFORE_START, do, finish, mirror, validated
-
-pytestmark = pytest.mark.airflow
-
-P0, AUDIT = TopicPartition("orders", 0), TopicPartition("audit", 0)
-RECORD = (b"k", b"v")
+from tests.airflow.tasks import BEFORE_START
+from tests.airflow.world import AUDIT, P0, RECORD, World
 
 
 def begin(world: World, run_id: str, mode: str = "sync", topics: tuple[str, ...] = ()) -> None:
@@ -34,25 +23,16 @@ def begin(world: World, run_id: str, mode: str = "sync", topics: tuple[str, ...]
     world.params = {"mode": mode, "topics": list(topics)}
 
 
-def start(world: World, *partitions: TopicPartition) -> None:
+def start_with(world: World, *partitions: TopicPartition) -> None:
     """Start MirrorMaker with one new record in each partition, and copy these."""
     for partition in partitions:
         world.source.produce(*partition, RECORD)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, dict.fromkeys(partitions, 1))
-
-
-def judge(world: World) -> None:
-    validated(world)
-    do(world, JudgeOperator)
-
-
-def ledger(world: World) -> Ledger:
-    return world.run.ledger.read()
+    world.start()
+    world.mirror(dict.fromkeys(partitions, 1))
 
 
 def pending(world: World) -> dict[int, frozenset[str]]:
-    return {generation.number: generation.topics for generation in ledger(world).pending_generations}
+    return {generation.number: generation.topics for generation in world.ledger.pending_generations}
 
 
 def windows(world: World) -> list[Any]:
@@ -65,57 +45,56 @@ def windows(world: World) -> list[Any]:
 @pytest.mark.parametrize("mode", ["sync", "validate"])
 def test_limited_run_leaves_the_other_topics_pending(world: World, mode: str) -> None:
     """What a run that was limited to some topics did not measure is pending, until a whole run measures just that."""
-    start(world, P0, AUDIT)
-    do(world, StopMirrorOperator)
+    start_with(world, P0, AUDIT)
+    world.do("stop_mirror")
 
     begin(world, "limited", mode, topics=("orders",))
-    do(world, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
-    judge(world)
+    world.do(*BEFORE_START, "start_mirror", "stop_mirror")
+    world.judge()
     assert [("orders", 0, 1)] == windows(world)
-    assert ({1: frozenset({"audit"})}, None) == (pending(world), topic_verdict(ledger(world), "audit"))
+    assert ({1: frozenset({"audit"})}, None) == (pending(world), topic_verdict(world.ledger, "audit"))
 
     begin(world, "whole")
-    do(world, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
-    judge(world)
+    world.do(*BEFORE_START, "start_mirror", "stop_mirror")
+    world.judge()
     assert [("audit", 0, 1)] == windows(world)
-    assert ({}, Verdict.PASS) == (pending(world), topic_verdict(ledger(world), "audit"))
+    assert ({}, Verdict.PASS) == (pending(world), topic_verdict(world.ledger, "audit"))
 
 
 @pytest.mark.usefixtures("asked")
 def test_cutover_is_refused_until_pending_topics_are_validated(world: World) -> None:
     """A topic with a good verdict from before, and records since that nobody judged, is no proved copy."""
-    start(world, P0, AUDIT)
-    do(world, StopMirrorOperator)
-    judge(world)
+    start_with(world, P0, AUDIT)
+    world.do("stop_mirror")
+    world.judge()
     begin(world, "not validated")
-    start(world, P0, AUDIT)
-    do(world, StopMirrorOperator)
+    start_with(world, P0, AUDIT)
+    world.do("stop_mirror")
     begin(world, "limited", topics=("orders",))
-    do(world, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
-    judge(world)
+    world.do(*BEFORE_START, "start_mirror", "stop_mirror")
+    world.judge()
 
-    (finding,) = unproved_copy_findings(ledger(world), ("orders", "audit"))
+    (finding,) = unproved_copy_findings(world.ledger, ("orders", "audit"))
     assert (Code.RECORDS_NOT_VERIFIABLE, "topic audit") == (finding.code, finding.subject)
-    assert Verdict.PASS is topic_verdict(ledger(world), "audit")
+    assert Verdict.PASS is topic_verdict(world.ledger, "audit")
     begin(world, "cutover", "cutover")
-    do(world, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
+    world.do(*BEFORE_START, "start_mirror", "stop_mirror")
     world.run.evidence.write(Kind.JUDGE, {"verdict": "PASS"})
-    with pytest.raises(FailedForGood, match=r"RECORDS_NOT_VERIFIABLE · topic audit"):
-        do(world, PlanOffsetsOperator)
-    judge(world)
-    assert () == unproved_copy_findings(ledger(world), ("orders", "audit"))
+    world.refuses("plan_offsets", match=r"RECORDS_NOT_VERIFIABLE · topic audit")
+    world.judge()
+    assert () == unproved_copy_findings(world.ledger, ("orders", "audit"))
 
 
 def test_limited_run_certifies_all_that_was_left_open(world: World) -> None:
     """Who closes another run's generation certifies what that copied, whichever topics it is limited to itself."""
-    start(world, P0, AUDIT)
+    start_with(world, P0, AUDIT)
     world.host.expire()
 
     begin(world, "limited", topics=("orders",))
-    start(world, P0)
-    do(world, StopMirrorOperator)
-    judge(world)
-    left_open, own = ledger(world).generations
+    start_with(world, P0)
+    world.do("stop_mirror")
+    world.judge()
+    left_open, own = world.ledger.generations
     assert left_open.stop is not None
     assert (1, 1) == (left_open.stop.mirror_positions[AUDIT], left_open.stop.target_end_offsets[AUDIT])
     assert {"orders", "audit"} == left_open.topics
@@ -123,40 +102,40 @@ def test_limited_run_certifies_all_that_was_left_open(world: World) -> None:
     assert {1: {"audit"}} == pending(world)
 
     begin(world, "whole")
-    start(world, AUDIT)
-    do(world, StopMirrorOperator)
-    judge(world)
+    start_with(world, AUDIT)
+    world.do("stop_mirror")
+    world.judge()
     assert [("audit", 0, 2)] == windows(world)
-    assert ({}, Verdict.PASS) == (pending(world), topic_verdict(ledger(world), "audit"))
+    assert ({}, Verdict.PASS) == (pending(world), topic_verdict(world.ledger, "audit"))
 
 
 def test_whole_run_certifies_no_more_than_a_limited_one_left_open(world: World) -> None:
     """A topic that a generation did not copy has no window in it, whoever closes it."""
-    start(world, P0, AUDIT)
-    do(world, StopMirrorOperator)
-    judge(world)
+    start_with(world, P0, AUDIT)
+    world.do("stop_mirror")
+    world.judge()
     begin(world, "limited", topics=("orders",))
-    start(world, P0)
+    start_with(world, P0)
     world.host.expire()
 
     begin(world, "whole")
-    start(world, AUDIT)
-    do(world, StopMirrorOperator)
-    judge(world)
+    start_with(world, AUDIT)
+    world.do("stop_mirror")
+    world.judge()
 
-    assert [{"orders", "audit"}, {"orders"}, {"orders", "audit"}] == [g.topics for g in ledger(world).generations]
+    assert [{"orders", "audit"}, {"orders"}, {"orders", "audit"}] == [g.topics for g in world.ledger.generations]
     assert [("audit", 1, 2), ("orders", 1, 2)] == windows(world)
 
 
 def two_nights(world: World) -> None:
     """Judge a first run, leave what a second one copied pending, and come back to a cleared `judge` of the first."""
-    start(world, P0)
-    do(world, StopMirrorOperator)
-    judge(world)
-    finish(world, preflight="success", judge="success")
+    start_with(world, P0)
+    world.do("stop_mirror")
+    world.judge()
+    world.finish(preflight="success", judge="success")
     begin(world, "second")
-    start(world, P0)
-    do(world, StopMirrorOperator)
+    start_with(world, P0)
+    world.do("stop_mirror")
     world.task_instance.run_states["second"] = "running"
 
 
@@ -169,10 +148,10 @@ def test_cleared_judge_judges_what_its_own_validation_measured(world: World) -> 
     two_nights(world)
     world.host.release(world.run.identity.holder)
     clear_first(world)
-    do(world, JudgeOperator)
+    world.do("judge")
 
     assert [2] == list(pending(world))
-    assert [(1,)] == [judgement.generations for judgement in ledger(world).judgements]
+    assert [(1,)] == [judgement.generations for judgement in world.ledger.judgements]
 
 
 def test_cleared_judge_holds_the_reservation_and_finish_frees_it(world: World) -> None:
@@ -180,9 +159,9 @@ def test_cleared_judge_holds_the_reservation_and_finish_frees_it(world: World) -
     two_nights(world)
     world.host.release(world.run.identity.holder)
     clear_first(world)
-    do(world, JudgeOperator)
+    world.do("judge")
     held = world.host.status().holder
-    finish(world, preflight="success", judge="success")
+    world.finish(preflight="success", judge="success")
 
     assert (world.run.identity.holder, "") == (held, world.host.status().holder)
 
@@ -190,10 +169,9 @@ def test_cleared_judge_holds_the_reservation_and_finish_frees_it(world: World) -
 def test_cleared_judge_writes_nothing_while_another_run_acts(world: World) -> None:
     """The ledger belongs to the run that holds the reservation."""
     two_nights(world)
-    before = world.run.ledger.read()
+    before = world.ledger
     clear_first(world)
 
-    with pytest.raises(FailedForGood, match="NOT_RESERVED"):
-        do(world, JudgeOperator)
+    world.refuses("judge", match="NOT_RESERVED")
 
-    assert before == world.run.ledger.read()
+    assert before == world.ledger

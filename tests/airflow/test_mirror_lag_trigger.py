@@ -14,24 +14,19 @@ import pytest
 from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.migration.settings import Migration
 from kafka_migration.core.mirror.watch import WatchResult
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
 from kafka_migration.steps.mirror.watcher import MirrorWatcher
 from kafka_migration.steps.run import MigrationRun
-from tests.airflow.conftest import World
 from tests.airflow.driving import next_event
-from tests.airflow.running import BEFORE_START, do, mirror
-from tests.airflow.test_operators import P0
+from tests.airflow.world import P0, World
 from tests.waiting import wait_until
-
-pytestmark = pytest.mark.airflow
 
 
 @pytest.fixture
 def started(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     """A world in which MirrorMaker runs and has two records to copy; polls follow each other at once."""
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
-    do(world, *BEFORE_START, StartMirrorOperator)
+    world.start()
     at_once = asyncio.sleep
     monkeypatch.setattr("kafka_migration.orchestration.triggers.mirror_lag.asyncio.sleep", lambda seconds: at_once(0))
     return world
@@ -65,7 +60,7 @@ def test_trigger_survives_serialization(world: World) -> None:
 
 def test_trigger_ends_drained_once_everything_is_copied(started: World) -> None:
     """With every position at its goal, twice in a row, the event says drained and names the generation."""
-    mirror(started, {P0: 2})
+    started.mirror({P0: 2})
 
     event = event_of(trigger_of(started))
 
@@ -76,7 +71,7 @@ def test_trigger_ends_drained_once_everything_is_copied(started: World) -> None:
 
 def test_trigger_waits_while_the_host_does_not_answer(started: World) -> None:
     """An unreachable host is unknown, not dead: the watch goes on and ends well when it answers again."""
-    mirror(started, {P0: 2})
+    started.mirror({P0: 2})
     started.host.errors += [TransientError("no route to host")] * 3
 
     assert event_of(trigger_of(started))["outcome"] == "drained"
@@ -84,7 +79,7 @@ def test_trigger_waits_while_the_host_does_not_answer(started: World) -> None:
 
 def test_trigger_ends_at_its_deadline(started: World) -> None:
     """What is not reached by the absolute deadline fails with the progress made, also right after a restart."""
-    mirror(started, {P0: 1})
+    started.mirror({P0: 1})
 
     event = event_of(trigger_of(started, deadline=datetime.now(UTC)))
 
@@ -94,7 +89,7 @@ def test_trigger_ends_at_its_deadline(started: World) -> None:
 
 def test_trigger_fails_when_the_source_overtakes_the_copy(started: World) -> None:
     """Records deleted on the source before they were copied fail the watch with the lost range."""
-    mirror(started, {P0: 1})
+    started.mirror({P0: 1})
     started.source.produce("orders", 0, (b"c", b"3"))
     started.source.purge("orders", 0, 2)
 
@@ -169,7 +164,7 @@ def test_poll_under_way_learns_that_the_trigger_left(started: World, monkeypatch
 
 def test_slow_poll_of_one_migration_does_not_hold_up_another(started: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each trigger polls in a thread of its own, however few the event loop has for everybody."""
-    mirror(started, {P0: 2})
+    started.mirror({P0: 2})
     held = HeldPoll(monkeypatch)
 
     async def both() -> Any:

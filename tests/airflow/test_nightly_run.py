@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
-from airflow.sdk.exceptions import AirflowSkipException
 
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.ledger.cutovers import CutOver
-from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.coverage_rules import topic_verdict
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
-from tests.airflow.conftest import NIGHTLY_DAG_ID, World
+from tests.airflow.conftest import NIGHTLY_DAG_ID
 from tests.airflow.driving import FakeClock
-from tests.airflow.nights import ALL_SKIPPED, P0, at_night, begin, finish_night, watch
-from tests.airflow.running import BEFORE_START, do, finish, mirror, refusal_codes, validated
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.nights import ALL_SKIPPED, at_night, begin, finish_night, watch
+from tests.airflow.tasks import BEFORE_START
+from tests.airflow.world import P0, World
 
 
 @pytest.fixture
@@ -34,38 +23,28 @@ def clock(world: World, monkeypatch: pytest.MonkeyPatch) -> FakeClock:
     return at_night(world, monkeypatch)
 
 
-def ledger(world: World) -> Ledger:
-    return world.run.ledger.read()
-
-
-def run_document(world: World) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((world.run.evidence.folder / "run.json").read_text())
-    return document
-
-
 def test_run_outside_its_window_does_nothing_and_ends_well(world: World, clock: FakeClock) -> None:
     """Unpaused at noon, with everything away, the run asks nobody, skips all tasks and ends green, with the why."""
     begin(world, clock, hour=12)
     world.source.is_down = world.target.is_down = True
 
-    do(world, PreflightOperator)
-    with pytest.raises(AirflowSkipException, match="not in window"):
-        do(world, ReserveOperator)
+    world.do("preflight")
+    world.skips("reserve", match="not in window")
     summary = finish_night(world, **ALL_SKIPPED)
 
     checks = world.run.evidence.require(Kind.PREFLIGHT)["checks"]
     assert {"not applicable"} == {check["state"] for check in checks}
     assert all(check["reason"].startswith("not in window") for check in checks)
     assert [] == world.host.calls
-    assert ("not in window", "not in window") == (summary["outcome"], run_document(world)["outcome"])
-    assert run_document(world)["reason"].startswith("not in window: [2030-01-01T01:00:00+00:00")
-    assert "Nothing was done: not in window" in (world.run.evidence.folder / "report.md").read_text()
+    assert ("not in window", "not in window") == (summary["outcome"], world.run_document["outcome"])
+    assert world.run_document["reason"].startswith("not in window: [2030-01-01T01:00:00+00:00")
+    assert "Nothing was done: not in window" in world.report
 
 
 def test_skips_of_a_run_in_its_window_are_an_accident(world: World, clock: FakeClock) -> None:
     """What an idle run may skip, a run that was to act may not: marked failed before it began, it stays failed."""
     begin(world, clock)
-    do(world, PreflightOperator)
+    world.do("preflight")
 
     with pytest.raises(FailedForGood, match="TASK_NOT_SUCCESSFUL · task reserve"):
         finish_night(world, **ALL_SKIPPED)
@@ -76,8 +55,7 @@ def test_night_after_the_cutover_is_refused(world: World, clock: FakeClock) -> N
     world.run.ledger.append(CutOver("dag/run#1", "then", ("billing",), ("orders", "audit"), partly=False).to_document())
     begin(world, clock)
 
-    with pytest.raises(FailedForGood, match="ALREADY_CUT_OVER"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match="ALREADY_CUT_OVER")
 
 
 def test_nightly_run_by_hand_is_refused(world: World) -> None:
@@ -85,10 +63,9 @@ def test_nightly_run_by_hand_is_refused(world: World) -> None:
     world.dag_run.other_dag_id = NIGHTLY_DAG_ID
     world.params = {"mirror_outside_window": False, "note": None}
 
-    with pytest.raises(FailedForGood, match=r"NOT_SCHEDULED · .*Trigger kafka_migration__shop in mode sync"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match=r"NOT_SCHEDULED · .*Trigger kafka_migration__shop in mode sync")
 
-    assert ["NOT_SCHEDULED"] == refusal_codes(world)
+    assert ["NOT_SCHEDULED"] == world.refusal_codes
 
 
 @pytest.mark.parametrize("run_type", ["scheduled", "backfill"])
@@ -97,8 +74,7 @@ def test_nightly_run_without_its_section_is_refused(world: World, run_type: str)
     world.dag_run.run_type = run_type
     world.params = {}
 
-    with pytest.raises(FailedForGood, match=r"NOT_SCHEDULED · .*without a section nightly"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match=r"NOT_SCHEDULED · .*without a section nightly")
 
 
 def test_schedule_of_somebodys_own_dag_is_none_of_the_nights(world: World, clock: FakeClock) -> None:
@@ -106,7 +82,7 @@ def test_schedule_of_somebodys_own_dag_is_none_of_the_nights(world: World, clock
     begin(world, clock, hour=12)
     world.dag_run.other_dag_id = "reread_shop"
     world.params = {"mode": "validate"}
-    do(world, PreflightOperator)
+    world.do("preflight")
 
     assert ("validate", "") == (str(world.run.request.mode), world.run.run_window.idle_because)
 
@@ -119,20 +95,19 @@ def test_window_that_ends_keeps_what_was_copied(
     begin(world, clock, hour=5.49)
 
     assert "behind" == watch(world, clock, monkeypatch, copies=6)["outcome"]
-    do(world, StopMirrorOperator)
-    validated(world)
-    assert "PASS" == do(world, JudgeOperator)["verdict"]
+    world.do("stop_mirror")
+    world.validated()
+    assert "PASS" == world.do("judge")["verdict"]
     with pytest.raises(FailedForGood, match="BEHIND · migration shop: found 4 offsets left to copy"):
         finish_night(world)
 
     begin(world, clock, day=2)
     assert "drained" == watch(world, clock, monkeypatch, copies=4)["outcome"]
-    do(world, StopMirrorOperator)
-    validated(world)
-    do(world, JudgeOperator)
+    world.do("stop_mirror")
+    world.judge()
     assert "success" == finish_night(world)["outcome"]
 
-    first, second = ledger(world).generations
+    first, second = world.ledger.generations
     assert first.stop is not None
     assert second.stop is not None
     assert (6, 6, 10) == (
@@ -140,8 +115,8 @@ def test_window_that_ends_keeps_what_was_copied(
         second.start.mirror_positions[P0],
         second.stop.mirror_positions[P0],
     )
-    assert Verdict.PASS is topic_verdict(ledger(world), "orders")
-    assert () == ledger(world).pending_generations
+    assert Verdict.PASS is topic_verdict(world.ledger, "orders")
+    assert () == world.ledger.pending_generations
 
 
 def test_late_run_may_warn(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,14 +125,13 @@ def test_late_run_may_warn(world: World, monkeypatch: pytest.MonkeyPatch) -> Non
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
     begin(world, clock, hour=5.49)
     watch(world, clock, monkeypatch, copies=1)
-    do(world, StopMirrorOperator)
-    validated(world)
-    do(world, JudgeOperator)
+    world.do("stop_mirror")
+    world.judge()
 
     assert "behind" == finish_night(world)["outcome"]
     assert ([], ["BEHIND"]) == (
-        run_document(world)["findings"],
-        [warning["code"] for warning in run_document(world)["warnings"]],
+        world.run_document["findings"],
+        [warning["code"] for warning in world.run_document["warnings"]],
     )
 
 
@@ -180,15 +154,15 @@ def test_mirror_is_not_started_when_the_window_is_over(world: World, clock: Fake
     """A run that got the reservation too late starts nothing, and says that everything is left."""
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
     begin(world, clock)
-    do(world, *BEFORE_START)
+    world.do(*BEFORE_START)
     clock.elapsed_s = 5.5 * 3600
 
-    assert {"generation": None, "pid": None} == do(world, StartMirrorOperator)
-    assert "behind" == do(world, MirrorLagSensor)["outcome"]
+    assert {"generation": None, "pid": None} == world.do("start_mirror")
+    assert "behind" == world.do("watch_lag")["outcome"]
     document = world.run.evidence.require(Kind.WATCH)
     assert (None, 2) == (document["generation"], document["lag"])
     assert "the window for mirroring ended" in document["reason"]
-    assert {"generation": None, "stopped": False} == do(world, StopMirrorOperator)
+    assert {"generation": None, "stopped": False} == world.do("stop_mirror")
     with pytest.raises(FailedForGood, match=r"BEHIND · .*the time left is unknown"):
         finish_night(world)
 
@@ -196,21 +170,21 @@ def test_mirror_is_not_started_when_the_window_is_over(world: World, clock: Fake
 def test_nothing_to_copy_is_not_late(world: World, clock: FakeClock) -> None:
     """Where everything was copied before, an end of the window takes nothing away."""
     begin(world, clock)
-    do(world, *BEFORE_START)
+    world.do(*BEFORE_START)
     clock.elapsed_s = 6 * 3600
-    do(world, StartMirrorOperator)
+    world.do("start_mirror")
 
-    assert "drained" == do(world, MirrorLagSensor)["outcome"]
+    assert "drained" == world.do("watch_lag")["outcome"]
 
 
 def test_living_mirror_is_adopted_after_the_window(world: World, clock: FakeClock) -> None:
     """Tried again after the window's end, start finds its own process, so that the watch tells how far it came."""
     world.source.produce("orders", 0, (b"a", b"1"))
     begin(world, clock)
-    first = do(world, *BEFORE_START, StartMirrorOperator)
+    first = world.start()
     clock.elapsed_s = 6 * 3600
 
-    assert first == do(world, StartMirrorOperator)
+    assert first == world.do("start_mirror")
 
 
 def test_goals_that_are_reached_when_the_window_ends_are_proved(
@@ -230,29 +204,27 @@ def mirroring_night(world: World, clock: FakeClock) -> None:
     """Leave a night of two records in the middle, one of them copied, with nobody who watches it."""
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
     begin(world, clock)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 1})
+    world.start()
+    world.mirror({P0: 1})
 
 
 @pytest.mark.parametrize("until", ["with until", "without until"])
 def test_cleared_run_that_mirrors_is_not_idle(world: World, clock: FakeClock, until: str) -> None:
     """Cleared by day, it stops and proves what its earlier attempt began, starts nothing, and is behind."""
     if until == "without until":
-        path = world.migrations / "shop.yaml"
-        path.write_text(path.read_text().replace('  until: "05:30"\n  validate_until: "07:00"\n', ""))
+        world.edit_file('  until: "05:30"\n  validate_until: "07:00"\n', "")
     mirroring_night(world, clock)
     clock.elapsed_s = 6 * 3600
     world.dag_run.clear_number = 1
 
-    do(world, PreflightOperator)
-    assert f"{NIGHTLY_DAG_ID}/scheduled__1#1" == do(world, ReserveOperator)["taken_over_from"]
-    assert {"generation": None, "pid": None} == do(world, *BEFORE_START[2:], StartMirrorOperator)
-    assert "behind" == do(world, MirrorLagSensor)["outcome"]
-    do(world, StopMirrorOperator)
-    validated(world)
-    do(world, JudgeOperator)
+    world.do("preflight")
+    assert f"{NIGHTLY_DAG_ID}/scheduled__1#1" == world.do("reserve")["taken_over_from"]
+    assert {"generation": None, "pid": None} == world.do(*BEFORE_START[2:], "start_mirror")
+    assert "behind" == world.do("watch_lag")["outcome"]
+    world.do("stop_mirror")
+    world.judge()
 
-    (generation,) = ledger(world).generations
+    (generation,) = world.ledger.generations
     assert generation.stop is not None
     assert (1, False) == (generation.stop.mirror_positions[P0], world.host.status().is_running)
     with pytest.raises(FailedForGood, match=r"BEHIND · migration shop: found 1 offsets left"):
@@ -263,10 +235,10 @@ def test_cleared_run_that_mirrors_is_not_idle(world: World, clock: FakeClock, un
 def test_cleared_run_that_has_stopped_is_idle(world: World, clock: FakeClock) -> None:
     """With its MirrorMaker stopped there is nothing to see to: by day it leaves everything as it is."""
     mirroring_night(world, clock)
-    do(world, StopMirrorOperator)
+    world.do("stop_mirror")
     clock.elapsed_s = 12 * 3600
     world.dag_run.clear_number = 1
-    do(world, PreflightOperator)
+    world.do("preflight")
 
     assert world.run.run_window.idle_because.startswith("not in window")
 
@@ -274,7 +246,7 @@ def test_cleared_run_that_has_stopped_is_idle(world: World, clock: FakeClock) ->
 @pytest.mark.parametrize("outcome", ["behind", "followed"])
 def test_watch_that_was_ended_lets_the_run_go_on(world: World, outcome: str) -> None:
     """What was copied is to be stopped at and validated, whoever ended the watch."""
-    do(world, PreflightOperator)
+    world.do("preflight")
     event = {
         "outcome": outcome,
         "progress": "Copy: 1/2",
@@ -292,7 +264,7 @@ def test_watch_that_was_ended_lets_the_run_go_on(world: World, outcome: str) -> 
 def test_cutover_never_goes_on_with_a_part(world: World) -> None:
     """Consumers are not moved to a copy whose watch ended before everything was there."""
     world.params = {"mode": "cutover"}
-    do(world, PreflightOperator)
+    world.do("preflight")
     event = {
         "outcome": "behind",
         "progress": "",
@@ -304,18 +276,18 @@ def test_cutover_never_goes_on_with_a_part(world: World) -> None:
     }
 
     with pytest.raises(FailedForGood, match="BEHIND"):
-        MirrorLagSensor(task_id="watch_lag", migration="shop").execute_complete(world.context(), event)
+        world.task("watch_lag").execute_complete(world.context(), event)
 
 
 def test_watch_that_did_not_end_well_is_not_called_late(world: World, clock: FakeClock) -> None:
     """In an attempt that never watched, what an earlier one left behind is not this one's."""
     begin(world, clock)
-    do(world, *BEFORE_START)
+    world.do(*BEFORE_START)
     world.run.evidence.write(Kind.WATCH, {"outcome": "behind", "progress": "", "lag": 3, "reason": "x"})
     world.dag_run.clear_number = 1
 
     with pytest.raises(FailedForGood) as raised:
-        finish(world, preflight="failed", watch_lag="upstream_failed")
+        world.finish(preflight="failed", watch_lag="upstream_failed")
 
     assert "BEHIND" not in str(raised.value)
 
@@ -323,12 +295,12 @@ def test_watch_that_did_not_end_well_is_not_called_late(world: World, clock: Fak
 def test_backfill_at_noon_copies_nothing_unless_told(world: World, clock: FakeClock) -> None:
     """Outside the window a backfill run plans and starts no MirrorMaker; its conf can say otherwise."""
     begin(world, clock, hour=12, run_type="backfill")
-    do(world, PreflightOperator)
+    world.do("preflight")
     assert world.run.run_window.still_because.startswith("not in window")
 
     begin(world, clock, day=2, hour=12, run_type="backfill")
     world.params = {"mirror_outside_window": True}
-    do(world, PreflightOperator)
+    world.do("preflight")
     assert "" == world.run.run_window.still_because
 
 
@@ -337,5 +309,4 @@ def test_two_files_with_one_topic_are_refused(world: World, migration_text: str)
     text = migration_text.replace("name: shop", "name: other").replace("[orders, audit]", "[audit, bills]")
     (world.migrations / "other.yaml").write_text(text)
 
-    with pytest.raises(FailedForGood, match=r"MIGRATIONS_OVERLAP · shop\.yaml: topics: found audit, also in other"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match=r"MIGRATIONS_OVERLAP · shop\.yaml: topics: found audit, also in other")

@@ -22,16 +22,11 @@ from sqlalchemy.orm import Session
 from kafka_migration.core.report.run_note import joined_notes, run_note
 from kafka_migration.orchestration import report_page
 from kafka_migration.orchestration import run_note as note_module
-from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.report_page import ReportLink, newest_report
 from kafka_migration.orchestration.run_note import NOTE_KEY, RunNoteListener
 from kafka_migration_plugin import KafkaMigrationPlugin
-from tests.airflow.conftest import World
-from tests.airflow.running import do, finish
+from tests.airflow.world import World
 from tests.unit.report.test_report_of_a_run import TOPIC, run_of
-
-pytestmark = pytest.mark.airflow
 
 BIG = {**TOPIC, "whole": {"standing": "PASS", "proved": True, "target_records": 260_000, "reasons": []}}
 
@@ -78,10 +73,8 @@ def test_note_of_a_person_is_kept(present: str | None, joined: str) -> None:
 def test_finish_leaves_the_note(world: World) -> None:
     """Also a run that failed is told apart by its note."""
     world.connections["spark"] = "ssh"
-    with pytest.raises(FailedForGood):
-        do(world, PreflightOperator)
-    with pytest.raises(FailedForGood):
-        finish(world, preflight="failed")
+    world.refuses("preflight")
+    world.finish_fails(preflight="failed")
 
     assert world.task_instance.xcoms[NOTE_KEY].startswith("sync · failed: ")
 
@@ -94,7 +87,7 @@ def test_run_does_not_fail_for_want_of_a_note(world: World, monkeypatch: pytest.
 
     monkeypatch.setattr(world.task_instance, "xcom_push", broken)
 
-    assert finish(world, preflight="success")["outcome"] == "success"
+    assert world.finish(preflight="success")["outcome"] == "success"
 
 
 def test_listener_sets_the_note(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +168,7 @@ def test_link_quotes_what_airflow_allows_in_ids(monkeypatch: pytest.MonkeyPatch)
 @pytest.fixture
 def reported(world: World) -> World:
     """A run that has ended, with its report."""
-    finish(world, preflight="success")
+    world.finish(preflight="success")
     return world
 
 

@@ -12,21 +12,13 @@ from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.validation.contract import KEY_DIGEST, ValidationRequest
 from kafka_migration.core.validation.coverage_rules import coverage_of, topic_verdict
-from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.steps.validation.request import request_of
-from tests.airflow.conftest import World
 from tests.airflow.engines import lossy, set_mirror
-from tests.airflow.running import BEFORE_START, do, mirror, next_run, store_position, validated
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.tasks import BEFORE_START
+from tests.airflow.world import FOUR_RECORDS, P0, World
 
 Copied = Callable[..., ValidationRequest]
 
-P0 = TopicPartition("orders", 0)
-RECORDS = [(b"k", b"%d" % n) for n in range(4)]
 PREFIXED = "topic_names: {naming: prefixed}"
 KINDS = ["engine: mirrormaker1", PREFIXED, "exactly_once: true"]
 
@@ -36,33 +28,33 @@ def test_repartitioned_copy_is_compared_by_key(world: World, monkeypatch: pytest
     """Every partition of either side belongs to one comparison; equal keys are a PASS of the whole topic."""
     engine = lossy(world, monkeypatch)
     world.target.create_topics([NewTopic("orders", 5, 1, {}), NewTopic("audit", 1, 1, {})])
-    world.source.produce("orders", 0, *RECORDS)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    world.target.produce("orders", 4, *RECORDS)
+    world.source.produce("orders", 0, *FOUR_RECORDS)
+    world.start()
+    world.target.produce("orders", 4, *FOUR_RECORDS)
     engine.positions[P0] = 4
-    do(world, StopMirrorOperator)
+    world.do("stop_mirror")
     if mode == "validate":
-        next_run(world)
+        world.next_run()
         world.params["mode"] = mode
-        do(world, *BEFORE_START)
+        world.do(*BEFORE_START)
     request = request_of(world.run)
-    validated(world)
+    world.validated()
     ranges = {w.partition: (w.source_end, w.target_end) for w in request.windows if w.topic == "orders"}
 
     assert KEY_DIGEST == request.digest
     assert {0: (4, 0), 1: (0, 0), 2: (0, 0), 3: (0, 0), 4: (0, 4)} == ranges
-    assert "PASS" == do(world, JudgeOperator)["verdict"]
-    assert Verdict.PASS is topic_verdict(world.run.ledger.read(), "orders")
+    assert "PASS" == world.do("judge")["verdict"]
+    assert Verdict.PASS is topic_verdict(world.ledger, "orders")
 
 
 def test_repartitioned_copy_may_have_other_partition_counts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """MirrorMaker 1 chooses partitions by key; the target's count is then the target's own."""
     lossy(world, monkeypatch)
     world.target.create_topics([NewTopic("orders", 5, 1, {}), NewTopic("audit", 1, 1, {})])
-    world.source.produce("orders", 0, *RECORDS)
+    world.source.produce("orders", 0, *FOUR_RECORDS)
 
-    assert 1 == do(world, *BEFORE_START, StartMirrorOperator)["generation"]
-    ends = world.run.ledger.read().generations[0].start.target_end_offsets
+    assert 1 == world.start()["generation"]
+    ends = world.ledger.generations[0].start.target_end_offsets
     assert 5 == len([p for p in ends if p.topic == "orders"])
 
 
@@ -76,18 +68,16 @@ def test_timestamps_that_the_target_makes_are_not_compared(world: World, setting
     if setting:
         set_mirror(world, setting, "validation")
     world.target.create_topics([NewTopic("orders", 2, 1, {"message.timestamp.type": "LogAppendTime"})])
-    world.source.produce("orders", 0, *RECORDS)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 4})
-    do(world, StopMirrorOperator)
+    world.source.produce("orders", 0, *FOUR_RECORDS)
+    world.copy({P0: 4})
     request = request_of(world.run)
-    validated(world)
+    world.validated()
 
     assert ("orders",) == request.untimed_topics
-    assert verdict == do(world, JudgeOperator)["verdict"]
+    assert verdict == world.do("judge")["verdict"]
     (warning,) = world.run.evidence.require(Kind.JUDGE)["warnings"]
     assert ("TIMESTAMPS_NOT_COMPARED", "topic orders") == (warning["code"], warning["subject"])
-    covered = coverage_of(world.run.ledger.read())["orders"]
+    covered = coverage_of(world.ledger)["orders"]
     assert (verdict, True) == (str(covered.verdict), covered.is_proved)
 
 
@@ -100,10 +90,8 @@ def copied(world: World) -> Copied:
             set_mirror(world, setting, section)
         world.target.create_topics([NewTopic("orders", 2, 1, configs)])
         for partition in (0, 1):
-            world.source.produce("orders", partition, *RECORDS)
-        do(world, *BEFORE_START, StartMirrorOperator)
-        mirror(world, {P0: 4, TopicPartition("orders", 1): 4})
-        do(world, StopMirrorOperator)
+            world.source.produce("orders", partition, *FOUR_RECORDS)
+        world.copy({P0: 4, TopicPartition("orders", 1): 4})
         return request_of(world.run)
 
     return copy
@@ -147,12 +135,12 @@ def test_aborted_records_are_looked_for_where_they_can_be(copied: Copied) -> Non
 def test_copy_under_other_names_is_spoken_of_by_the_sources(world: World) -> None:
     """Topics are made under their real names; ledger and plan know the source's, and Spark is told both."""
     set_mirror(world, PREFIXED)
-    world.source.produce("orders", 0, *RECORDS)
-    do(world, *BEFORE_START, StartMirrorOperator)
+    world.source.produce("orders", 0, *FOUR_RECORDS)
+    world.start()
     assert {"shop-source.orders", "shop-source.audit"} <= set(world.target.topics)
-    world.target.produce("shop-source.orders", 0, *RECORDS)
-    store_position(world, 3)
-    do(world, StopMirrorOperator)
+    world.target.produce("shop-source.orders", 0, *FOUR_RECORDS)
+    world.store_position(3)
+    world.do("stop_mirror")
 
     (window,) = [w for w in request_of(world.run).windows if not w.is_empty]
     assert ("orders", "shop-source.orders", 4, 4) == (
@@ -166,9 +154,8 @@ def test_copy_under_other_names_is_spoken_of_by_the_sources(world: World) -> Non
 def test_result_of_another_version_is_one_line(copied: Copied, world: World) -> None:
     """A result with a digest that this version does not know is not judged; the finding says what to clear."""
     copied()
-    validated(world)
+    world.validated()
     newest = world.run.evidence.require(Kind.VALIDATION_RESULT)
     world.run.evidence.write(Kind.VALIDATION_RESULT, {**newest, "digest": "partition-position-xxhash64/1"})
 
-    with pytest.raises(FailedForGood, match=r"VALIDATION_RESULT_MISSING · .*Clear validate_topics"):
-        do(world, JudgeOperator)
+    world.refuses("judge", match=r"VALIDATION_RESULT_MISSING · .*Clear validate_topics")

@@ -17,8 +17,6 @@ from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
 from kafka_migration.orchestration.triggers.patient import PatientTrigger
 from kafka_migration.orchestration.triggers.reservation import ReservationTrigger
 
-pytestmark = pytest.mark.airflow
-
 
 class Ready(PatientTrigger):
     """Knows its event at once; `closed` tells whether it could tidy up."""

@@ -16,19 +16,11 @@ from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition, to_document
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.plan_offsets import PlanOffsetsOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.steps.groups.planning import make_offsets_plan
-from tests.airflow.conftest import World
-from tests.airflow.running import BEFORE_START, do, validated
+from tests.airflow.tasks import BEFORE_START
+from tests.airflow.world import AUDIT, P0, P1, World
 from tests.contract.fake_cluster import FakeGroup
 
-pytestmark = pytest.mark.airflow
-
-P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
-AUDIT = TopicPartition("audit", 0)
 # Holes as transaction markers leave them, in the middle and at the end.
 VISIBLE = (b"a", b"b", None, b"c", None)
 
@@ -45,15 +37,15 @@ def world(world: World) -> World:
 
 def copied(world: World, *, equal: bool = True) -> None:
     """Mirror everything, stop and judge, as the tasks before do."""
-    do(world, *BEFORE_START, StartMirrorOperator)
-    generation = world.run.ledger.read().last_generation
+    world.start()
+    generation = world.ledger.last_generation
     assert generation is not None
     goals = world.run.plan_offsets().goals
     topics = InternalTopics.of(world.run.name, generation.number)
     world.target.create_topics([NewTopic(topics.offsets, 1, 1, {})])
-    for partition, start in generation.start.mirror_positions.items():
+    for partition, position in generation.start.mirror_positions.items():
         log = world.source.topics[partition.topic].partitions[partition.partition]
-        visible = log.visible(start, goals[partition])
+        visible = log.visible(position, goals[partition])
         world.target.produce(partition.topic, partition.partition, *[record for _, record in visible])
         if visible:
             key = ["MirrorSourceConnector", {"cluster": "shop-source", **partition._asdict()}]
@@ -61,13 +53,13 @@ def copied(world: World, *, equal: bool = True) -> None:
             world.target.produce(topics.offsets, 0, (json.dumps(key).encode(), json.dumps(value).encode()))
     watch = {"outcome": "drained", "generation": generation.number, "goals": to_document(goals), "progress": ""}
     world.run.evidence.write(Kind.WATCH, watch)
-    do(world, StopMirrorOperator)
-    validated(world, equal)
-    do(world, JudgeOperator)
+    world.do("stop_mirror")
+    world.validated(equal)
+    world.do("judge")
 
 
 def plan(world: World) -> dict[str, Any]:
-    return do(world, PlanOffsetsOperator)
+    return world.do("plan_offsets")
 
 
 def planned(world: World) -> OffsetsPlan:
@@ -203,7 +195,7 @@ def test_copy_that_differs_refuses_the_plan(world: World) -> None:
 
 def test_plan_without_a_verdict_is_refused(world: World) -> None:
     """A run that judged nothing plans nothing."""
-    do(world, *BEFORE_START)
+    world.do(*BEFORE_START)
 
     with pytest.raises(FailedForGood, match="EVIDENCE_MISSING"):
         plan(world)
@@ -299,8 +291,7 @@ def test_other_groups_of_the_topics_are_named(world: World) -> None:
 
 def test_group_may_be_active_where_the_file_says_so(world: World) -> None:
     """A group that the file names is planned with its members on the source; another is left out."""
-    path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text() + "cutover:\n  may_be_active: [standby]\n")
+    world.extend_file("cutover:\n  may_be_active: [standby]\n")
     copied(world)
     for group in ("standby", "billing"):
         world.source.commit(group, {P0: 3, P1: 6})

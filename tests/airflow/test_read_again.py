@@ -9,58 +9,39 @@ import pytest
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.verdict import Verdict
 from kafka_migration.core.kafka.cluster import NewTopic
-from kafka_migration.core.kafka.offsets import TopicPartition
-from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.contract import KEY_DIGEST
 from kafka_migration.core.validation.coverage_rules import coverage_of, topic_verdict
-from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from tests.airflow.conftest import World
 from tests.airflow.engines import lossy
-from tests.airflow.running import BEFORE_START, do, finish, mirror, next_run, validated
-
-pytestmark = pytest.mark.airflow
-
-P0, AUDIT = TopicPartition("orders", 0), TopicPartition("audit", 0)
-RECORD = (b"k", b"v")
+from tests.airflow.tasks import BEFORE_START
+from tests.airflow.world import P0, RECORD, World
 
 
-def ledger(world: World) -> Ledger:
-    return world.run.ledger.read()
-
-
-def copy(world: World, records: int = 2) -> None:
+def copy_new(world: World, records: int = 2) -> None:
     """Copy so many new records of one partition in a generation of its own, and stop."""
     world.source.produce("orders", 0, *[RECORD] * records)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: records})
-    do(world, StopMirrorOperator)
+    world.copy({P0: records})
 
 
-def judge(world: World, equal: bool = True) -> None:
-    validated(world, equal)
+def judge_again(world: World, equal: bool = True) -> None:
+    world.validated(equal)
     if equal:
-        do(world, JudgeOperator)
+        world.do("judge")
         return
-    with pytest.raises(FailedForGood, match="COPY_DIFFERS"):
-        do(world, JudgeOperator)
+    world.refuses("judge", match="COPY_DIFFERS")
 
 
 def three_nights(world: World, *equal: bool) -> None:
     """Copy and judge in three runs."""
     for number, is_equal in enumerate(equal, start=1):
-        copy(world)
-        judge(world, is_equal)
-        next_run(world, number + 1)
+        copy_new(world)
+        judge_again(world, is_equal)
+        world.next_run(number + 1)
 
 
 def read_again(world: World, generations: str, equal: bool = True, **params: Any) -> None:
     world.params = {"mode": "validate", "generations": generations, **params}
-    do(world, *BEFORE_START, StartMirrorOperator, StopMirrorOperator)
-    judge(world, equal)
+    world.do(*BEFORE_START, "start_mirror", "stop_mirror")
+    judge_again(world, equal)
 
 
 def windows(world: World) -> list[Any]:
@@ -80,9 +61,9 @@ def test_only_the_windows_of_these_generations_are_read(world: World, generation
     read_again(world, generations)
 
     assert expected == windows(world)
-    judgement = ledger(world).judgements[-1]
+    judgement = world.ledger.judgements[-1]
     assert (False, Verdict.PASS) == (judgement.whole, judgement.topics["orders"])
-    assert [1, 2, 3] == [g.number for g in ledger(world).generations]
+    assert [1, 2, 3] == [g.number for g in world.ledger.generations]
 
 
 def test_good_reading_again_mends_the_verdict_of_what_it_read(world: World) -> None:
@@ -90,15 +71,15 @@ def test_good_reading_again_mends_the_verdict_of_what_it_read(world: World) -> N
     three_nights(world, False, True, False)
     read_again(world, "1")
     assert (Verdict.FAIL, 4) == (
-        topic_verdict(ledger(world), "orders"),
-        coverage_of(ledger(world))["orders"].source_offsets,
+        topic_verdict(world.ledger, "orders"),
+        coverage_of(world.ledger)["orders"].source_offsets,
     )
 
-    next_run(world, 5)
+    world.next_run(5)
     read_again(world, "3")
     assert (Verdict.PASS, 6) == (
-        topic_verdict(ledger(world), "orders"),
-        coverage_of(ledger(world))["orders"].source_offsets,
+        topic_verdict(world.ledger, "orders"),
+        coverage_of(world.ledger)["orders"].source_offsets,
     )
 
 
@@ -107,7 +88,7 @@ def test_bad_reading_again_is_believed(world: World) -> None:
     three_nights(world, True, True, True)
     read_again(world, "2", equal=False)
 
-    assert Verdict.FAIL is topic_verdict(ledger(world), "orders")
+    assert Verdict.FAIL is topic_verdict(world.ledger, "orders")
 
 
 def test_reading_again_replaces_what_the_same_run_said_before(world: World) -> None:
@@ -117,36 +98,36 @@ def test_reading_again_replaces_what_the_same_run_said_before(world: World) -> N
     world.dag_run.clear_number = 1
     read_again(world, "2")
 
-    assert [(1,), (2,), (3,), (2,)] == [judgement.generations for judgement in ledger(world).judgements]
-    assert Verdict.PASS is topic_verdict(ledger(world), "orders")
+    assert [(1,), (2,), (3,), (2,)] == [judgement.generations for judgement in world.ledger.judgements]
+    assert Verdict.PASS is topic_verdict(world.ledger, "orders")
 
 
 def test_reading_again_judges_what_is_pending(world: World) -> None:
     """A generation that no run has judged is no longer pending once its windows were read."""
-    copy(world)
-    next_run(world)
+    copy_new(world)
+    world.next_run()
     read_again(world, "1")
 
-    assert ((), True) == (ledger(world).pending_generations, coverage_of(ledger(world))["orders"].is_proved)
+    assert ((), True) == (world.ledger.pending_generations, coverage_of(world.ledger)["orders"].is_proved)
 
 
 def test_reading_again_can_be_limited_to_topics(world: World) -> None:
     """The windows of the other topics are left alone."""
     world.source.produce("audit", 0, RECORD)
-    copy(world)
-    judge(world)
-    next_run(world)
+    copy_new(world)
+    judge_again(world)
+    world.next_run()
     read_again(world, "1", topics=["audit"])
 
-    assert [{"audit"}] == [set(j.topics) for j in ledger(world).judgements[1:]]
+    assert [{"audit"}] == [set(j.topics) for j in world.ledger.judgements[1:]]
 
 
 def test_report_says_which_generations_were_read_again(world: World) -> None:
     """Who reads the report knows that it is not about the whole copy."""
     three_nights(world, True, True, True)
     read_again(world, "2-3")
-    finish(world, preflight="success", judge="success")
-    report = (world.run.evidence.folder / "report.md").read_text()
+    world.finish(preflight="success", judge="success")
+    report = world.report
 
     assert "mode `validate` of generation 2-3\n" in report
     assert "| orders | PASS | 2 | 2 | PASS |" in report
@@ -158,17 +139,17 @@ def test_copy_by_key_is_read_again_by_key(world: World, monkeypatch: pytest.Monk
     world.target.create_topics([NewTopic("orders", 3, 1, {}), NewTopic("audit", 1, 1, {})])
     for number in (1, 2):
         world.source.produce("orders", 0, RECORD)
-        do(world, *BEFORE_START, StartMirrorOperator)
+        world.start()
         world.target.produce("orders", 2, RECORD)
         engine.positions[P0] = number
-        do(world, StopMirrorOperator)
-        judge(world)
-        next_run(world, number + 1)
+        world.do("stop_mirror")
+        judge_again(world)
+        world.next_run(number + 1)
     read_again(world, "2")
 
-    assert KEY_DIGEST == ledger(world).judgements[-1].digest
+    assert KEY_DIGEST == world.ledger.judgements[-1].digest
     assert [(1, 2, 0, 0), (0, 0, 1, 2)] == windows(world)
-    assert coverage_of(ledger(world))["orders"].is_proved
+    assert coverage_of(world.ledger)["orders"].is_proved
 
 
 @pytest.mark.parametrize(
@@ -183,28 +164,25 @@ def test_copy_by_key_is_read_again_by_key(world: World, monkeypatch: pytest.Monk
 def test_generations_that_cannot_be_read_are_refused(world: World, params: dict[str, Any], found: str) -> None:
     """Which generations there are is told before anything is reserved or read."""
     world.params["topics"] = ["orders"]
-    copy(world)
-    next_run(world)
+    copy_new(world)
+    world.next_run()
     world.params = {"mode": "validate", **params}
 
-    with pytest.raises(FailedForGood, match=f"RUN_CONF_INVALID · run conf field generations: found {found}"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match=f"RUN_CONF_INVALID · run conf field generations: found {found}")
 
 
 def test_generation_that_runs_cannot_be_read(world: World) -> None:
     """A generation without a stop certificate has no windows yet."""
     world.source.produce("orders", 0, RECORD)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    next_run(world)
+    world.start()
+    world.next_run()
     world.params = {"mode": "validate", "generations": "1"}
 
-    with pytest.raises(FailedForGood, match="1: generation 1 has no stop certificate yet"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match="1: generation 1 has no stop certificate yet")
 
 
 def test_no_generation_at_all_is_told(world: World) -> None:
     """Before the first start there is nothing to read again."""
     world.params = {"mode": "validate", "generations": "1"}
 
-    with pytest.raises(FailedForGood, match="expected stopped generations; MirrorMaker was never started"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match="expected stopped generations; MirrorMaker was never started")

@@ -14,16 +14,12 @@ from kafka_migration.core.ledger.cutovers import CutOver
 from kafka_migration.core.migration.settings import Phase
 from kafka_migration.core.mirror.host import HostReply
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.plan import PlanOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.triggers import reservation
-from tests.airflow.conftest import DAG_ID, World
+from tests.airflow.conftest import DAG_ID
 from tests.airflow.driving import FakeClock, deferred_by, event_of, let_time_pass, revived
 from tests.airflow.nights import at_night, begin
-from tests.airflow.running import do, refusal_codes
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.world import World
 
 HOLDER = f"{DAG_ID}/manual__1#1"
 
@@ -47,7 +43,7 @@ def reserve() -> ReserveOperator:
 
 
 def wait(world: World) -> TaskDeferred:
-    do(world, PreflightOperator)
+    world.do("preflight")
     return deferred_by(reserve(), world.context())
 
 
@@ -85,7 +81,7 @@ def test_waiting_has_an_end(world: World, clock: FakeClock) -> None:
     assert timedelta(hours=2, minutes=10) == again.timeout
     with pytest.raises(FailedForGood, match=rf"RESERVED_BY · .*{HOLDER} after waiting 4h00m"):
         woken(world)
-    assert ["RESERVED_BY"] == refusal_codes(world)
+    assert ["RESERVED_BY"] == world.refusal_codes
     assert 1 == len(world.run.evidence.of_attempt(Kind.WAIT))
 
 
@@ -98,12 +94,11 @@ def test_run_that_waited_for_a_cutover_is_refused(world: World, clock: FakeClock
     world.host.release(HOLDER)
     woken(world)
 
-    with pytest.raises(FailedForGood, match="ALREADY_CUT_OVER"):
-        do(world, PlanOperator)
+    world.refuses("plan", match="ALREADY_CUT_OVER")
 
-    assert ["ALREADY_CUT_OVER"] == refusal_codes(world)
+    assert ["ALREADY_CUT_OVER"] == world.refusal_codes
     assert (None, "start" in world.host.calls) == (world.run.evidence.newest(Kind.PLAN), False)
-    assert Phase.CUT_OVER is world.run.ledger.read().phase
+    assert Phase.CUT_OVER is world.ledger.phase
 
 
 @pytest.mark.parametrize("run_type", ["manual", "scheduled"])
@@ -115,10 +110,9 @@ def test_who_does_not_wait_is_refused_at_once(world: World, monkeypatch: pytest.
         world.dag_run.run_id, world.params = "manual__2", {"mode": "sync"}
     else:
         begin(world, clock)
-    do(world, PreflightOperator)
+    world.do("preflight")
 
-    with pytest.raises(FailedForGood, match="RESERVED_BY"):
-        do(world, ReserveOperator)
+    world.refuses("reserve", match="RESERVED_BY")
 
 
 def test_backfill_waits_whatever_the_file_says(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,15 +134,15 @@ def test_reservation_freed_while_looking_is_taken(
         world.host.holder = ""
         return status()
 
-    do(world, PreflightOperator)
+    world.do("preflight")
     monkeypatch.setattr(world.host, "status", freed_by_now)
 
-    assert do(world, ReserveOperator)["taken_over_from"] is None
+    assert world.do("reserve")["taken_over_from"] is None
 
 
 def test_faster_run_is_waited_for_in_its_turn(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two runs that would take over from a dead holder one is faster; the other waits for it, and does not fail."""
-    do(world, PreflightOperator)
+    world.do("preflight")
     world.task_instance.run_states |= {"manual__1": "failed", "manual__2": "running"}
     take = world.host.reserve
 

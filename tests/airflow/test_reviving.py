@@ -13,20 +13,12 @@ from kafka_migration.adapters.ledger_store import LedgerStore
 from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import MirrorFailed, Refused, TransientError
-from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.ledger.generations import Generation
-from kafka_migration.orchestration.operators.reserve import ReserveOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
 from kafka_migration.steps.mirror.restart import Reviver
-from tests.airflow.conftest import World
 from tests.airflow.driving import FakeClock
-from tests.airflow.running import BEFORE_START, do, mirror
+from tests.airflow.world import P0, World
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
-
-pytestmark = pytest.mark.airflow
-
-P0 = TopicPartition("orders", 0)
 
 
 @pytest.fixture
@@ -41,8 +33,8 @@ def clock(world: World) -> FakeClock:
 def dead(world: World, clock: FakeClock) -> World:
     """A run whose first generation has copied one of two records and died."""
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 1})
+    world.start()
+    world.mirror({P0: 1})
     world.host.log = "java.lang.OutOfMemoryError"
     world.host.die(3)
     return world
@@ -61,7 +53,7 @@ def later(world: World, clock: FakeClock, seconds: float) -> str:
 
 
 def generations(world: World) -> tuple[Generation, ...]:
-    return world.run.ledger.read().generations
+    return world.ledger.generations
 
 
 def codes(error: pytest.ExceptionInfo[Any]) -> list[str]:
@@ -190,7 +182,7 @@ def test_cleared_watch_starts_again_what_was_stopped_under_it(dead: World, clock
     """Clearing a watch stops its MirrorMaker; the next attempt of the same run goes on with a generation of its own."""
     dead.host.stop(dead.run.identity.holder, 1, 90)
     dead.dag_run.clear_number = 1
-    do(dead, ReserveOperator)
+    dead.do("reserve")
     poll(dead)
 
     assert "started again as generation 2" == later(dead, clock, 5)

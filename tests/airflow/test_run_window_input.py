@@ -10,8 +10,6 @@ import pytest
 from kafka_migration.core.migration.settings import NightlySettings
 from kafka_migration.orchestration.run_window_input import last_tick
 
-pytestmark = pytest.mark.airflow
-
 SETTINGS = NightlySettings("0 1 * * *", "UTC", time(5, 30), None, "fail", "wait", 3600)
 
 

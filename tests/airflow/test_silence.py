@@ -16,11 +16,9 @@ from kafka_migration.core.findings.errors import TransientError
 from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.orchestration.triggers import mirror_lag as mirror_lag_module
 from kafka_migration.steps.mirror import watcher as watcher_module
-from tests.airflow.conftest import World
 from tests.airflow.notifying import with_alerts
 from tests.airflow.watching import Scene, a_trigger, started, watch
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.world import World
 
 POLL_S, STALL_S, LIMIT_S = 15, 180, 540
 MODES = ["sync", "follow", "cutover"]
@@ -41,7 +39,7 @@ def scene_of(world: World, monkeypatch: pytest.MonkeyPatch, mode: str) -> Scene:
 
 def sent_by(scene: Scene) -> list[str]:
     """Let alerts be sent; return the list of what is sent from now on."""
-    path = scene.world.migrations / "shop.yaml"
+    path = scene.world.file
     sent = with_alerts(scene.world)
     section = path.read_text().partition("alerts:")[2]
     evidence = scene.world.run.evidence

@@ -22,14 +22,8 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Refused
 from kafka_migration.core.validation.spark_target import SparkTarget, parsed_properties, unprotected_findings
 from kafka_migration.orchestration.failing import FailedForGood, FailedForNow
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
-from tests.airflow.conftest import World
-from tests.airflow.running import BEFORE_START, P0, do, finish, mirror, validated
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.world import P0, World
 
 MASTER = "spark://spark:7077"
 SETTINGS = {
@@ -48,16 +42,13 @@ DECLARED = "  spark_unprotected: true\n"
 
 def written(world: World, more: str) -> None:
     """Add to the section `validation` of the migration file, which is the last."""
-    path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text() + more)
+    world.extend_file(more)
 
 
 def copied(world: World) -> None:
     """Copy one record."""
     world.source.produce("orders", 0, (b"a", b"1"))
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 1})
-    do(world, StopMirrorOperator)
+    world.copy({P0: 1})
 
 
 @pytest.mark.parametrize("master", [MASTER, "local-cluster[1,1,1024]", "yarn", "k8s://https://a:1"])
@@ -65,15 +56,14 @@ def test_preflight_refuses_an_unprotected_cluster(world: World, master: str) -> 
     """A cluster that nothing is said of is refused before anything starts."""
     world.spark = SparkTarget("spark", master)
 
-    with pytest.raises(FailedForGood, match="SPARK_NOT_PROTECTED · connection spark"):
-        do(world, PreflightOperator)
+    world.refuses("preflight", match="SPARK_NOT_PROTECTED · connection spark")
 
 
 def test_protected_cluster_passes(world: World) -> None:
     """A cluster whose connection has all three settings is taken."""
     world.spark = SparkTarget("spark", MASTER, own=SETTINGS)
 
-    do(world, PreflightOperator)
+    world.do("preflight")
     assert [] == world.run.evidence.require(Kind.PREFLIGHT)["warnings"]
 
 
@@ -81,11 +71,11 @@ def test_declared_cluster_is_a_warning(world: World) -> None:
     """What the migration file declares passes, and is among what is worth knowing in the report."""
     written(world, DECLARED)
     world.spark = SparkTarget("spark", MASTER)
-    do(world, PreflightOperator)
+    world.do("preflight")
 
     assert ["SPARK_NOT_PROTECTED"] == [f["code"] for f in world.run.evidence.require(Kind.PREFLIGHT)["warnings"]]
-    finish(world)
-    report = (world.run.evidence.folder / "report.md").read_text()
+    world.finish()
+    report = world.report
     assert "SPARK_NOT_PROTECTED" in report.partition("## Worth knowing")[2]
 
 
@@ -95,8 +85,7 @@ def test_connection_that_changed_after_preflight_is_refused(world: World, monkey
     world.spark = SparkTarget("spark", MASTER)
     monkeypatch.setattr(SparkSubmitHook, "submit", lambda *_: pytest.fail("Spark was started"))
 
-    with pytest.raises(FailedForGood, match="SPARK_NOT_PROTECTED"):
-        do(world, ValidateTopicsOperator)
+    world.refuses("validate_topics", match="SPARK_NOT_PROTECTED")
 
 
 def jar(folder: Path, version: str) -> str:
@@ -112,14 +101,13 @@ def test_login_needs_a_newer_client(
 ) -> None:
     """With a login preflight refuses a Kafka client before 3.9.1; without one any will do."""
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_JARS", f"{jar(tmp_path, version)},/none/other.jar")
-    do(world, PreflightOperator)
+    world.do("preflight")
 
     world.has_login = True
     if version == "3.9.1":
-        do(world, PreflightOperator)
+        world.do("preflight")
     else:
-        with pytest.raises(FailedForGood, match=r"SPARK_KAFKA_TOO_OLD .*client\.jar of version 3\.9\.0"):
-            do(world, PreflightOperator)
+        world.refuses("preflight", match=r"SPARK_KAFKA_TOO_OLD .*client\.jar of version 3\.9\.0")
 
 
 def test_login_is_not_given_to_an_old_client(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,8 +116,7 @@ def test_login_is_not_given_to_an_old_client(world: World, tmp_path: Path, monke
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_JARS", jar(tmp_path, "3.8.1"))
     world.deployed["client_settings"] = lambda cluster: LOGIN
 
-    with pytest.raises(FailedForGood, match="SPARK_KAFKA_TOO_OLD"):
-        do(world, ValidateTopicsOperator)
+    world.refuses("validate_topics", match="SPARK_KAFKA_TOO_OLD")
 
 
 @pytest.mark.parametrize(
@@ -237,7 +224,7 @@ class Submitting:
 def submitting(world: World, monkeypatch: pytest.MonkeyPatch) -> Submitting:
     """A `spark-submit` on a protected cluster, and a connection to Kafka with a login."""
     copied(world)
-    made = Submitting(lambda arguments: validated(world, submitted=arguments))
+    made = Submitting(lambda arguments: world.validated(submitted=arguments))
     monkeypatch.setattr("airflow.providers.apache.spark.hooks.spark_submit.subprocess.Popen", made)
     world.deployed["client_settings"] = lambda cluster: LOGIN
     extra = {"deploy-mode": "client", **SETTINGS}
@@ -248,7 +235,7 @@ def submitting(world: World, monkeypatch: pytest.MonkeyPatch) -> Submitting:
 
 def test_no_secret_is_on_the_command_line(world: World, submitting: Submitting) -> None:
     """Kafka's logins and Spark's secret are in files that only their owner may read; the command has paths alone."""
-    do(world, ValidateTopicsOperator)
+    world.do("validate_topics")
 
     assert "canary" not in " ".join(submitting.command)
     assert "--files" not in submitting.command
@@ -261,8 +248,7 @@ def test_no_secret_is_on_the_command_line(world: World, submitting: Submitting) 
 def test_nothing_secret_is_left(world: World, submitting: Submitting) -> None:
     """The folder of the files is gone when the task ends, also when Spark failed."""
     submitting.code = 1
-    with pytest.raises(FailedForGood):
-        do(world, ValidateTopicsOperator)
+    world.refuses("validate_topics")
 
     assert not submitting.folder.exists()
 
@@ -273,7 +259,7 @@ def test_failure_of_the_job_is_a_finding(world: World, submitting: Submitting, c
     submitting.code, submitting.output = 1, [f"validate_topics: {code}: it was so", "25/11/22 20:14:03 INFO X: end"]
 
     with pytest.raises(FailedForGood, match=f"{code} · the Spark job: found it was so") as raised:
-        do(world, ValidateTopicsOperator)
+        world.do("validate_topics")
 
     assert "clients" not in str(raised.value)
     assert [code] == [f["code"] for doc in world.run.evidence.of_attempt(Kind.REFUSAL) for f in doc["findings"]]
@@ -285,12 +271,11 @@ def test_failure_before_the_last_try_is_tried_again(world: World, submitting: Su
     world.task_instance.try_number, world.task_instance.max_tries = 1, 2
 
     with pytest.raises(FailedForNow, match="CLUSTER_UNREACHABLE"):
-        do(world, ValidateTopicsOperator)
+        world.do("validate_topics")
     assert [] == list(world.run.evidence.of_attempt(Kind.REFUSAL))
 
     world.task_instance.try_number = 3
-    with pytest.raises(FailedForGood, match="CLUSTER_UNREACHABLE"):
-        do(world, ValidateTopicsOperator)
+    world.refuses("validate_topics", match="CLUSTER_UNREACHABLE")
 
 
 def test_killed_spark_is_no_finding(world: World, submitting: Submitting) -> None:
@@ -313,7 +298,7 @@ def test_killed_spark_is_no_finding(world: World, submitting: Submitting) -> Non
 def test_driver_elsewhere_gets_the_file_shipped(world: World, submitting: Submitting) -> None:
     """In deploy mode cluster the driver has no other way to the file."""
     world.spark = SparkTarget("spark", "yarn", "cluster", SETTINGS)
-    do(world, ValidateTopicsOperator)
+    world.do("validate_topics")
 
     assert str(submitting.folder / "clients.json") == submitting.command[submitting.command.index("--files") + 1]
     assert ["--clients", "clients.json"] == submitting.command[-2:]

@@ -14,16 +14,14 @@ from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, TransientError
 from kafka_migration.core.validation.difference_words import finding_lines
 from kafka_migration.orchestration.failing import FailedForGood, NeverAgain
-from kafka_migration.orchestration.operators.create_topics import CreateTopicsOperator
 from kafka_migration.orchestration.operators.finish import FinishOperator
 from kafka_migration.orchestration.operators.hook import HookOperator
-from kafka_migration.orchestration.operators.judge import JudgeOperator
 from kafka_migration.orchestration.operators.preflight import PreflightOperator
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from kafka_migration.orchestration.sensors.drain_groups import DrainGroupsSensor
 from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSensor
-from tests.airflow.conftest import World
-from tests.airflow.running import BEFORE_START, do, validated
+from tests.airflow.tasks import BEFORE_START
+from tests.airflow.world import World
 
 
 def test_lines_of_finding() -> None:
@@ -43,7 +41,7 @@ def test_finding_stands_on_lines_of_its_own(world: World, caplog: pytest.LogCapt
     del world.connections["old_kafka"], world.connections["spark"]
 
     with pytest.raises(FailedForGood) as failed:
-        do(world, PreflightOperator)
+        world.do("preflight")
 
     errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
     subjects = [line for line in errors if "CONNECTION_MISSING · " in line]
@@ -76,8 +74,7 @@ def test_failed_checks_come_first(world: World, capsys: pytest.CaptureFixture[st
     """Preflight's log tells the failed checks before the others, as errors."""
     world.connections["spark"] = "ssh"
 
-    with pytest.raises(FailedForGood):
-        do(world, PreflightOperator)
+    world.refuses("preflight")
 
     checks = [line for line in capsys.readouterr().out.splitlines() if "loc=preflight.py" in line]
     assert "[error" in checks[0]
@@ -118,21 +115,21 @@ def test_plan_and_topics_are_told_in_words(world: World, capsys: pytest.CaptureF
     """The log says per topic how much is to be copied, and what was created with which settings."""
     for _ in range(1500):
         world.source.produce("orders", 0, (b"k", b"v"))
-    do(world, *BEFORE_START)
+    world.do(*BEFORE_START)
 
     out = capsys.readouterr().out
     assert "orders                                   1,500 offsets to copy" in out
     assert "Total: 1,500 offsets to copy." in out
     assert "Created orders: 2 partitions, replication factor 1, settings: " in out
     assert "{" not in "".join(line for line in out.splitlines() if "loc=plan.py" in line or "loc=topics.py" in line)
-    do(world, CreateTopicsOperator)
+    world.do("create_topics")
 
 
 def test_judge_tells_what_is_proved_as_a_whole(scene: World, capsys: pytest.CaptureFixture[str]) -> None:
     """A cutover compares what is new; the log says what all runs together prove, too."""
-    validated(scene)
+    scene.validated()
     capsys.readouterr()
-    do(scene, JudgeOperator)
+    scene.do("judge")
 
     out = capsys.readouterr().out
     assert "records compared by this run; as a whole PASS, " in out

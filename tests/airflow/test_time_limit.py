@@ -9,8 +9,6 @@ import pytest
 from kafka_migration.orchestration import time_limit
 from kafka_migration.orchestration.time_limit import stopping_after
 
-pytestmark = pytest.mark.airflow
-
 
 def test_work_within_its_time_is_not_stopped() -> None:
     """Before the limit, or without one, nothing is stopped."""

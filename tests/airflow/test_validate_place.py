@@ -13,13 +13,8 @@ from airflow.sdk.exceptions import AirflowException
 
 from kafka_migration.airflow_adapters import settings
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
-from tests.airflow.conftest import World
-from tests.airflow.running import BEFORE_START, P0, do, mirror, validated
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.world import P0, World
 
 
 @dataclass
@@ -38,7 +33,7 @@ def submitted(world: World, monkeypatch: pytest.MonkeyPatch) -> Submitted:
     def submit(operator: Any, context: Any) -> None:
         seen.arguments = operator.application_args
         seen.clients = json.loads(Path(option(seen, "--clients-once")).read_text())
-        validated(world, submitted=operator.application_args)
+        world.validated(submitted=operator.application_args)
 
     monkeypatch.setattr(SparkSubmitOperator, "execute", submit)
     return seen
@@ -46,12 +41,9 @@ def submitted(world: World, monkeypatch: pytest.MonkeyPatch) -> Submitted:
 
 def copied(world: World, more: str = "") -> None:
     """Copy one record in a run of a file with more in its section `validation`, which is the last."""
-    path = world.migrations / "shop.yaml"
-    path.write_text(path.read_text() + more)
+    world.extend_file(more)
     world.source.produce("orders", 0, (b"a", b"1"))
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 1})
-    do(world, StopMirrorOperator)
+    world.copy({P0: 1})
 
 
 def option(submitted: Submitted, name: str) -> str:
@@ -63,7 +55,7 @@ def test_spark_gets_its_own_spelling(world: World, submitted: Submitted, monkeyp
     monkeypatch.setenv("AIRFLOW__KAFKA_MIGRATION__SPARK_EVIDENCE_ROOT", "file:///mnt/evidence/")
     copied(world)
 
-    do(world, ValidateTopicsOperator)
+    world.do("validate_topics")
     attempt = f"file:///mnt/evidence/shop/{world.run.evidence.folder.parent.name}/attempt-1"
     request, result = option(submitted, "--request"), option(submitted, "--result")
 
@@ -90,7 +82,7 @@ def test_airflows_paths_are_translated(setting: str, expected: str, monkeypatch:
 def test_consumers_bear_the_migrations_name(world: World, submitted: Submitted) -> None:
     """Both clusters see the validation's consumers under one client id, for their quotas and metrics."""
     copied(world)
-    do(world, ValidateTopicsOperator)
+    world.do("validate_topics")
 
     assert {"kafka-migration-validation-shop"} == {side["kafka.client.id"] for side in submitted.clients.values()}
     assert {"source", "target"} == submitted.clients.keys()
@@ -100,7 +92,7 @@ def test_consumers_bear_the_migrations_name(world: World, submitted: Submitted) 
 def test_limit_reaches_the_job(world: World, submitted: Submitted) -> None:
     """The file's limit is in the request, and its quota will be on a client id that nothing else uses."""
     copied(world, "  max_bytes_per_s: 2000000\n")
-    do(world, ValidateTopicsOperator)
+    world.do("validate_topics")
 
     assert 2_000_000 == world.run.evidence.require(Kind.VALIDATION_REQUEST)["max_bytes_per_s"]
     assert "kafka-migration-validation-shop.limited" == submitted.clients["source"]["kafka.client.id"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,19 +10,12 @@ import pytest
 from airflow.sdk.exceptions import AirflowException, AirflowSkipException
 
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.core.ledger.ledger import Ledger
 from kafka_migration.core.validation.contract import ValidationResult
 from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
-from tests.airflow.conftest import World
 from tests.airflow.driving import FakeClock
-from tests.airflow.nights import P0, at_night, begin, finish_night
-from tests.airflow.running import BEFORE_START, do, mirror, validated
-
-pytestmark = pytest.mark.airflow
+from tests.airflow.nights import at_night, begin, finish_night
+from tests.airflow.world import P0, World
 
 TOO_LATE_S = 7 * 3600
 
@@ -38,9 +30,7 @@ def copied_at_night(world: World, monkeypatch: pytest.MonkeyPatch, more: str = "
     clock = at_night(world, monkeypatch, more)
     world.source.produce("orders", 0, (b"a", b"1"))
     begin(world, clock)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 1})
-    do(world, StopMirrorOperator)
+    world.copy({P0: 1})
     return clock
 
 
@@ -75,10 +65,6 @@ def never(spark: Spark) -> None:
     pytest.fail("Spark was started")
 
 
-def ledger(world: World) -> Ledger:
-    return world.run.ledger.read()
-
-
 def test_validation_does_not_begin_after_its_end(world: World, clock: FakeClock) -> None:
     """Too late, Spark is not started: the task skips itself and says what is left."""
     clock.elapsed_s = TOO_LATE_S
@@ -97,7 +83,7 @@ def test_validation_is_stopped_at_its_end(world: World, clock: FakeClock) -> Non
     with pytest.raises(AirflowSkipException):
         run_spark(world, until_killed)
 
-    assert [1] == [generation.number for generation in ledger(world).pending_generations]
+    assert [1] == [generation.number for generation in world.ledger.pending_generations]
 
 
 def test_result_that_came_in_time_counts(world: World, clock: FakeClock) -> None:
@@ -106,13 +92,13 @@ def test_result_that_came_in_time_counts(world: World, clock: FakeClock) -> None
 
     def done_and_killed(spark: Spark) -> None:
         assert spark.is_killed.wait(30)
-        validated(world, submitted=spark.submitted)
+        world.validated(submitted=spark.submitted)
         raise AirflowException("Error code is: 137.")
 
     run_spark(world, done_and_killed)
 
     assert world.run.evidence.newest(Kind.PENDING) is None
-    assert "PASS" == do(world, JudgeOperator)["verdict"]
+    assert "PASS" == world.do("judge")["verdict"]
 
 
 def test_failure_before_the_end_is_a_failure(world: World, clock: FakeClock) -> None:
@@ -131,7 +117,7 @@ def test_nothing_to_read_is_never_too_late(world: World, monkeypatch: pytest.Mon
     """Empty windows need no Spark and no time."""
     clock = at_night(world, monkeypatch)
     begin(world, clock)
-    do(world, *BEFORE_START, StartMirrorOperator)
+    world.start()
     clock.elapsed_s = TOO_LATE_S
 
     assert 0 == run_spark(world, never)["source_records"]
@@ -145,7 +131,7 @@ def test_cleared_validation_has_no_end(world: World, clock: FakeClock) -> None:
 
     def measure(spark: Spark) -> None:
         runs.append("spark")
-        validated(world, submitted=spark.submitted)
+        world.validated(submitted=spark.submitted)
 
     run_spark(world, measure)
 
@@ -169,16 +155,12 @@ def test_pending_validation_fails_the_run_and_the_next_one_does_it(world: World,
 
     world.source.produce("orders", 0, (b"b", b"2"))
     begin(world, clock, day=2)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, {P0: 1})
-    do(world, StopMirrorOperator)
-    validated(world)
-    do(world, JudgeOperator)
+    world.copy_and_judge({P0: 1})
     windows = ValidationResult.from_document(world.run.evidence.require(Kind.VALIDATION_RESULT)).partitions
     (window,) = [r.window for r in windows if r.window.topic == "orders" and r.window.partition == 0]
 
     assert (0, 2) == (window.source_start, window.source_end)
-    assert () == ledger(world).pending_generations
+    assert () == world.ledger.pending_generations
     assert "success" == finish_night(world)["outcome"]
 
 
@@ -187,7 +169,7 @@ def test_pending_validation_may_warn(world: World, monkeypatch: pytest.MonkeyPat
     clock = copied_at_night(world, monkeypatch, "  when_late: warn\n")
 
     assert "validation pending" == pending_night(world, clock)["outcome"]
-    run = json.loads((world.run.evidence.folder / "run.json").read_text())
+    run = world.run_document
     assert ["VALIDATION_PENDING"] == [warning["code"] for warning in run["warnings"]]
 
 

@@ -11,8 +11,6 @@ import pytest
 
 from sandbox import airflow as sandbox_airflow
 
-pytestmark = pytest.mark.airflow
-
 FACTORY = "kafka_migration.orchestration.factory"
 
 

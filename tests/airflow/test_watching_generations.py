@@ -18,15 +18,10 @@ from kafka_migration.core.migration.stop_request import StopRequest
 from kafka_migration.engines.mirrormaker2_topics import InternalTopics
 from kafka_migration.orchestration.operators.reserve import ReserveOperator
 from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
-from tests.airflow.conftest import World
 from tests.airflow.driving import revived
 from tests.airflow.engines import ALARM, lossy
-from tests.airflow.running import assign, store_position
 from tests.airflow.watching import Scene, a_trigger, started, watch
-
-pytestmark = pytest.mark.airflow
-
-P0 = TopicPartition("orders", 0)
+from tests.airflow.world import P0, World
 
 
 @pytest.fixture
@@ -47,7 +42,7 @@ def codes(event: dict[str, Any]) -> list[str]:
 
 def test_event_names_the_generation_that_is_to_be_stopped(scene: Scene) -> None:
     """A MirrorMaker that died is started again within the watch, which goes on to its end with the next generation."""
-    script(scene, scene.world.host.die, lambda: None, lambda: None, lambda: assign(scene.world), scene.copy)
+    script(scene, scene.world.host.die, lambda: None, lambda: None, lambda: scene.world.assign(), scene.copy)
     event = watch(scene)
 
     assert ("drained", 2, []) == (event["outcome"], event["generation"], event["findings"])
@@ -108,7 +103,7 @@ def test_event_of_an_earlier_attempt_is_waited_past(scene: Scene) -> None:
     event = watch(scene)
     world = scene.world
     world.dag_run.clear_number = 1
-    ReserveOperator(task_id="reserve", migration="shop").execute(world.context())
+    world.task("reserve").execute(world.context())
     sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
 
     with pytest.raises(TaskDeferred):
@@ -132,10 +127,10 @@ def test_marker_that_was_proved_and_then_deleted_is_no_gap(
     world.source.produce("orders", 0, *[(b"k", b"v")] * 5)
     world.source.leave_holes("orders", 0, 2)
     scene = started(world, monkeypatch, {"mode": "sync"}, records=1)
-    store_position(world, 4)
+    world.store_position(4)
 
     acts = [lambda: None, lambda: world.source.purge("orders", 0, 7), *[world.host.die] * dies]
-    script(scene, *acts, lambda: None, lambda: None, lambda: assign(world), lambda: store_position(world, 7))
+    script(scene, *acts, lambda: None, lambda: None, lambda: world.assign(), lambda: world.store_position(7))
     event = watch(scene)
 
     assert ("drained", [], 1 + dies) == (event["outcome"], event["findings"], event["generation"])
@@ -165,7 +160,7 @@ def test_proof_ends_with_the_positions_it_began_at(world: World, monkeypatch: py
 
 def test_overtaken_at_a_poll_ends_with_the_exact_range(scene: Scene) -> None:
     """MirrorMaker stands at 2 and the source begins at 4: two records are lost, and named."""
-    store_position(scene.world, 1)
+    scene.world.store_position(1)
     script(scene, lambda: scene.world.source.purge("orders", 0, 4))
     event = watch(scene)
 

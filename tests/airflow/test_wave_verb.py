@@ -24,8 +24,6 @@ from kafka_migration.migration_file.loading import load_migration_file, load_mig
 from tests.contract.fake_cluster import FakeCluster, FakeGroup
 from tests.unit.kafka.test_transaction_log import ENDED, KEY, V0, V1
 
-pytestmark = pytest.mark.airflow
-
 SIZES = {"orders": 3, "audit": 1, "payments": 2, "refunds": 3, "mails": 9, "logs": 6, "_schemas": 1}
 
 

@@ -10,37 +10,18 @@ from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Phase
-from kafka_migration.orchestration.failing import FailedForGood
-from kafka_migration.orchestration.operators.confirm_cutover import ConfirmCutoverOperator
-from kafka_migration.orchestration.operators.judge import JudgeOperator
-from kafka_migration.orchestration.operators.plan import PlanOperator
-from kafka_migration.orchestration.operators.preflight import PreflightOperator
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
-from kafka_migration.orchestration.operators.stop_mirror import StopMirrorOperator
-from kafka_migration.orchestration.operators.sync_offsets import SyncOffsetsOperator
-from kafka_migration.orchestration.operators.translate_offsets import TranslateOffsetsOperator
-from tests.airflow.conftest import World
-from tests.airflow.cutover import approved, target_offsets
-from tests.airflow.running import BEFORE_START, do, mirror, next_run, validated
+from tests.airflow.cutover import cut_over, target_offsets
+from tests.airflow.world import AUDIT, P0, World
 
-pytestmark = pytest.mark.airflow
-
-P0, AUDIT = TopicPartition("orders", 0), TopicPartition("audit", 0)
 VALUES = [(b"k", b"%d" % n) for n in range(4)]
 
 
 def run(world: World, mode: str, copied: dict[TopicPartition, int], topics: list[str] | None = None) -> None:
     """Do a run up to its verdict, and the cutover's steps after it."""
     world.params = {"mode": mode, "topics": topics}
-    do(world, *BEFORE_START, StartMirrorOperator)
-    mirror(world, copied)
-    do(world, StopMirrorOperator)
-    validated(world)
-    do(world, JudgeOperator)
+    world.copy_and_judge(copied)
     if mode == "cutover":
-        do(world, TranslateOffsetsOperator)
-        approved(world)
-        do(world, SyncOffsetsOperator, ConfirmCutoverOperator)
+        cut_over(world)
 
 
 @pytest.fixture
@@ -52,13 +33,13 @@ def first(world: World, asked: list[dict[str, Any]]) -> World:
     world.source.commit("reporting", {P0: 1, AUDIT: 2})
     world.source.commit("archive", {AUDIT: 1})
     run(world, "cutover", {P0: 4}, ["orders"])
-    next_run(world)
+    world.next_run()
     return world
 
 
 def test_first_wave_moves_its_topics_only(first: World) -> None:
     """A group that reads only them moves; one that reads others as well stays whole. The ledger knows what is left."""
-    ledger = first.run.ledger.read()
+    ledger = first.ledger
 
     assert {"billing": {P0: 3}} == target_offsets(first)
     assert (Phase.CUTTING_OVER, ("audit",)) == (ledger.phase, ledger.cutovers[0].remaining)
@@ -68,7 +49,7 @@ def test_the_rest_goes_on_being_mirrored(first: World) -> None:
     """A sync between the waves leaves the moved topics, which have producers on the target now, alone."""
     first.target.produce("orders", 0, (b"new", b"there"))
     run(first, "sync", {AUDIT: 4})
-    generation = first.run.ledger.read().last_generation
+    generation = first.ledger.last_generation
 
     assert generation is not None
     assert {"audit"} == set(generation.topics)
@@ -85,11 +66,10 @@ def test_last_wave_moves_whoever_is_left(first: World) -> None:
         "reporting": {P0: 1, AUDIT: 2},
         "archive": {AUDIT: 1},
     } == target_offsets(first)
-    assert Phase.CUT_OVER is first.run.ledger.read().phase
-    next_run(first, 3)
+    assert Phase.CUT_OVER is first.ledger.phase
+    first.next_run(3)
     first.params = {"mode": "sync"}
-    with pytest.raises(FailedForGood, match="ALREADY_CUT_OVER"):
-        do(first, PreflightOperator)
+    first.refuses("preflight", match="ALREADY_CUT_OVER")
 
 
 def test_cleared_cutover_mirrors_nothing_again(first: World) -> None:
@@ -97,9 +77,8 @@ def test_cleared_cutover_mirrors_nothing_again(first: World) -> None:
     first.dag_run.run_id, first.dag_run.clear_number = "manual__1", 1
     first.params = {"mode": "cutover", "topics": ["orders"]}
 
-    for operator in (PreflightOperator, PlanOperator, StartMirrorOperator):
-        with pytest.raises(FailedForGood, match="ALREADY_CUT_OVER"):
-            do(first, operator)
+    for operator in ("preflight", "plan", "start_mirror"):
+        first.refuses(operator, match="ALREADY_CUT_OVER")
 
 
 @pytest.mark.parametrize("change", ["record", "partition", "recreated"])
@@ -129,6 +108,6 @@ def test_group_left_behind_is_not_forgotten(first: World) -> None:
     run(first, "cutover", {AUDIT: 4})
 
     assert {"billing", "archive"} == set(target_offsets(first))
-    assert ("reporting",) == tuple(first.run.ledger.read().cutovers[0].left)
+    assert ("reporting",) == tuple(first.ledger.cutovers[0].left)
     result = first.run.evidence.require(Kind.OFFSETS_RESULT)
     assert ["GROUP_OFFSETS_LOST"] == [finding["code"] for finding in result["left_behind"]["reporting"]]

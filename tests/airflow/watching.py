@@ -10,13 +10,11 @@ import pytest
 from airflow.triggers.base import BaseTrigger
 
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.orchestration.operators.start_mirror import StartMirrorOperator
 from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 from kafka_migration.orchestration.triggers import mirror_lag as trigger_module
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
-from tests.airflow.conftest import World
 from tests.airflow.driving import FakeClock, TriggerLog, deferred_by, event_of, let_time_pass, revived
-from tests.airflow.running import BEFORE_START, assign, do
+from tests.airflow.world import RECORD, World
 
 CUTOVER = "cutover:\n  near: 5\n  fence_quiet: 60s\n  fence_wait: 10m\n"
 SLOWER = (
@@ -24,7 +22,6 @@ SLOWER = (
     ("stall_after: 60s", "stall_after: 3m\n  unreachable_after: 20m"),
     ("10m", "1h"),
 )
-RECORD = (b"k", b"v")
 EVERYTHING = 1_000_000
 
 
@@ -43,7 +40,7 @@ class Scene:
 
     def copy(self) -> None:
         """Let MirrorMaker copy everything and store its positions."""
-        running = assign(self.world)
+        running = self.world.assign()
         for partition in running.partitions():
             running.copy(partition, EVERYTHING)
         running.flush()
@@ -57,15 +54,15 @@ def started(world: World, monkeypatch: pytest.MonkeyPatch, params: dict[str, Any
     """Bring a run of the world up to its watch; `records` are on the source before its plan."""
     scene = Scene(world, FakeClock(), TriggerLog())
     world.deployed["clock"] = scene.clock
-    path = world.migrations / "shop.yaml"
+    path = world.file
     text = path.read_text()
     for old, new in SLOWER:
         text = text.replace(old, new)
     path.write_text(text + CUTOVER)
     world.params = params
     scene.produce(records)
-    do(world, *BEFORE_START, StartMirrorOperator)
-    assign(world)
+    world.start()
+    world.assign()
     let_time_pass(monkeypatch, trigger_module, scene.clock, lambda: scene.script(scene))
     monkeypatch.setattr(MirrorLagTrigger, "log", scene.log)
     return scene
