@@ -55,6 +55,11 @@ class Adding(BaseNotifier):  # type: ignore[misc]
         Recorder.sent.append(", ".join(self.people))
 
 
+def kinds(sent: list[str]) -> list[str]:
+    """Return the kinds of alerts that were sent."""
+    return [text.partition(" · ")[0] for text in sent]
+
+
 def with_alerts(world: World, section: str = SECTION) -> list[str]:
     """Give the migration file a section `alerts`; return the list of what is sent from now on."""
     world.extend_file(section)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,10 @@ SLOWER = (
     ("10m", "1h"),
 )
 EVERYTHING = 1_000_000
+
+
+class Restart(BaseException):
+    """The triggerer is gone."""
 
 
 @dataclass
@@ -72,6 +76,16 @@ def a_trigger(scene: Scene) -> BaseTrigger:
     """Return the trigger that the run's watch defers with."""
     sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
     return revived(deferred_by(sensor, scene.world.context()).trigger)
+
+
+def codes(event: Mapping[str, Any]) -> list[str]:
+    """Return the codes of an event's findings."""
+    return [finding["code"] for finding in event["findings"]]
+
+
+def found(event: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return codes and subjects of an event's findings."""
+    return [(finding["code"], finding["subject"]) for finding in event["findings"]]
 
 
 def watch(scene: Scene, trigger: BaseTrigger | None = None) -> dict[str, Any]:
