@@ -25,6 +25,7 @@ from kafka_migration.orchestration import keeping as keeping_module
 from kafka_migration.orchestration.operators import preflight as preflight_module
 from kafka_migration.orchestration.operators import spark_job as spark_job_module
 from kafka_migration.orchestration.triggers import patient as patient_module
+from tests.airflow.driving import FakeClock
 from tests.contract.fake_cluster import FakeCluster
 from tests.contract.fake_mirror_host import FakeMirrorHost
 
@@ -189,6 +190,14 @@ def world(tmp_path: Path, migration_text: str, monkeypatch: pytest.MonkeyPatch) 
     )
     made.source.create_topics([NewTopic("orders", 2, 1, {"retention.ms": "1000"}), NewTopic("audit", 1, 1, {})])
     _connect(made, monkeypatch)
+    return made
+
+
+@pytest.fixture
+def clock(world: World) -> FakeClock:
+    """A clock of all runs of the world, which a test moves."""
+    made = FakeClock()
+    world.deployed["clock"] = made
     return made
 
 

@@ -1,4 +1,4 @@
-"""Driving a trigger from its first poll to its event, in no time."""
+"""Running a trigger from its first poll to its event, on a fake clock."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ A_DAY_S = 24 * 3600
 
 @dataclass
 class FakeClock:
-    """`core.clock.Clock` that stands still until it is told to go on."""
+    """A `core.clock.Clock` that stands still until a test moves it."""
 
     elapsed_s: float = 0.0
 
@@ -55,7 +55,7 @@ class TriggerLog:
 
     @property
     def states(self) -> list[str]:
-        """Return what the progress lines told as state, each once."""
+        """Return the states of the progress lines, each once."""
         states = (re.split("; ETA|; Copy", line.partition("State: ")[2])[0] for line in self.infos)
         return list(dict.fromkeys(states))
 
@@ -63,7 +63,7 @@ class TriggerLog:
 def let_time_pass(
     monkeypatch: pytest.MonkeyPatch, module: ModuleType, clock: FakeClock, meanwhile: Callable[[], None]
 ) -> None:
-    """Let the trigger of a module sleep on this clock; `meanwhile` is what the world does before each next poll."""
+    """Let the trigger of a module sleep on this clock; `meanwhile` is called before each next poll."""
     end_s = clock.elapsed_s + A_DAY_S
 
     class Time:
@@ -94,7 +94,9 @@ def revived(trigger: BaseTrigger) -> BaseTrigger:
     """Return the trigger as another triggerer makes it from Airflow's database."""
     path, arguments = trigger.serialize()
     assert path == f"{type(trigger).__module__}.{type(trigger).__qualname__}"
-    return type(trigger)(**json.loads(json.dumps(arguments)))
+    made = type(trigger)(**json.loads(json.dumps(arguments)))
+    assert (path, arguments) == made.serialize()
+    return made
 
 
 async def next_event(trigger: BaseTrigger) -> TriggerEvent:

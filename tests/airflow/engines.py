@@ -101,10 +101,7 @@ class AlarmingHost(FakeMirrorHost):
 
 def set_mirror(world: World, setting: str, section: str = "mirror") -> None:
     """Add a setting to a section of the migration file."""
-    path = world.file
-    text = path.read_text()
-    assert f"\n{section}:\n" in text
-    path.write_text(text.replace(f"\n{section}:\n", f"\n{section}:\n  {setting}\n"))
+    world.edit_file(f"\n{section}:\n", f"\n{section}:\n  {setting}\n")
 
 
 def lossy(world: World, monkeypatch: pytest.MonkeyPatch) -> LossyEngine:

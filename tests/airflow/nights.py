@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 from kafka_migration.orchestration.triggers import mirror_lag
 from tests.airflow.driving import FakeClock, deferred_by, event_of, let_time_pass
 from tests.airflow.world import P0, World
@@ -52,9 +51,8 @@ def watch(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, copie
             world.mirror({P0: left.pop()})
 
     let_time_pass(monkeypatch, mirror_lag, clock, copy_one)
-    sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
-    deferral = deferred_by(sensor, world.context())
-    return sensor.execute_complete(world.context(), event_of(deferral.trigger))
+    deferral = deferred_by(world.task("watch_lag"), world.context())
+    return world.end_watch(event_of(deferral.trigger))
 
 
 def finish_night(world: World, **states: str) -> dict[str, Any]:

@@ -27,12 +27,10 @@ def begin(world: World) -> None:
 
 
 @pytest.fixture
-def clock(world: World, monkeypatch: pytest.MonkeyPatch) -> FakeClock:
-    """The clock of every run, on which the stop sleeps."""
-    made = FakeClock()
-    world.deployed["clock"] = made
-    monkeypatch.setattr("kafka_migration.steps.mirror.start_stop.time.sleep", made.sleep)
-    return made
+def clock(clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    """The clock of all runs, on which the stop sleeps."""
+    monkeypatch.setattr("kafka_migration.steps.mirror.start_stop.time.sleep", clock.sleep)
+    return clock
 
 
 def test_certificate_remembers_positions_prints_and_ids(world: World) -> None:

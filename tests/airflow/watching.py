@@ -10,7 +10,6 @@ import pytest
 from airflow.triggers.base import BaseTrigger
 
 from kafka_migration.core.evidence.documents import Kind
-from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 from kafka_migration.orchestration.triggers import mirror_lag as trigger_module
 from kafka_migration.orchestration.triggers.mirror_lag import MirrorLagTrigger
 from tests.airflow.driving import FakeClock, TriggerLog, deferred_by, event_of, let_time_pass, revived
@@ -58,11 +57,9 @@ def started(world: World, monkeypatch: pytest.MonkeyPatch, params: dict[str, Any
     """Bring a run of the world up to its watch; `records` are on the source before its plan."""
     scene = Scene(world, FakeClock(), TriggerLog())
     world.deployed["clock"] = scene.clock
-    path = world.file
-    text = path.read_text()
     for old, new in SLOWER:
-        text = text.replace(old, new)
-    path.write_text(text + CUTOVER)
+        world.edit_file(old, new)
+    world.extend_file(CUTOVER)
     world.params = params
     scene.produce(records)
     world.start()
@@ -74,8 +71,7 @@ def started(world: World, monkeypatch: pytest.MonkeyPatch, params: dict[str, Any
 
 def a_trigger(scene: Scene) -> BaseTrigger:
     """Return the trigger that the run's watch defers with."""
-    sensor = MirrorLagSensor(task_id="watch_lag", migration="shop")
-    return revived(deferred_by(sensor, scene.world.context()).trigger)
+    return revived(deferred_by(scene.world.task("watch_lag"), scene.world.context()).trigger)
 
 
 def codes(event: Mapping[str, Any]) -> list[str]:
