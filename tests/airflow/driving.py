@@ -16,6 +16,8 @@ from airflow.sdk import BaseSensorOperator
 from airflow.sdk.exceptions import TaskDeferred
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
+from kafka_migration.orchestration.triggers.group_lag import ConsumerGroupLagTrigger
+
 A_DAY_S = 24 * 3600
 
 
@@ -97,6 +99,19 @@ def revived(trigger: BaseTrigger) -> BaseTrigger:
     made = type(trigger)(**json.loads(json.dumps(arguments)))
     assert (path, arguments) == made.serialize()
     return made
+
+
+def lag_trigger() -> ConsumerGroupLagTrigger:
+    """Return a trigger that waits for the group `shop` on the connection `old_kafka`."""
+    return ConsumerGroupLagTrigger(
+        kafka_conn_id="old_kafka",
+        groups={"shop": None},
+        limit_offsets=0,
+        samples=1,
+        freshness_s=60,
+        poll_interval_s=1,
+        deadline="2030-01-01T00:00:00+00:00",
+    )
 
 
 async def next_event(trigger: BaseTrigger) -> TriggerEvent:

@@ -6,8 +6,6 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import pytest
-
 from kafka_migration.core.findings.codes import Code
 from kafka_migration.core.findings.errors import Finding, Refused
 from kafka_migration.core.kafka.offsets import Offsets, TopicPartition
@@ -104,7 +102,7 @@ def set_mirror(world: World, setting: str, section: str = "mirror") -> None:
     world.edit_file(f"\n{section}:\n", f"\n{section}:\n  {setting}\n")
 
 
-def lossy(world: World, monkeypatch: pytest.MonkeyPatch) -> LossyEngine:
+def lossy(world: World) -> LossyEngine:
     """Let the world have MirrorMaker 1, which may lose records, and a host that tells of it; return the engine."""
     engine = LossyEngine()
     set_mirror(world, "engine: mirrormaker1")

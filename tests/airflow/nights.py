@@ -17,13 +17,12 @@ nightly:
   until: "05:30"
   validate_until: "07:00"
 """
-ALL_SKIPPED = dict.fromkeys(
-    ("reserve", "plan", "create_topics", "start_mirror", "watch_lag", "stop_mirror", "validate_topics", "judge"),
-    "skipped",
-)
+ACTING = ("reserve", "plan", "create_topics", "start_mirror", "watch_lag", "stop_mirror", "validate_topics", "judge")
+ALL_SKIPPED = dict.fromkeys(ACTING, "skipped")
+SUCCESSFUL = dict.fromkeys(("preflight", *ACTING), "success")
 
 
-def at_night(world: World, monkeypatch: pytest.MonkeyPatch, more: str = "") -> FakeClock:
+def at_night(world: World, more: str = "") -> FakeClock:
     """Give the migration file a section `nightly`, and the runs a clock; return the clock."""
     world.extend_file(SECTION + more)
     clock = FakeClock()
@@ -56,5 +55,10 @@ def watch(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, copie
 
 
 def finish_night(world: World, **states: str) -> dict[str, Any]:
-    """Run finish after a night whose tasks ended well, but for those named."""
-    return world.finish(**{"preflight": "success", **dict.fromkeys(ALL_SKIPPED, "success"), **states})
+    """Run finish after a night whose tasks succeeded, except those named."""
+    return world.finish(**{**SUCCESSFUL, **states})
+
+
+def night_fails(world: World, match: str, **states: str) -> str:
+    """Run finish, which must fail the run, after a night whose tasks succeeded, except those named."""
+    return world.finish_fails(match, **{**SUCCESSFUL, **states})

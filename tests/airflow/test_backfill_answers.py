@@ -17,9 +17,9 @@ from tests.airflow.world import P0, World
 
 
 @pytest.fixture
-def clock(world: World, monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+def clock(world: World) -> FakeClock:
     """The clock of a migration with nights until 05:30."""
-    return at_night(world, monkeypatch)
+    return at_night(world)
 
 
 def produce(world: World, day: int) -> None:

@@ -139,9 +139,9 @@ def test_topic_that_is_gone_from_the_target_is_refused(world: World) -> None:
 
 
 @pytest.fixture
-def engine(world: World, monkeypatch: pytest.MonkeyPatch) -> LossyEngine:
+def engine(world: World) -> LossyEngine:
     """MirrorMaker 1 has stored 3 of 4 records, and lost some of them; the run is over, the next one begins."""
-    made = lossy(world, monkeypatch)
+    made = lossy(world)
     world.source.produce("orders", 0, *FOUR_RECORDS)
     world.start()
     made.positions[P0] = 3

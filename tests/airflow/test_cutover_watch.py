@@ -66,7 +66,7 @@ def test_announcement_is_a_warning_and_evidence(scene: Scene) -> None:
     )
 
 
-def test_announcement_sends_one_alert(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_announcement_sends_one_alert(scene: Scene) -> None:
     """The announcement sends one alert, also after a restart of the triggerer."""
     sent = with_alerts(scene.world)
     scene.world.freeze()

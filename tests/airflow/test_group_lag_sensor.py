@@ -237,7 +237,7 @@ def test_no_groups_is_no_success(scene: Scene) -> None:
 
 
 @pytest.fixture
-def cutover(world: World, scene: Scene, monkeypatch: pytest.MonkeyPatch) -> World:
+def cutover(world: World, scene: Scene) -> World:
     """A cutover whose file asks for drained groups, on the cluster of the scene."""
     world.source = scene.cluster
     world.deployed["clock"] = scene.clock

@@ -12,15 +12,15 @@ from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.sensors.watch_lag import MirrorLagSensor
 from tests.airflow.conftest import NIGHTLY_DAG_ID
 from tests.airflow.driving import FakeClock
-from tests.airflow.nights import ALL_SKIPPED, at_night, begin, finish_night, watch
+from tests.airflow.nights import ALL_SKIPPED, at_night, begin, finish_night, night_fails, watch
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import P0, World
 
 
 @pytest.fixture
-def clock(world: World, monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+def clock(world: World) -> FakeClock:
     """The clock of a migration with a nightly sync from 01:00 to 05:30, validated until 07:00."""
-    return at_night(world, monkeypatch)
+    return at_night(world)
 
 
 def test_run_outside_its_window_does_nothing_and_ends_well(world: World, clock: FakeClock) -> None:
@@ -46,8 +46,7 @@ def test_skips_of_a_run_in_its_window_are_an_accident(world: World, clock: FakeC
     begin(world, clock)
     world.do("preflight")
 
-    with pytest.raises(FailedForGood, match="TASK_NOT_SUCCESSFUL · task reserve"):
-        finish_night(world, **ALL_SKIPPED)
+    night_fails(world, "TASK_NOT_SUCCESSFUL · task reserve", **ALL_SKIPPED)
 
 
 def test_night_after_the_cutover_is_refused(world: World, clock: FakeClock) -> None:
@@ -98,8 +97,7 @@ def test_window_that_ends_keeps_what_was_copied(
     world.do("stop_mirror")
     world.validated()
     assert "PASS" == world.do("judge")["verdict"]
-    with pytest.raises(FailedForGood, match="BEHIND · migration shop: found 4 offsets left to copy"):
-        finish_night(world)
+    night_fails(world, "BEHIND · migration shop: found 4 offsets left to copy")
 
     begin(world, clock, day=2)
     assert "drained" == watch(world, clock, monkeypatch, copies=4)["outcome"]
@@ -121,7 +119,7 @@ def test_window_that_ends_keeps_what_was_copied(
 
 def test_late_run_may_warn(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """With `when_late: warn` the run succeeds as behind, and what is left is among the warnings."""
-    clock = at_night(world, monkeypatch, "  when_late: warn\n")
+    clock = at_night(world, "  when_late: warn\n")
     world.source.produce("orders", 0, (b"a", b"1"), (b"b", b"2"))
     begin(world, clock, hour=5.49)
     watch(world, clock, monkeypatch, copies=1)
@@ -163,8 +161,7 @@ def test_mirror_is_not_started_when_the_window_is_over(world: World, clock: Fake
     assert (None, 2) == (document["generation"], document["lag"])
     assert "the window for mirroring ended" in document["reason"]
     assert {"generation": None, "stopped": False} == world.do("stop_mirror")
-    with pytest.raises(FailedForGood, match=r"BEHIND · .*the time left is unknown"):
-        finish_night(world)
+    night_fails(world, r"BEHIND · .*the time left is unknown")
 
 
 def test_nothing_to_copy_is_not_late(world: World, clock: FakeClock) -> None:
@@ -227,8 +224,7 @@ def test_cleared_run_that_mirrors_is_not_idle(world: World, clock: FakeClock, un
     (generation,) = world.ledger.generations
     assert generation.stop is not None
     assert (1, False) == (generation.stop.mirror_positions[P0], world.host.status().is_running)
-    with pytest.raises(FailedForGood, match=r"BEHIND · migration shop: found 1 offsets left"):
-        finish_night(world)
+    night_fails(world, r"BEHIND · migration shop: found 1 offsets left")
     assert "" == world.host.status().holder
 
 

@@ -24,9 +24,9 @@ KINDS = ["engine: mirrormaker1", PREFIXED, "exactly_once: true"]
 
 
 @pytest.mark.parametrize("mode", ["sync", "validate"])
-def test_repartitioned_copy_is_compared_by_key(world: World, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
+def test_repartitioned_copy_is_compared_by_key(world: World, mode: str) -> None:
     """Every partition of either side belongs to one comparison; equal keys are a PASS of the whole topic."""
-    engine = lossy(world, monkeypatch)
+    engine = lossy(world)
     world.target.create_topics([NewTopic("orders", 5, 1, {}), NewTopic("audit", 1, 1, {})])
     world.source.produce("orders", 0, *FOUR_RECORDS)
     world.start()
@@ -47,9 +47,9 @@ def test_repartitioned_copy_is_compared_by_key(world: World, monkeypatch: pytest
     assert Verdict.PASS is topic_verdict(world.ledger, "orders")
 
 
-def test_repartitioned_copy_may_have_other_partition_counts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repartitioned_copy_may_have_other_partition_counts(world: World) -> None:
     """MirrorMaker 1 chooses partitions by key; the target's count is then the target's own."""
-    lossy(world, monkeypatch)
+    lossy(world)
     world.target.create_topics([NewTopic("orders", 5, 1, {}), NewTopic("audit", 1, 1, {})])
     world.source.produce("orders", 0, *FOUR_RECORDS)
 

@@ -133,9 +133,9 @@ def test_report_says_which_generations_were_read_again(world: World) -> None:
     assert "| orders | PASS | 2 | 2 | PASS |" in report
 
 
-def test_copy_by_key_is_read_again_by_key(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copy_by_key_is_read_again_by_key(world: World) -> None:
     """Where keys may be anywhere, all partitions of the generation's windows are one comparison again."""
-    engine = lossy(world, monkeypatch)
+    engine = lossy(world)
     world.target.create_topics([NewTopic("orders", 3, 1, {}), NewTopic("audit", 1, 1, {})])
     for number in (1, 2):
         world.source.produce("orders", 0, RECORD)

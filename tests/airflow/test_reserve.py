@@ -25,9 +25,9 @@ HOLDER = f"{DAG_ID}/manual__1#1"
 
 
 @pytest.fixture
-def clock(world: World, monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+def clock(world: World) -> FakeClock:
     """The clock of a night at whose beginning a living manual run holds the reservation."""
-    clock = at_night(world, monkeypatch)
+    clock = at_night(world)
     reserved(world)
     begin(world, clock)
     return clock
@@ -102,9 +102,9 @@ def test_run_that_waited_for_a_cutover_is_refused(world: World, clock: FakeClock
 
 
 @pytest.mark.parametrize("run_type", ["manual", "scheduled"])
-def test_who_does_not_wait_is_refused_at_once(world: World, monkeypatch: pytest.MonkeyPatch, run_type: str) -> None:
+def test_who_does_not_wait_is_refused_at_once(world: World, run_type: str) -> None:
     """A person gets an answer, and a schedule told to leave leaves; both fail, neither is skipped."""
-    clock = at_night(world, monkeypatch, "  when_reserved: leave\n")
+    clock = at_night(world, "  when_reserved: leave\n")
     reserved(world)
     if run_type == "manual":
         world.dag_run.run_id, world.params = "manual__2", {"mode": "sync"}
@@ -115,9 +115,9 @@ def test_who_does_not_wait_is_refused_at_once(world: World, monkeypatch: pytest.
     world.refuses("reserve", match="RESERVED_BY")
 
 
-def test_backfill_waits_whatever_the_file_says(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_backfill_waits_whatever_the_file_says(world: World) -> None:
     """Of several backfill runs one acts and the others wait, at any time of the day."""
-    clock = at_night(world, monkeypatch, "  when_reserved: leave\n")
+    clock = at_night(world, "  when_reserved: leave\n")
     reserved(world)
     begin(world, clock, hour=12, run_type="backfill")
 

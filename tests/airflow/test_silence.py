@@ -211,7 +211,7 @@ def test_silent_target_is_named_before_the_mirrormaker_that_dies_of_it(scene: Sc
     assert all("target:9092" in line for line in scene.log.infos)
 
 
-def test_silence_is_named_before_the_death_that_fails_the_run(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_silence_is_named_before_the_death_that_fails_the_run(scene: Scene) -> None:
     """A run without restarts whose MirrorMaker dies while the target is silent names the target first."""
     set_mirror(scene.world, "restarts: 0")
     scene.world.freeze()

@@ -14,20 +14,20 @@ from kafka_migration.core.validation.contract import ValidationResult
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators.validate_topics import ValidateTopicsOperator
 from tests.airflow.driving import FakeClock
-from tests.airflow.nights import at_night, begin, finish_night
+from tests.airflow.nights import at_night, begin, finish_night, night_fails
 from tests.airflow.world import P0, World
 
 TOO_LATE_S = 7 * 3600
 
 
 @pytest.fixture
-def clock(world: World, monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+def clock(world: World) -> FakeClock:
     """The clock of a night that has copied one record and stopped."""
-    return copied_at_night(world, monkeypatch)
+    return copied_at_night(world)
 
 
-def copied_at_night(world: World, monkeypatch: pytest.MonkeyPatch, more: str = "") -> FakeClock:
-    clock = at_night(world, monkeypatch, more)
+def copied_at_night(world: World, more: str = "") -> FakeClock:
+    clock = at_night(world, more)
     world.source.produce("orders", 0, (b"a", b"1"))
     begin(world, clock)
     world.copy({P0: 1})
@@ -113,9 +113,9 @@ def test_failure_before_the_end_is_a_failure(world: World, clock: FakeClock) -> 
     assert world.run.evidence.newest(Kind.PENDING) is None
 
 
-def test_nothing_to_read_is_never_too_late(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_to_read_is_never_too_late(world: World) -> None:
     """Empty windows need no Spark and no time."""
-    clock = at_night(world, monkeypatch)
+    clock = at_night(world)
     begin(world, clock)
     world.start()
     clock.elapsed_s = TOO_LATE_S
@@ -164,9 +164,9 @@ def test_pending_validation_fails_the_run_and_the_next_one_does_it(world: World,
     assert "success" == finish_night(world)["outcome"]
 
 
-def test_pending_validation_may_warn(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pending_validation_may_warn(world: World) -> None:
     """With `when_late: warn` the run succeeds, and its outcome says that the copy is not validated yet."""
-    clock = copied_at_night(world, monkeypatch, "  when_late: warn\n")
+    clock = copied_at_night(world, "  when_late: warn\n")
 
     assert "validation pending" == pending_night(world, clock)["outcome"]
     run = world.run_document
@@ -175,8 +175,7 @@ def test_pending_validation_may_warn(world: World, monkeypatch: pytest.MonkeyPat
 
 def test_skipped_validation_without_the_reason_is_an_accident(world: World, clock: FakeClock) -> None:
     """A run that was marked failed before it validated is not taken for one that was late."""
-    with pytest.raises(FailedForGood, match="TASK_NOT_SUCCESSFUL · task validate_topics"):
-        finish_night(world, validate_topics="skipped", judge="skipped")
+    night_fails(world, "TASK_NOT_SUCCESSFUL · task validate_topics", validate_topics="skipped", judge="skipped")
 
 
 def test_spark_that_has_not_begun_is_not_killed_by_a_hook_of_its_own(world: World) -> None:

@@ -127,7 +127,7 @@ def test_marker_that_was_proved_and_then_deleted_is_no_gap(
 
 def test_proof_ends_with_the_positions_it_began_at(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Regression: after positions were set back, offsets proved from the old positions counted as copied."""
-    engine = lossy(world, monkeypatch)
+    engine = lossy(world)
     scene = started(world, monkeypatch, {"mode": "sync"}, records=5)
     engine.assigned = frozenset((P0, P1, AUDIT))
     engine.positions[P0] = 4

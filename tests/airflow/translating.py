@@ -56,7 +56,7 @@ def _translated(topic: Mapping[str, Any], offsets: Mapping[int, int]) -> dict[st
 
 def repartitioned(world: World, monkeypatch: pytest.MonkeyPatch, groups: Mapping[str, Offsets]) -> TranslatingSpark:
     """Let MirrorMaker 1 copy from two partitions to three in a cutover, which is judged; the groups have stopped."""
-    engine, spark = lossy(world, monkeypatch), TranslatingSpark(world)
+    engine, spark = lossy(world), TranslatingSpark(world)
     monkeypatch.setattr(SparkSubmitOperator, "execute", lambda operator, context: spark.submit(operator, context))
     world.params["mode"] = "cutover"
     world.target.create_topics([NewTopic("orders", 3, 1, {}), NewTopic("audit", 1, 1, {})])
