@@ -15,26 +15,29 @@ from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import World
 
 
-def test_finish_frees_the_reservation_and_assembles_the_evidence(world: World) -> None:
-    """After a successful run the reservation is free, and the run's folder has `run.json` and `report.md`."""
+@pytest.fixture
+def reserved(world: World) -> World:
+    """A run that holds the reservation."""
     world.do("preflight", "reserve")
+    return world
 
-    summary = world.finish(preflight="success", reserve="success")
 
-    assert ("success", "") == (summary["outcome"], world.host.status().holder)
-    assert str(world.run.evidence.folder / "run.json") == summary["evidence"]
-    assert {"preflight": "success", "reserve": "success"} == world.run_document["tasks"]
-    assert world.report.startswith("# shop: no verdict (success)")
+def test_finish_frees_the_reservation_and_assembles_the_evidence(reserved: World) -> None:
+    """After a successful run the reservation is free, and the run's folder has `run.json` and `report.md`."""
+    summary = reserved.finish(preflight="success", reserve="success")
+
+    assert ("success", "") == (summary["outcome"], reserved.host.status().holder)
+    assert str(reserved.run.evidence.folder / "run.json") == summary["evidence"]
+    assert {"preflight": "success", "reserve": "success"} == reserved.run_document["tasks"]
+    assert reserved.report.startswith("# shop: no verdict (success)")
 
 
 @pytest.mark.parametrize("state", ["failed", "upstream_failed", "skipped", None])
-def test_finish_fails_the_run_when_work_did_not_happen(world: World, state: str | None) -> None:
+def test_finish_fails_the_run_when_work_did_not_happen(reserved: World, state: str | None) -> None:
     """A task that was skipped, as after mark-failed, or did not run fails the run as a failed one does."""
-    world.do("preflight", "reserve")
+    reserved.finish_fails("TASK_NOT_SUCCESSFUL · task judge", preflight="success", judge=state)
 
-    world.finish_fails("TASK_NOT_SUCCESSFUL · task judge", preflight="success", judge=state)
-
-    assert world.host.status().holder == ""
+    assert reserved.host.status().holder == ""
 
 
 def test_finish_repeats_the_findings_of_the_refusal(world: World) -> None:
@@ -57,24 +60,22 @@ def test_finish_after_an_invalid_file_still_writes_the_evidence(world: World) ->
 
 
 @pytest.mark.parametrize("holder", ["dag/other#1", f"{DAG_ID}/manual__1#2"], ids=["another run", "a later attempt"])
-def test_finish_does_not_free_the_reservation_of_another_run_or_attempt(world: World, holder: str) -> None:
+def test_finish_does_not_free_the_reservation_of_another_run_or_attempt(reserved: World, holder: str) -> None:
     """A run or attempt that has lost its reservation does not free that of the present holder."""
-    world.do("preflight", "reserve")
-    world.host.reserve(holder, take_over_from=world.run.identity.holder)
+    reserved.host.reserve(holder, take_over_from=reserved.run.identity.holder)
 
-    world.finish(preflight="success")
+    reserved.finish(preflight="success")
 
-    assert world.host.status().holder == holder
+    assert reserved.host.status().holder == holder
 
 
-def test_finish_frees_what_an_earlier_attempt_still_holds(world: World) -> None:
+def test_finish_frees_what_an_earlier_attempt_still_holds(reserved: World) -> None:
     """A cleared `finish` frees the reservation that an earlier attempt of the run still holds."""
-    world.do("preflight", "reserve")
-    world.dag_run.clear_number = 1
+    reserved.dag_run.clear_number = 1
 
-    world.finish(preflight="success")
+    reserved.finish(preflight="success")
 
-    assert world.host.status().holder == ""
+    assert reserved.host.status().holder == ""
 
 
 def test_finish_frees_what_a_task_took_by_itself(world: World) -> None:
@@ -87,12 +88,11 @@ def test_finish_frees_what_a_task_took_by_itself(world: World) -> None:
     assert world.host.status().holder == ""
 
 
-def test_host_that_does_not_answer_fails_the_run(world: World) -> None:
+def test_host_that_does_not_answer_fails_the_run(reserved: World) -> None:
     """If the host does not answer, the run fails because the reservation may not be free."""
-    world.do("preflight", "reserve")
-    world.host.errors = [TransientError("no route to host")]
+    reserved.host.errors = [TransientError("no route to host")]
 
-    world.finish_fails("The reservation was not freed: no route to host", preflight="success", reserve="success")
+    reserved.finish_fails("The reservation was not freed: no route to host", preflight="success", reserve="success")
 
 
 def test_watch_that_was_marked_successful_does_not_break_finish(world: World) -> None:

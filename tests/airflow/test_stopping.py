@@ -21,9 +21,16 @@ from tests.contract.fake_mirror_host import FakeMirrorHost
 P2 = TopicPartition("orders", 2)
 
 
-def begin(world: World) -> None:
+def begin(world: World) -> World:
     world.source.produce("orders", 0, *FOUR_RECORDS)
     world.start()
+    return world
+
+
+@pytest.fixture
+def running(world: World) -> World:
+    """A run whose MirrorMaker runs and has four records to copy."""
+    return begin(world)
 
 
 @pytest.fixture
@@ -33,103 +40,94 @@ def clock(clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> FakeClock:
     return clock
 
 
-def test_certificate_remembers_positions_prints_and_ids(world: World) -> None:
+def test_certificate_remembers_positions_prints_and_ids(running: World) -> None:
     """Kept for the next start: what MirrorMaker stored, the record at the last copied offset, and the topics' ids."""
-    begin(world)
-    world.mirror({P0: 3})
-    world.do("stop_mirror")
-    kept = world.certified.remembered
+    running.mirror({P0: 3})
+    running.do("stop_mirror")
+    kept = running.certified.remembered
 
     assert {P0: 3} == kept.stored_positions
     assert {P0: (2, RecordPrint.of(2, *FOUR_RECORDS[2], headers=(), timestamp_ms=-1).digest)} == kept.fingerprints
     assert {"orders": "old-1", "audit": "old-2"} == kept.source_topic_ids
 
 
-def test_stop_that_is_cleared_alone_takes_the_reservation_of_its_own_run(world: World) -> None:
+def test_stop_that_is_cleared_alone_takes_the_reservation_of_its_own_run(running: World) -> None:
     """Regression: the host refused it, as the attempt before still held the reservation beside a living MirrorMaker."""
-    begin(world)
-    world.dag_run.clear_number = 1
-    world.do("stop_mirror")
+    running.dag_run.clear_number = 1
+    running.do("stop_mirror")
 
-    assert (None, ProcessState.STOPPED) == (world.ledger.open_generation, world.host.status().state)
-    assert world.run.identity.holder == world.host.status().holder
+    assert (None, ProcessState.STOPPED) == (running.ledger.open_generation, running.host.status().state)
+    assert running.run.identity.holder == running.host.status().holder
 
 
-def test_stop_takes_no_reservation_from_another_run(world: World) -> None:
+def test_stop_takes_no_reservation_from_another_run(running: World) -> None:
     """What another run has taken over is that run's to stop."""
-    begin(world)
-    world.host.reserve("dag/other#1", take_over_from=world.run.identity.holder)
+    running.host.reserve("dag/other#1", take_over_from=running.run.identity.holder)
 
-    world.refuses("stop_mirror", match="NOT_RESERVED")
-    assert ProcessState.RUNNING == world.host.status().state
+    running.refuses("stop_mirror", match="NOT_RESERVED")
+    assert ProcessState.RUNNING == running.host.status().state
 
 
-def test_records_lost_while_it_ran_fail_the_stop_when_it_is_certified(world: World) -> None:
+def test_records_lost_while_it_ran_fail_the_stop_when_it_is_certified(running: World) -> None:
     """The range is in the certificate and in the finding, and everything is stopped and recorded before."""
-    begin(world)
-    world.mirror({P0: 1})
-    world.source.purge("orders", 0, 3)
+    running.mirror({P0: 1})
+    running.source.purge("orders", 0, 3)
 
-    world.refuses("stop_mirror", match=r"GAP_DURING_RUN · orders\[0\].*offsets 1–2")
-    assert {P0: (1, 3)} == world.certified.gaps
-    assert 1 == world.run.evidence.require(Kind.STOP)["certificate"]["generation"]
-    assert {"generation": 1, "stopped": False} == world.do("stop_mirror")
+    running.refuses("stop_mirror", match=r"GAP_DURING_RUN · orders\[0\].*offsets 1–2")
+    assert {P0: (1, 3)} == running.certified.gaps
+    assert 1 == running.run.evidence.require(Kind.STOP)["certificate"]["generation"]
+    assert {"generation": 1, "stopped": False} == running.do("stop_mirror")
 
 
-def test_gap_that_the_watch_saw_is_certified(world: World) -> None:
+def test_gap_that_the_watch_saw_is_certified(running: World) -> None:
     """Regression: MirrorMaker jumps over what is gone, and after that its position shows no gap any more."""
-    begin(world)
     gaps = {"orders": {"0": [1, 3]}}
-    world.run.evidence.write(Kind.WATCH, {"outcome": "failed", "generation": 1, "gaps": gaps})
-    world.mirror({P0: 4})
+    running.run.evidence.write(Kind.WATCH, {"outcome": "failed", "generation": 1, "gaps": gaps})
+    running.mirror({P0: 4})
 
-    world.refuses("stop_mirror", match="GAP_DURING_RUN")
-    assert ({P0: (1, 3)}, 4) == (world.certified.gaps, world.certified.mirror_positions[P0])
+    running.refuses("stop_mirror", match="GAP_DURING_RUN")
+    assert ({P0: (1, 3)}, 4) == (running.certified.gaps, running.certified.mirror_positions[P0])
 
 
-def test_watch_of_another_generation_proves_nothing(world: World) -> None:
+def test_watch_of_another_generation_proves_nothing(running: World) -> None:
     """What was proved is proved of one generation."""
-    begin(world)
-    world.mirror({P0: 2})
+    running.mirror({P0: 2})
     proved = {"orders": {"0": 4}}
-    world.run.evidence.write(Kind.WATCH, {"outcome": "drained", "generation": 7, "proved": proved})
-    world.do("stop_mirror")
+    running.run.evidence.write(Kind.WATCH, {"outcome": "drained", "generation": 7, "proved": proved})
+    running.do("stop_mirror")
 
-    assert 2 == world.certified.mirror_positions[P0]
+    assert 2 == running.certified.mirror_positions[P0]
 
 
-def test_markers_deleted_during_the_run_are_no_gap_where_the_watch_proved_them(world: World) -> None:
+def test_markers_deleted_during_the_run_are_no_gap_where_the_watch_proved_them(running: World) -> None:
     """A position that stayed before a marker, which retention then took, is passed by what the watch proved."""
-    begin(world)
-    world.source.leave_holes("orders", 0, 2)
-    world.mirror({P0: 4})
-    world.run.evidence.write(Kind.WATCH, {"outcome": "behind", "generation": 1, "proved": {"orders": {"0": 6}}})
-    world.source.purge("orders", 0, 6)
-    world.do("stop_mirror")
+    running.source.leave_holes("orders", 0, 2)
+    running.mirror({P0: 4})
+    running.run.evidence.write(Kind.WATCH, {"outcome": "behind", "generation": 1, "proved": {"orders": {"0": 6}}})
+    running.source.purge("orders", 0, 6)
+    running.do("stop_mirror")
 
-    assert (6, {}) == (world.certified.mirror_positions[P0], world.certified.gaps)
+    assert (6, {}) == (running.certified.mirror_positions[P0], running.certified.gaps)
 
 
-def test_partition_added_while_it_ran_begins_at_zero(world: World) -> None:
+def test_partition_added_while_it_ran_begins_at_zero(running: World) -> None:
     """Regression: its first records, gone before MirrorMaker found it, were passed over in silence."""
-    begin(world)
-    world.mirror({P0: 4})
-    world.source.create_partitions({"orders": 3})
-    world.source.produce("orders", 2, *FOUR_RECORDS)
-    world.source.purge("orders", 2, 3)
+    running.mirror({P0: 4})
+    running.source.create_partitions({"orders": 3})
+    running.source.produce("orders", 2, *FOUR_RECORDS)
+    running.source.purge("orders", 2, 3)
 
-    world.refuses("stop_mirror", match=r"GAP_DURING_RUN · orders\[2\].*offsets 0–2")
-    assert {P2: (0, 3)} == world.certified.gaps
+    running.refuses("stop_mirror", match=r"GAP_DURING_RUN · orders\[2\].*offsets 0–2")
+    assert {P2: (0, 3)} == running.certified.gaps
 
 
-def test_certificate_tells_what_will_be_sent_again(world: World) -> None:
+def test_certificate_tells_what_will_be_sent_again(running: World) -> None:
     """Killed between two flushes the target has records beyond the stored position; an orderly end has none."""
-    begin(world)
-    world.mirror({P0: 4})
-    world.store_position(1)
-    world.host.ignores_term, world.host.log = True, "cut off"
-    world.do("stop_mirror")
-    stop = world.certified
+    running.mirror({P0: 4})
+    running.store_position(1)
+    running.host.ignores_term, running.host.log = True, "cut off"
+    running.do("stop_mirror")
+    stop = running.certified
 
     assert ({P0: 2}, 2, False, "killed after the grace time") == (
         stop.ahead_records,
@@ -139,34 +137,32 @@ def test_certificate_tells_what_will_be_sent_again(world: World) -> None:
     )
 
 
-def test_partition_added_while_it_ran_is_counted_from_its_own_begin(world: World) -> None:
+def test_partition_added_while_it_ran_is_counted_from_its_own_begin(running: World) -> None:
     """Regression: every record of a partition that the start did not know was told as sent again."""
-    begin(world)
-    for side in (world.source, world.target):
+    for side in (running.source, running.target):
         side.create_partitions({"orders": 3})
-    world.source.produce("orders", 2, *FOUR_RECORDS)
-    world.mirror({P0: 4, P2: 4})
-    world.do("stop_mirror")
+    running.source.produce("orders", 2, *FOUR_RECORDS)
+    running.mirror({P0: 4, P2: 4})
+    running.do("stop_mirror")
 
-    assert (4, {}) == (world.certified.mirror_positions[P2], world.certified.ahead_records)
+    assert (4, {}) == (running.certified.mirror_positions[P2], running.certified.ahead_records)
 
 
-def test_source_that_deletes_while_it_is_probed_hides_no_gap(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_source_that_deletes_while_it_is_probed_hides_no_gap(running: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A probe that begins where nothing is any more meets the first record left: that proves nothing."""
-    begin(world)
-    world.mirror({P0: 1})
-    real = world.source.probe
+    running.mirror({P0: 1})
+    real = running.source.probe
 
     def deleting(*asked: Any) -> Any:
-        world.source.purge("orders", 0, 3)
+        running.source.purge("orders", 0, 3)
         return real(*asked)
 
-    monkeypatch.setattr(world.source, "probe", deleting)
-    world.do("stop_mirror")
+    monkeypatch.setattr(running.source, "probe", deleting)
+    running.do("stop_mirror")
 
-    assert 1 == world.certified.mirror_positions[P0]
-    world.next_run()
-    world.refuses(*BEFORE_START, match=r"GAP · orders\[0\].*offsets 1–2")
+    assert 1 == running.certified.mirror_positions[P0]
+    running.next_run()
+    running.refuses(*BEFORE_START, match=r"GAP · orders\[0\].*offsets 1–2")
 
 
 class Survivor(FakeMirrorHost):
@@ -229,23 +225,22 @@ def test_transaction_that_stays_open_is_left_to_a_retry(
 
 
 def test_ends_that_rise_after_a_kill_are_waited_for(
-    world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+    running: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A follower that catches up shows records that the dead process sent: the ends are certified when they stand."""
-    begin(world)
-    world.mirror({P0: 2})
-    world.host.log = "killed in the middle of a line"
-    read = world.target.log_end_offsets
+    running.mirror({P0: 2})
+    running.host.log = "killed in the middle of a line"
+    read = running.target.log_end_offsets
     rising = iter([(FOUR_RECORDS[2],), (FOUR_RECORDS[3],)])
 
     def ends(*arguments: Any) -> Any:
-        world.target.produce("orders", 0, *next(rising, ()))
+        running.target.produce("orders", 0, *next(rising, ()))
         return read(*arguments)
 
-    monkeypatch.setattr(world.target, "log_end_offsets", ends)
-    world.do("stop_mirror")
+    monkeypatch.setattr(running.target, "log_end_offsets", ends)
+    running.do("stop_mirror")
 
-    assert 4 == world.certified.target_end_offsets[P0]
+    assert 4 == running.certified.target_end_offsets[P0]
 
 
 def test_forecast_is_in_the_evidence(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,37 +257,34 @@ def test_forecast_is_in_the_evidence(world: World, clock: FakeClock, monkeypatch
 
 @pytest.mark.parametrize("call", ["effective_configs", "records_at"])
 def test_forecast_that_cannot_be_made_does_not_fail_the_stop(
-    world: World, monkeypatch: pytest.MonkeyPatch, call: str
+    running: World, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     """Stopping and certifying is done; what the source does not tell is unknown, and not a forecast of its own."""
-    begin(world)
-    monkeypatch.setattr(world.source, call, lambda *a: (_ for _ in ()).throw(TransientError("away")))
+    monkeypatch.setattr(running.source, call, lambda *a: (_ for _ in ()).throw(TransientError("away")))
 
-    assert world.do("stop_mirror")["stopped"]
-    assert world.run.evidence.require(Kind.STOP)["forecast"] is None
+    assert running.do("stop_mirror")["stopped"]
+    assert running.run.evidence.require(Kind.STOP)["forecast"] is None
 
 
-def test_record_that_is_not_read_is_no_copied_one(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_record_that_is_not_read_is_no_copied_one(running: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without an answer about a partition there is no forecast: nobody knows how old what is left in it is."""
-    begin(world)
-    monkeypatch.setattr(world.source, "records_at", lambda *a: {})
-    world.do("stop_mirror")
+    monkeypatch.setattr(running.source, "records_at", lambda *a: {})
+    running.do("stop_mirror")
 
-    assert world.run.evidence.require(Kind.STOP)["forecast"] is None
+    assert running.run.evidence.require(Kind.STOP)["forecast"] is None
 
 
 @pytest.mark.parametrize("timestamp_ms", [1_700_000_000_000_000, 9_000_000_000_000_000_000])
 def test_timestamp_of_the_far_future_counts_as_now(
-    world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, timestamp_ms: int
+    running: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, timestamp_ms: int
 ) -> None:
     """Regression: a producer that writes microseconds failed the stop, years beyond any calendar."""
-    begin(world)
     prints = {P0: RecordPrint(0, "digest", timestamp_ms)}
-    monkeypatch.setattr(world.source, "records_at", lambda offsets, _: {**dict.fromkeys(offsets), **prints})
-    world.do("stop_mirror")
+    monkeypatch.setattr(running.source, "records_at", lambda offsets, _: {**dict.fromkeys(offsets), **prints})
+    running.do("stop_mirror")
 
-    assert "2030-01-01T00:00:01+00:00" == world.run.evidence.require(Kind.STOP)["forecast"]["at"]
-    assert [] == world.refusal_codes
+    assert "2030-01-01T00:00:01+00:00" == running.run.evidence.require(Kind.STOP)["forecast"]["at"]
+    assert [] == running.refusal_codes
 
 
 def _break_ledger(world: World) -> None:
@@ -300,51 +292,47 @@ def _break_ledger(world: World) -> None:
     first.write_text(first.read_text().replace("manual__1", "manual__2"))
 
 
-def test_broken_ledger_keeps_no_mirrormaker_alive(world: World) -> None:
+def test_broken_ledger_keeps_no_mirrormaker_alive(running: World) -> None:
     """Over a ledger that was changed MirrorMaker is stopped, nothing is certified, and the task fails by name."""
-    begin(world)
-    _break_ledger(world)
+    _break_ledger(running)
 
-    world.refuses("stop_mirror", match="LEDGER_BROKEN")
+    running.refuses("stop_mirror", match="LEDGER_BROKEN")
 
-    assert not world.host.status().is_running
+    assert not running.host.status().is_running
 
 
-def test_ledger_that_cannot_be_opened_keeps_no_mirrormaker_alive(world: World) -> None:
+def test_ledger_that_cannot_be_opened_keeps_no_mirrormaker_alive(running: World) -> None:
     """An entry that leads to itself is a broken ledger like any other."""
-    begin(world)
-    first = min(world.run.ledger.folder.iterdir())
+    first = min(running.run.ledger.folder.iterdir())
     first.unlink()
     first.symlink_to(first)
 
-    world.refuses("stop_mirror", match="LEDGER_BROKEN")
+    running.refuses("stop_mirror", match="LEDGER_BROKEN")
 
-    assert not world.host.status().is_running
+    assert not running.host.status().is_running
 
 
-def test_reservation_that_was_cut_short_is_completed(world: World) -> None:
+def test_reservation_that_was_cut_short_is_completed(running: World) -> None:
     """A try that died between the host's reservation and the ledger's entry does not forbid the next try to append."""
-    begin(world)
-    first = world.run.identity.holder
-    world.dag_run.clear_number = 1
-    world.host.reserve(world.run.identity.holder, take_over_from=first)
+    first = running.run.identity.holder
+    running.dag_run.clear_number = 1
+    running.host.reserve(running.run.identity.holder, take_over_from=first)
 
-    assert world.do("stop_mirror")["stopped"]
+    assert running.do("stop_mirror")["stopped"]
 
-    assert world.run.identity.holder == world.ledger.reserved_by
-    assert 1 == world.certified.generation
+    assert running.run.identity.holder == running.ledger.reserved_by
+    assert 1 == running.certified.generation
 
 
-def test_broken_ledger_stops_no_mirrormaker_of_another_run(world: World) -> None:
+def test_broken_ledger_stops_no_mirrormaker_of_another_run(running: World) -> None:
     """A run that does not hold the reservation stops nothing, whatever its ledger looks like."""
-    begin(world)
-    _break_ledger(world)
-    world.dag_run.run_id = "manual__other"
-    world.run.evidence.freeze_migration(world.file.read_text())
+    _break_ledger(running)
+    running.dag_run.run_id = "manual__other"
+    running.run.evidence.freeze_migration(running.file.read_text())
 
-    world.refuses("stop_mirror", match="LEDGER_BROKEN")
+    running.refuses("stop_mirror", match="LEDGER_BROKEN")
 
-    assert world.host.status().is_running
+    assert running.host.status().is_running
 
 
 @pytest.mark.parametrize("task_id", ["plan", "create_topics", "start_mirror"])
