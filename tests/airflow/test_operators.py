@@ -202,9 +202,7 @@ def mirrored(world: World) -> World:
 
 def test_judge_passes_equal_windows_and_adds_them_to_the_ledger(mirrored: World) -> None:
     """Equal windows pass, and the ledger then has no pending windows and a verdict on the whole topic."""
-    mirrored.validated()
-
-    assert mirrored.do("judge")["verdict"] == "PASS"
+    assert mirrored.judge()["verdict"] == "PASS"
     assert () == mirrored.ledger.pending_for("dag/next#1")
     assert topic_verdict(mirrored.ledger, "orders") is Verdict.PASS
 
@@ -251,9 +249,7 @@ def test_nothing_new_over_a_bad_copy_is_a_warning(mirrored: World) -> None:
     mirrored.refuses("judge")
     mirrored.dag_run.run_id, mirrored.task_instance.run_states = "manual__2", {"manual__1": "failed"}
     mirrored.do(*BEFORE_START)
-    mirrored.validated()
-
-    assert mirrored.do("judge")["verdict"] == "WARN"
+    assert mirrored.judge()["verdict"] == "WARN"
     assert {"orders": "FAIL", "audit": "FAIL"} == {
         topic["topic"]: topic["whole_verdict"] for topic in mirrored.run.evidence.require(Kind.JUDGE)["topics"]
     }

@@ -1,7 +1,8 @@
-"""Rules of `stop_mirror` and of the certificate it writes, in the small world."""
+"""Rules of `stop_mirror` and of the stop certificate."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -41,7 +42,7 @@ def clock(clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> FakeClock:
 
 
 def test_certificate_remembers_positions_prints_and_ids(running: World) -> None:
-    """Kept for the next start: what MirrorMaker stored, the record at the last copied offset, and the topics' ids."""
+    """The certificate has MirrorMaker's stored positions, prints of the last copied records, and the topics' ids."""
     running.mirror({P0: 3})
     running.do("stop_mirror")
     kept = running.certified.remembered
@@ -52,7 +53,7 @@ def test_certificate_remembers_positions_prints_and_ids(running: World) -> None:
 
 
 def test_stop_that_is_cleared_alone_takes_the_reservation_of_its_own_run(running: World) -> None:
-    """Regression: the host refused it, as the attempt before still held the reservation beside a living MirrorMaker."""
+    """Regression: a cleared stop was refused, because the earlier attempt held the reservation of its MirrorMaker."""
     running.dag_run.clear_number = 1
     running.do("stop_mirror")
 
@@ -61,7 +62,7 @@ def test_stop_that_is_cleared_alone_takes_the_reservation_of_its_own_run(running
 
 
 def test_stop_takes_no_reservation_from_another_run(running: World) -> None:
-    """What another run has taken over is that run's to stop."""
+    """A stop is refused if another run has taken over the reservation."""
     running.host.reserve("dag/other#1", take_over_from=running.run.identity.holder)
 
     running.refuses("stop_mirror", match="NOT_RESERVED")
@@ -69,7 +70,7 @@ def test_stop_takes_no_reservation_from_another_run(running: World) -> None:
 
 
 def test_records_lost_while_it_ran_fail_the_stop_when_it_is_certified(running: World) -> None:
-    """The range is in the certificate and in the finding, and everything is stopped and recorded before."""
+    """A gap fails the stop after MirrorMaker is stopped and certified; certificate and finding have its range."""
     running.mirror({P0: 1})
     running.source.purge("orders", 0, 3)
 
@@ -80,7 +81,7 @@ def test_records_lost_while_it_ran_fail_the_stop_when_it_is_certified(running: W
 
 
 def test_gap_that_the_watch_saw_is_certified(running: World) -> None:
-    """Regression: MirrorMaker jumps over what is gone, and after that its position shows no gap any more."""
+    """Regression: a gap that only the watch had seen was lost, because MirrorMaker's position moves past it."""
     gaps = {"orders": {"0": [1, 3]}}
     running.run.evidence.write(Kind.WATCH, {"outcome": "failed", "generation": 1, "gaps": gaps})
     running.mirror({P0: 4})
@@ -90,7 +91,7 @@ def test_gap_that_the_watch_saw_is_certified(running: World) -> None:
 
 
 def test_watch_of_another_generation_proves_nothing(running: World) -> None:
-    """What was proved is proved of one generation."""
+    """Offsets that were proved for another generation are not certified."""
     running.mirror({P0: 2})
     proved = {"orders": {"0": 4}}
     running.run.evidence.write(Kind.WATCH, {"outcome": "drained", "generation": 7, "proved": proved})
@@ -99,8 +100,8 @@ def test_watch_of_another_generation_proves_nothing(running: World) -> None:
     assert 2 == running.certified.mirror_positions[P0]
 
 
-def test_markers_deleted_during_the_run_are_no_gap_where_the_watch_proved_them(running: World) -> None:
-    """A position that stayed before a marker, which retention then took, is passed by what the watch proved."""
+def test_markers_that_were_proved_and_then_deleted_are_no_gap(running: World) -> None:
+    """Markers that the watch proved, and that retention then deleted, are no gap."""
     running.source.leave_holes("orders", 0, 2)
     running.mirror({P0: 4})
     running.run.evidence.write(Kind.WATCH, {"outcome": "behind", "generation": 1, "proved": {"orders": {"0": 6}}})
@@ -111,7 +112,7 @@ def test_markers_deleted_during_the_run_are_no_gap_where_the_watch_proved_them(r
 
 
 def test_partition_added_while_it_ran_begins_at_zero(running: World) -> None:
-    """Regression: its first records, gone before MirrorMaker found it, were passed over in silence."""
+    """Regression: records of a new partition that were deleted before MirrorMaker found it were no gap."""
     running.mirror({P0: 4})
     running.source.create_partitions({"orders": 3})
     running.source.produce("orders", 2, *FOUR_RECORDS)
@@ -121,8 +122,8 @@ def test_partition_added_while_it_ran_begins_at_zero(running: World) -> None:
     assert {P2: (0, 3)} == running.certified.gaps
 
 
-def test_certificate_tells_what_will_be_sent_again(running: World) -> None:
-    """Killed between two flushes the target has records beyond the stored position; an orderly end has none."""
+def test_certificate_has_the_records_that_will_be_copied_again(running: World) -> None:
+    """After a kill the certificate counts the target's records after the stored position."""
     running.mirror({P0: 4})
     running.store_position(1)
     running.host.ignores_term, running.host.log = True, "cut off"
@@ -138,7 +139,7 @@ def test_certificate_tells_what_will_be_sent_again(running: World) -> None:
 
 
 def test_partition_added_while_it_ran_is_counted_from_its_own_begin(running: World) -> None:
-    """Regression: every record of a partition that the start did not know was told as sent again."""
+    """Regression: all records of a partition that was added after the start were counted as copied again."""
     for side in (running.source, running.target):
         side.create_partitions({"orders": 3})
     running.source.produce("orders", 2, *FOUR_RECORDS)
@@ -149,7 +150,7 @@ def test_partition_added_while_it_ran_is_counted_from_its_own_begin(running: Wor
 
 
 def test_source_that_deletes_while_it_is_probed_hides_no_gap(running: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A probe that begins where nothing is any more meets the first record left: that proves nothing."""
+    """A probe whose start was deleted finds the first remaining record, which proves nothing."""
     running.mirror({P0: 1})
     real = running.source.probe
 
@@ -175,7 +176,7 @@ class Survivor(FakeMirrorHost):
 
 @pytest.mark.parametrize("task_id", ["stop_mirror", "start_mirror"])
 def test_process_that_outlives_the_stop_is_never_certified(world: World, task_id: str) -> None:
-    """Neither its own run nor a later one writes a certificate, or starts another, while it lives."""
+    """While a process survives its stop, no run certifies it or starts another one."""
     world.host = Survivor("shop")
     begin(world)
     if task_id == "start_mirror":
@@ -203,7 +204,7 @@ def unsettled(world: World, monkeypatch: pytest.MonkeyPatch, clock: FakeClock, u
 def test_exactly_once_is_certified_when_the_target_has_settled(
     world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A killed MirrorMaker leaves a transaction open for a minute; its ends count when that is over."""
+    """The stop waits for the open transaction of a killed MirrorMaker before it certifies the target's ends."""
     unsettled(world, monkeypatch, clock, until_s=66)
     world.do("stop_mirror")
 
@@ -214,7 +215,7 @@ def test_exactly_once_is_certified_when_the_target_has_settled(
 def test_transaction_that_stays_open_is_left_to_a_retry(
     world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The task does not wait for ever, and certifies nothing of which it does not know the end."""
+    """A transaction that stays open fails the try without a certificate."""
     unsettled(world, monkeypatch, clock, until_s=10_000)
 
     with pytest.raises(TransientError, match=r"still open on target orders\[0\]"):
@@ -227,7 +228,7 @@ def test_transaction_that_stays_open_is_left_to_a_retry(
 def test_ends_that_rise_after_a_kill_are_waited_for(
     running: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A follower that catches up shows records that the dead process sent: the ends are certified when they stand."""
+    """After a kill the target's ends are certified when they no longer rise."""
     running.mirror({P0: 2})
     running.host.log = "killed in the middle of a line"
     read = running.target.log_end_offsets
@@ -244,7 +245,7 @@ def test_ends_that_rise_after_a_kill_are_waited_for(
 
 
 def test_forecast_is_in_the_evidence(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The source's retention (1 h here) counts from the first record that is not copied, which is half an hour old."""
+    """The forecast adds the source's retention (1 h) to the time of the first uncopied record (30 minutes ago)."""
     world.source.topics["orders"].configs["retention.ms"] = "3600000"
     begin(world)
     prints = {P0: RecordPrint(0, "digest", int(clock.now().timestamp() - 1800) * 1000)}
@@ -259,15 +260,15 @@ def test_forecast_is_in_the_evidence(world: World, clock: FakeClock, monkeypatch
 def test_forecast_that_cannot_be_made_does_not_fail_the_stop(
     running: World, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
-    """Stopping and certifying is done; what the source does not tell is unknown, and not a forecast of its own."""
+    """If the source does not answer, the forecast is unknown, and the stop succeeds."""
     monkeypatch.setattr(running.source, call, lambda *a: (_ for _ in ()).throw(TransientError("away")))
 
     assert running.do("stop_mirror")["stopped"]
     assert running.run.evidence.require(Kind.STOP)["forecast"] is None
 
 
-def test_record_that_is_not_read_is_no_copied_one(running: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without an answer about a partition there is no forecast: nobody knows how old what is left in it is."""
+def test_forecast_is_unknown_without_the_next_record(running: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the next record of a partition cannot be read, the forecast is unknown."""
     monkeypatch.setattr(running.source, "records_at", lambda *a: {})
     running.do("stop_mirror")
 
@@ -278,7 +279,7 @@ def test_record_that_is_not_read_is_no_copied_one(running: World, monkeypatch: p
 def test_timestamp_of_the_far_future_counts_as_now(
     running: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, timestamp_ms: int
 ) -> None:
-    """Regression: a producer that writes microseconds failed the stop, years beyond any calendar."""
+    """Regression: a timestamp in microseconds, beyond any calendar, failed the stop."""
     prints = {P0: RecordPrint(0, "digest", timestamp_ms)}
     monkeypatch.setattr(running.source, "records_at", lambda offsets, _: {**dict.fromkeys(offsets), **prints})
     running.do("stop_mirror")
@@ -287,25 +288,21 @@ def test_timestamp_of_the_far_future_counts_as_now(
     assert [] == running.refusal_codes
 
 
-def _break_ledger(world: World) -> None:
+def break_ledger(world: World) -> None:
     first = min(world.run.ledger.folder.iterdir())
     first.write_text(first.read_text().replace("manual__1", "manual__2"))
 
 
-def test_broken_ledger_keeps_no_mirrormaker_alive(running: World) -> None:
-    """Over a ledger that was changed MirrorMaker is stopped, nothing is certified, and the task fails by name."""
-    _break_ledger(running)
-
-    running.refuses("stop_mirror", match="LEDGER_BROKEN")
-
-    assert not running.host.status().is_running
-
-
-def test_ledger_that_cannot_be_opened_keeps_no_mirrormaker_alive(running: World) -> None:
-    """An entry that leads to itself is a broken ledger like any other."""
-    first = min(running.run.ledger.folder.iterdir())
+def loop_ledger(world: World) -> None:
+    first = min(world.run.ledger.folder.iterdir())
     first.unlink()
     first.symlink_to(first)
+
+
+@pytest.mark.parametrize("damage", [break_ledger, loop_ledger])
+def test_broken_ledger_keeps_no_mirrormaker_alive(running: World, damage: Callable[[World], None]) -> None:
+    """With a changed or unreadable ledger MirrorMaker is stopped, and the task fails without a certificate."""
+    damage(running)
 
     running.refuses("stop_mirror", match="LEDGER_BROKEN")
 
@@ -313,7 +310,7 @@ def test_ledger_that_cannot_be_opened_keeps_no_mirrormaker_alive(running: World)
 
 
 def test_reservation_that_was_cut_short_is_completed(running: World) -> None:
-    """A try that died between the host's reservation and the ledger's entry does not forbid the next try to append."""
+    """A try that died after the host's reservation and before its ledger entry does not block the next try."""
     first = running.run.identity.holder
     running.dag_run.clear_number = 1
     running.host.reserve(running.run.identity.holder, take_over_from=first)
@@ -325,8 +322,8 @@ def test_reservation_that_was_cut_short_is_completed(running: World) -> None:
 
 
 def test_broken_ledger_stops_no_mirrormaker_of_another_run(running: World) -> None:
-    """A run that does not hold the reservation stops nothing, whatever its ledger looks like."""
-    _break_ledger(running)
+    """A run without the reservation stops nothing, also with a broken ledger."""
+    break_ledger(running)
     running.dag_run.run_id = "manual__other"
     running.run.evidence.freeze_migration(running.file.read_text())
 
@@ -337,10 +334,10 @@ def test_broken_ledger_stops_no_mirrormaker_of_another_run(running: World) -> No
 
 @pytest.mark.parametrize("task_id", ["plan", "create_topics", "start_mirror"])
 def test_nothing_starts_over_a_broken_ledger(world: World, task_id: str) -> None:
-    """Every step that acts refuses a ledger of which an entry was changed since the step before."""
+    """Every task that acts refuses a ledger whose entry was changed."""
     world.source.produce("orders", 0, *FOUR_RECORDS)
     world.do(*BEFORE_START)
-    _break_ledger(world)
+    break_ledger(world)
 
     world.refuses(task_id, match="LEDGER_BROKEN")
 
