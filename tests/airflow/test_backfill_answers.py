@@ -1,4 +1,4 @@
-"""Rules of backfill runs that copy nothing and only answer."""
+"""Rules of backfill runs that only answer and copy nothing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def produce(world: World, day: int) -> None:
 
 
 def answer(world: World) -> str:
-    """Take a run past its plan that mirrors nothing; return its verdict."""
+    """Run the tasks after the plan of a run that copies nothing; return its verdict."""
     assert {"generation": None, "pid": None} == world.do("create_topics", "start_mirror")
     assert "drained" == world.do("watch_lag")["outcome"]
     world.do("stop_mirror")
@@ -37,7 +37,7 @@ def answer(world: World) -> str:
 
 
 def test_backfill_that_waited_until_its_window_was_over_only_answers(world: World, clock: FakeClock) -> None:
-    """It goes by the time at which it has the reservation: nothing is planned, created or started any more."""
+    """A backfill that gets its reservation after the window plans, creates and starts nothing."""
     produce(world, day=1)
     begin(world, clock, run_type="backfill")
     world.do("preflight")
@@ -51,8 +51,8 @@ def test_backfill_that_waited_until_its_window_was_over_only_answers(world: Worl
     assert {} == world.target.topics
 
 
-def test_backfill_that_did_not_get_through_does_not_say_that_it_did_not_start(world: World, clock: FakeClock) -> None:
-    """Where MirrorMaker ran until the window's end, the finding blames no window for a start that there was."""
+def test_backfill_that_is_behind_does_not_say_that_it_did_not_start(world: World, clock: FakeClock) -> None:
+    """If MirrorMaker ran until the end of the window, the finding does not say that it was not started."""
     produce(world, day=1)
     produce(world, day=1)
     begin(world, clock, run_type="backfill")
@@ -75,7 +75,7 @@ def copied_in_one_night(world: World, clock: FakeClock) -> None:
 
 
 def test_answer_is_written_under_the_reservation(world: World, clock: FakeClock) -> None:
-    """While another run acts, a cleared `judge` puts no answer into the ledger."""
+    """A cleared `judge` writes no answer while another run holds the reservation."""
     copied_in_one_night(world, clock)
     begin(world, clock, day=1, run_type="backfill")
     world.do("preflight", "reserve", "plan")
@@ -93,7 +93,7 @@ def recreate_target(world: World) -> None:
 
 
 def recreate_source(world: World) -> None:
-    """Leave MirrorMaker's position beyond the end of a topic that is a new one, and its last record another."""
+    """Remove the last record, so that MirrorMaker's position is beyond the end."""
     world.source.topics["orders"].partitions[0].records.pop()
 
 
@@ -104,7 +104,7 @@ def recreate_source(world: World) -> None:
 def test_what_refuses_a_copy_is_a_warning_to_one_that_only_answers(
     world: World, clock: FakeClock, change: Callable[[World], None], code: str
 ) -> None:
-    """The ledger knows what became of the records, whatever would be in the way of copying more."""
+    """Findings that would refuse a copy are warnings for a backfill that only answers."""
     copied_in_one_night(world, clock)
     change(world)
 

@@ -1,4 +1,4 @@
-"""Rules of what a run measures and judges: limited to some topics, after another's leavings, cleared by itself."""
+"""Rules of what a run compares and judges: limited to topics, after another run, or cleared."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.airflow.world import AUDIT, P0, RECORD, World
 
 
 def begin(world: World, run_id: str, mode: str = "sync", topics: tuple[str, ...] = ()) -> None:
-    """Let the world's run be a new one; the run before it is over, and its reservation is taken over."""
+    """End the run, and begin another one."""
     world.task_instance.run_states[world.dag_run.run_id] = "success"
     world.dag_run.run_id, world.dag_run.clear_number = run_id, 0
     world.params = {"mode": mode, "topics": list(topics)}
@@ -31,12 +31,25 @@ def start_with(world: World, *partitions: TopicPartition) -> None:
     world.mirror(dict.fromkeys(partitions, 1))
 
 
+def copy_new_and_judge(world: World, *partitions: TopicPartition) -> None:
+    """Copy one new record in each partition, and judge."""
+    start_with(world, *partitions)
+    world.do("stop_mirror")
+    world.judge()
+
+
+def judge_only(world: World) -> None:
+    """Judge what is pending, in a run that has nothing to copy."""
+    world.do(*BEFORE_START, "start_mirror", "stop_mirror")
+    world.judge()
+
+
 def pending(world: World) -> dict[int, frozenset[str]]:
     return {generation.number: generation.topics for generation in world.ledger.pending_generations}
 
 
 def windows(world: World) -> list[Any]:
-    """Return what the run asked to have measured: topic and source offsets of each window that has any."""
+    """Return topic and source offsets of each requested window that is not empty."""
     request = world.run.evidence.require(Kind.VALIDATION_REQUEST)
     spans = [(w["topic"], w["source_start"], w["source_end"]) for w in request["windows"]]
     return [span for span in spans if span[1] < span[2]]
@@ -44,35 +57,30 @@ def windows(world: World) -> list[Any]:
 
 @pytest.mark.parametrize("mode", ["sync", "validate"])
 def test_limited_run_leaves_the_other_topics_pending(world: World, mode: str) -> None:
-    """What a run that was limited to some topics did not measure is pending, until a whole run measures just that."""
+    """Topics that a limited run did not compare stay pending, and the next whole run compares just them."""
     start_with(world, P0, AUDIT)
     world.do("stop_mirror")
 
     begin(world, "limited", mode, topics=("orders",))
-    world.do(*BEFORE_START, "start_mirror", "stop_mirror")
-    world.judge()
+    judge_only(world)
     assert [("orders", 0, 1)] == windows(world)
     assert ({1: frozenset({"audit"})}, None) == (pending(world), topic_verdict(world.ledger, "audit"))
 
     begin(world, "whole")
-    world.do(*BEFORE_START, "start_mirror", "stop_mirror")
-    world.judge()
+    judge_only(world)
     assert [("audit", 0, 1)] == windows(world)
     assert ({}, Verdict.PASS) == (pending(world), topic_verdict(world.ledger, "audit"))
 
 
 @pytest.mark.usefixtures("asked")
 def test_cutover_is_refused_until_pending_topics_are_validated(world: World) -> None:
-    """A topic with a good verdict from before, and records since that nobody judged, is no proved copy."""
-    start_with(world, P0, AUDIT)
-    world.do("stop_mirror")
-    world.judge()
+    """A cutover is refused while a topic has records that were copied and not validated."""
+    copy_new_and_judge(world, P0, AUDIT)
     begin(world, "not validated")
     start_with(world, P0, AUDIT)
     world.do("stop_mirror")
     begin(world, "limited", topics=("orders",))
-    world.do(*BEFORE_START, "start_mirror", "stop_mirror")
-    world.judge()
+    judge_only(world)
 
     (finding,) = unproved_copy_findings(world.ledger, ("orders", "audit"))
     assert (Code.RECORDS_NOT_VERIFIABLE, "topic audit") == (finding.code, finding.subject)
@@ -86,14 +94,12 @@ def test_cutover_is_refused_until_pending_topics_are_validated(world: World) -> 
 
 
 def test_limited_run_certifies_all_that_was_left_open(world: World) -> None:
-    """Who closes another run's generation certifies what that copied, whichever topics it is limited to itself."""
+    """A limited run that certifies another run's generation certifies all topics of that generation."""
     start_with(world, P0, AUDIT)
     world.host.expire()
 
     begin(world, "limited", topics=("orders",))
-    start_with(world, P0)
-    world.do("stop_mirror")
-    world.judge()
+    copy_new_and_judge(world, P0)
     left_open, own = world.ledger.generations
     assert left_open.stop is not None
     assert (1, 1) == (left_open.stop.mirror_positions[AUDIT], left_open.stop.target_end_offsets[AUDIT])
@@ -102,36 +108,28 @@ def test_limited_run_certifies_all_that_was_left_open(world: World) -> None:
     assert {1: {"audit"}} == pending(world)
 
     begin(world, "whole")
-    start_with(world, AUDIT)
-    world.do("stop_mirror")
-    world.judge()
+    copy_new_and_judge(world, AUDIT)
     assert [("audit", 0, 2)] == windows(world)
     assert ({}, Verdict.PASS) == (pending(world), topic_verdict(world.ledger, "audit"))
 
 
 def test_whole_run_certifies_no_more_than_a_limited_one_left_open(world: World) -> None:
-    """A topic that a generation did not copy has no window in it, whoever closes it."""
-    start_with(world, P0, AUDIT)
-    world.do("stop_mirror")
-    world.judge()
+    """A whole run that certifies the generation of a limited run certifies only its topics."""
+    copy_new_and_judge(world, P0, AUDIT)
     begin(world, "limited", topics=("orders",))
     start_with(world, P0)
     world.host.expire()
 
     begin(world, "whole")
-    start_with(world, AUDIT)
-    world.do("stop_mirror")
-    world.judge()
+    copy_new_and_judge(world, AUDIT)
 
     assert [{"orders", "audit"}, {"orders"}, {"orders", "audit"}] == [g.topics for g in world.ledger.generations]
     assert [("audit", 1, 2), ("orders", 1, 2)] == windows(world)
 
 
 def two_nights(world: World) -> None:
-    """Judge a first run, leave what a second one copied pending, and come back to a cleared `judge` of the first."""
-    start_with(world, P0)
-    world.do("stop_mirror")
-    world.judge()
+    """Judge a first run, and copy in a second one that is still active and not validated."""
+    copy_new_and_judge(world, P0)
     world.finish(preflight="success", judge="success")
     begin(world, "second")
     start_with(world, P0)
@@ -144,7 +142,7 @@ def clear_first(world: World) -> None:
 
 
 def test_cleared_judge_judges_what_its_own_validation_measured(world: World) -> None:
-    """What was copied since was not measured by it, and stays pending."""
+    """A cleared `judge` judges only what its run compared; records that were copied since stay pending."""
     two_nights(world)
     world.host.release(world.run.identity.holder)
     clear_first(world)
@@ -155,7 +153,7 @@ def test_cleared_judge_judges_what_its_own_validation_measured(world: World) -> 
 
 
 def test_cleared_judge_holds_the_reservation_and_finish_frees_it(world: World) -> None:
-    """It takes what is free before it writes to the ledger, and the run's end leaves nothing behind."""
+    """A cleared `judge` takes the free reservation, and `finish` frees it."""
     two_nights(world)
     world.host.release(world.run.identity.holder)
     clear_first(world)
@@ -167,7 +165,7 @@ def test_cleared_judge_holds_the_reservation_and_finish_frees_it(world: World) -
 
 
 def test_cleared_judge_writes_nothing_while_another_run_acts(world: World) -> None:
-    """The ledger belongs to the run that holds the reservation."""
+    """A cleared `judge` writes nothing while another run holds the reservation."""
     two_nights(world)
     before = world.ledger
     clear_first(world)

@@ -1,4 +1,4 @@
-"""Rules of mode `validate` over some generations: what is read, what is refused, what it proves."""
+"""Rules of mode `validate` for chosen generations: what it reads, refuses and proves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.airflow.world import P0, RECORD, World
 
 
 def copy_new(world: World, records: int = 2) -> None:
-    """Copy so many new records of one partition in a generation of its own, and stop."""
+    """Copy so many new records of one partition in a generation of its own."""
     world.source.produce("orders", 0, *[RECORD] * records)
     world.copy({P0: records})
 
@@ -45,7 +45,7 @@ def read_again(world: World, generations: str, equal: bool = True, **params: Any
 
 
 def windows(world: World) -> list[Any]:
-    """Return source and target offsets of each window that was asked for and holds any."""
+    """Return source and target offsets of each requested window that is not empty."""
     request = world.run.evidence.require(Kind.VALIDATION_REQUEST)
     ranges = [(w["source_start"], w["source_end"], w["target_start"], w["target_end"]) for w in request["windows"]]
     return [span for span in ranges if span != (span[0], span[0], span[2], span[2])]
@@ -55,7 +55,7 @@ def windows(world: World) -> list[Any]:
     ("generations", "expected"), [("1", [(0, 2, 0, 2)]), ("2-3", [(2, 6, 2, 6)]), ("1-3", [(0, 6, 0, 6)])]
 )
 def test_only_the_windows_of_these_generations_are_read(world: World, generations: str, expected: list[Any]) -> None:
-    """What the named generations copied is read again, in one piece where they continue each other, and no more."""
+    """Only the windows of the named generations are read again, joined if they continue each other."""
     three_nights(world, True, True, True)
     world.target.produce("orders", 0, RECORD)
     read_again(world, generations)
@@ -66,8 +66,8 @@ def test_only_the_windows_of_these_generations_are_read(world: World, generation
     assert [1, 2, 3] == [g.number for g in world.ledger.generations]
 
 
-def test_good_reading_again_mends_the_verdict_of_what_it_read(world: World) -> None:
-    """A FAIL gives way to a newer good reading of the same windows; that of another night stays."""
+def test_good_reading_replaces_the_verdict_of_its_windows(world: World) -> None:
+    """A newer good reading of the same windows replaces a FAIL, but not that of other windows."""
     three_nights(world, False, True, False)
     read_again(world, "1")
     assert (Verdict.FAIL, 4) == (
@@ -83,8 +83,8 @@ def test_good_reading_again_mends_the_verdict_of_what_it_read(world: World) -> N
     )
 
 
-def test_bad_reading_again_is_believed(world: World) -> None:
-    """What was good when it was copied and differs now is not proved any more."""
+def test_bad_reading_replaces_a_good_one(world: World) -> None:
+    """A window that passed before and differs now fails."""
     three_nights(world, True, True, True)
     read_again(world, "2", equal=False)
 
@@ -92,7 +92,7 @@ def test_bad_reading_again_is_believed(world: World) -> None:
 
 
 def test_reading_again_replaces_what_the_same_run_said_before(world: World) -> None:
-    """Cleared, the run reads and judges the same windows once more, and that counts."""
+    """The reading of a cleared run replaces its earlier one."""
     three_nights(world, True, True, True)
     read_again(world, "2", equal=False)
     world.dag_run.clear_number = 1
@@ -103,7 +103,7 @@ def test_reading_again_replaces_what_the_same_run_said_before(world: World) -> N
 
 
 def test_reading_again_judges_what_is_pending(world: World) -> None:
-    """A generation that no run has judged is no longer pending once its windows were read."""
+    """A pending generation is no longer pending after its windows were read again."""
     copy_new(world)
     world.next_run()
     read_again(world, "1")
@@ -112,7 +112,7 @@ def test_reading_again_judges_what_is_pending(world: World) -> None:
 
 
 def test_reading_again_can_be_limited_to_topics(world: World) -> None:
-    """The windows of the other topics are left alone."""
+    """A run that names topics reads only their windows again."""
     world.source.produce("audit", 0, RECORD)
     copy_new(world)
     judge_again(world)
@@ -123,7 +123,7 @@ def test_reading_again_can_be_limited_to_topics(world: World) -> None:
 
 
 def test_report_says_which_generations_were_read_again(world: World) -> None:
-    """Who reads the report knows that it is not about the whole copy."""
+    """The report says which generations the verdict is about."""
     three_nights(world, True, True, True)
     read_again(world, "2-3")
     world.finish(preflight="success", judge="success")
@@ -134,7 +134,7 @@ def test_report_says_which_generations_were_read_again(world: World) -> None:
 
 
 def test_copy_by_key_is_read_again_by_key(world: World) -> None:
-    """Where keys may be anywhere, all partitions of the generation's windows are one comparison again."""
+    """A re-partitioned copy is read again as one comparison of all partitions."""
     engine = lossy(world)
     world.target.create_topics([NewTopic("orders", 3, 1, {}), NewTopic("audit", 1, 1, {})])
     for number in (1, 2):
@@ -162,7 +162,7 @@ def test_copy_by_key_is_read_again_by_key(world: World) -> None:
     ],
 )
 def test_generations_that_cannot_be_read_are_refused(world: World, params: dict[str, Any], found: str) -> None:
-    """Which generations there are is told before anything is reserved or read."""
+    """Generations that do not exist or have no such topics are refused by preflight."""
     world.params["topics"] = ["orders"]
     copy_new(world)
     world.next_run()
@@ -172,7 +172,7 @@ def test_generations_that_cannot_be_read_are_refused(world: World, params: dict[
 
 
 def test_generation_that_runs_cannot_be_read(world: World) -> None:
-    """A generation without a stop certificate has no windows yet."""
+    """A generation without a stop certificate cannot be read again."""
     world.source.produce("orders", 0, RECORD)
     world.start()
     world.next_run()
@@ -181,8 +181,8 @@ def test_generation_that_runs_cannot_be_read(world: World) -> None:
     world.refuses("preflight", match="1: generation 1 has no stop certificate yet")
 
 
-def test_no_generation_at_all_is_told(world: World) -> None:
-    """Before the first start there is nothing to read again."""
+def test_generations_before_the_first_start_are_refused(world: World) -> None:
+    """Before the first start of MirrorMaker there is nothing to read again."""
     world.params = {"mode": "validate", "generations": "1"}
 
     world.refuses("preflight", match="expected stopped generations; MirrorMaker was never started")
