@@ -1,4 +1,4 @@
-"""Rules of copies that are no plain ones: re-partitioned by MirrorMaker 1, under other names, or in transactions."""
+"""Rules of copies that are re-partitioned by MirrorMaker 1, under other names, or in transactions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KINDS = ["engine: mirrormaker1", PREFIXED, "exactly_once: true"]
 
 @pytest.mark.parametrize("mode", ["sync", "validate"])
 def test_repartitioned_copy_is_compared_by_key(world: World, mode: str) -> None:
-    """Every partition of either side belongs to one comparison; equal keys are a PASS of the whole topic."""
+    """All partitions of a re-partitioned topic are one comparison by key, which can pass."""
     engine = lossy(world)
     world.target.create_topics([NewTopic("orders", 5, 1, {}), NewTopic("audit", 1, 1, {})])
     world.source.produce("orders", 0, *FOUR_RECORDS)
@@ -48,7 +48,7 @@ def test_repartitioned_copy_is_compared_by_key(world: World, mode: str) -> None:
 
 
 def test_repartitioned_copy_may_have_other_partition_counts(world: World) -> None:
-    """MirrorMaker 1 chooses partitions by key; the target's count is then the target's own."""
+    """The target of MirrorMaker 1, which chooses partitions by key, may have another number of partitions."""
     lossy(world)
     world.target.create_topics([NewTopic("orders", 5, 1, {}), NewTopic("audit", 1, 1, {})])
     world.source.produce("orders", 0, *FOUR_RECORDS)
@@ -64,7 +64,7 @@ def test_repartitioned_copy_may_have_other_partition_counts(world: World) -> Non
     ids=["unsaid", "said not to matter"],
 )
 def test_timestamps_that_the_target_makes_are_not_compared(world: World, setting: str, verdict: str) -> None:
-    """Of a target topic with LogAppendTime the request says so; the verdict is a warning unless the file expects it."""
+    """Timestamps of a target topic with LogAppendTime are not compared, which is a warning unless the file says so."""
     if setting:
         set_mirror(world, setting, "validation")
     world.target.create_topics([NewTopic("orders", 2, 1, {"message.timestamp.type": "LogAppendTime"})])
@@ -83,7 +83,7 @@ def test_timestamps_that_the_target_makes_are_not_compared(world: World, setting
 
 @pytest.fixture
 def copied(world: World) -> Copied:
-    """Copy four records of each partition with a setting of the file, and return what Spark is asked for."""
+    """Copy four records of each partition with a setting of the file, and return the validation request."""
 
     def copy(setting: str = "", section: str = "validation", **configs: str) -> ValidationRequest:
         if setting:
@@ -111,7 +111,7 @@ def copied(world: World) -> Copied:
 def test_topics_are_compared_as_the_clusters_or_the_file_say(
     copied: Copied, setting: str, configs: dict[str, str], compacted: list[str], untimed: tuple[str, ...]
 ) -> None:
-    """Each topic is compared by its settings on either cluster; what the migration file says goes before them."""
+    """A topic is compared by its settings on the clusters, unless the migration file says otherwise."""
     request = copied(setting, **configs)
 
     assert compacted == [side for side, topics in request.compacted_topics.items() if topics == ("orders",)]
@@ -119,21 +119,21 @@ def test_topics_are_compared_as_the_clusters_or_the_file_say(
 
 
 def test_policy_of_the_source_counts_too(world: World, copied: Copied) -> None:
-    """The source may compact what was copied, whatever the target does."""
+    """A source topic that is compacted is compared as such, whatever the target's policy."""
     world.source.topics["orders"].configs["cleanup.policy"] = "compact"
 
     assert {"source": ("orders",), "target": ()} == copied().compacted_topics
 
 
 def test_aborted_records_are_looked_for_where_they_can_be(copied: Copied) -> None:
-    """Spark reads what is committed, and is told that the target may hold more."""
+    """For an uncommitted copy Spark reads committed records, and knows that the target may have more."""
     request = copied("isolation_level: read_uncommitted", "mirror")
 
     assert ("read_committed", True) == (request.isolation_level, request.is_uncommitted_copy)
 
 
-def test_copy_under_other_names_is_spoken_of_by_the_sources(world: World) -> None:
-    """Topics are made under their real names; ledger and plan know the source's, and Spark is told both."""
+def test_copy_under_other_names_is_known_by_the_names_of_the_source(world: World) -> None:
+    """Topics are created with the target's names; ledger and plan have the source's, and Spark gets both."""
     set_mirror(world, PREFIXED)
     world.source.produce("orders", 0, *FOUR_RECORDS)
     world.start()
@@ -151,8 +151,8 @@ def test_copy_under_other_names_is_spoken_of_by_the_sources(world: World) -> Non
     )
 
 
-def test_result_of_another_version_is_one_line(copied: Copied, world: World) -> None:
-    """A result with a digest that this version does not know is not judged; the finding says what to clear."""
+def test_result_of_another_version_is_refused(copied: Copied, world: World) -> None:
+    """A result with an unknown digest is refused, and the finding says which task to clear."""
     copied()
     world.validated()
     newest = world.run.evidence.require(Kind.VALIDATION_RESULT)
