@@ -1,4 +1,4 @@
-"""How often a plan of offsets asks each cluster, and that it follows from what was read."""
+"""Rules of how often a plan of offsets asks each cluster, and that it depends only on the answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROLLBACK = ("preflight", "reserve", "translate_back")
 
 
 class Counting:
-    """A cluster that counts what it is asked."""
+    """A cluster that counts its calls."""
 
     def __init__(self, cluster: FakeCluster) -> None:
         self._cluster = cluster
@@ -56,9 +56,9 @@ ONCE = {
 
 
 def test_plan_of_a_cutover_asks_for_each_value_once(scene: World) -> None:
-    """Besides the records that prove the offsets, one call reads a kind of value; the groups are listed on the source.
+    """A plan reads each kind of value once, except the records that prove the offsets.
 
-    The records at one committed offset per partition are read at once: two groups on a partition need two rounds.
+    One call reads the records at one committed offset per partition, so two groups on a partition need two calls.
     """
     scene.do("translate_offsets")
     source, target = counted(scene, "plan_offsets")
@@ -67,8 +67,8 @@ def test_plan_of_a_cutover_asks_for_each_value_once(scene: World) -> None:
     assert {**ONCE, "records_at": 2} == target
 
 
-def test_writing_plans_once_more_and_reads_each_group_thrice(scene: World) -> None:
-    """Before the write the plan is made again; then the offsets are saved, compared, and read back, group by group."""
+def test_write_plans_again_and_reads_each_group_three_times(scene: World) -> None:
+    """The write plans again, and then saves, compares and reads back the offsets of each group."""
     scene.do("translate_offsets")
     approved(scene)
     source, target = counted(scene, "sync_offsets")
@@ -80,7 +80,7 @@ def test_writing_plans_once_more_and_reads_each_group_thrice(scene: World) -> No
 
 @pytest.fixture
 def moved(scene: World) -> World:
-    """A cutover that is over, whose groups have read on, and a rollback that stands before its plan."""
+    """A cutover whose groups have read on, and a rollback before its plan."""
     cut_over(scene)
     scene.do("restore_settings")
     scene.target.commit("billing", {P0: 3, P1: 1})
@@ -91,7 +91,7 @@ def moved(scene: World) -> World:
 
 
 def test_fail_back_asks_for_each_value_once(moved: World) -> None:
-    """The stable ends and records after the copy show what only the target has; nothing of that needs another call."""
+    """A fail-back reads each kind of value once, except ends and records after the copy."""
     moved.target.produce("orders", 0, (b"new", b"1"))
     moved.params = {"mode": "fail_back", "leave_records_of": ["orders"]}
     moved.do(*ROLLBACK)
@@ -103,7 +103,7 @@ def test_fail_back_asks_for_each_value_once(moved: World) -> None:
 
 
 def test_restore_asks_for_each_value_once(moved: World) -> None:
-    """It compares no records, and the evidence of the cutover names its groups."""
+    """A restore reads each value once, compares no records, and knows the groups from the cutover's evidence."""
     moved.params = {"mode": "restore"}
     moved.do(*ROLLBACK)
     source, target = counted(moved, "plan_rollback")
@@ -125,7 +125,7 @@ def change(world: World) -> None:
 
 
 def test_plan_is_a_function_of_the_snapshot(scene: World) -> None:
-    """Whatever becomes of the clusters after they were read, what was read gives the same plan."""
+    """A plan depends only on what was read, not on later changes of the clusters."""
     scene.do("translate_offsets")
     planning = read_planning(scene.run, with_others=True)
     before = planning.plan()
@@ -137,7 +137,7 @@ def test_plan_is_a_function_of_the_snapshot(scene: World) -> None:
 
 @pytest.mark.parametrize("mode", ["restore", "fail_back"])
 def test_rollback_is_a_function_of_the_snapshot(moved: World, mode: str) -> None:
-    """Neither direction asks a cluster again once it was read."""
+    """A rollback's plan depends only on what was read, in both modes."""
     moved.params = {"mode": mode}
     moved.do(*ROLLBACK)
     planning = read_rollback(moved.run)
