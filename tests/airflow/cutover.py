@@ -1,4 +1,4 @@
-"""A cutover in the small world, from its verdict on: what tests of the steps that move groups share."""
+"""Cutovers and rollbacks in the small world: what tests of the tasks that move groups share."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from airflow.sdk.exceptions import TaskAwaitingInput
 from kafka_migration.core.kafka.offsets import TopicPartition
 from tests.airflow.world import P0, P1, World
 
+ROLLBACK_DAG_ID = "kafka_rollback__shop"
 BILLING, REPORTING = {P0: 3, P1: 1}, {P0: 1}
 
 
 def judge_cutover(world: World) -> None:
-    """Bring a cutover to its plan: copied, stopped, judged, with two groups that have stopped on the source."""
+    """Copy and judge in a cutover, with two groups that have stopped on the source."""
     world.params = {"mode": "cutover"}
     for number in range(4):
         world.source.produce("orders", 0, (b"k%d" % number, b"v"))
@@ -54,7 +55,7 @@ def answer(world: World, option: str | None = "Approve", user: str = "grace") ->
 
 
 def approved(world: World) -> None:
-    """Plan, ask, and answer with yes."""
+    """Plan, ask, and approve."""
     plan_and_ask(world)
     answer(world)
 
@@ -67,7 +68,7 @@ def target_offsets(world: World) -> dict[str, dict[TopicPartition, int]]:
 
 
 def configure(world: World, text: str) -> None:
-    """Give the file a cutover section, and freeze it into the running attempt as if it had always had that."""
+    """Add a section `cutover` to the file, and let the run have it as if it had always been there."""
     world.extend_file(f"cutover:\n{text}")
     world.freeze()
 
@@ -77,3 +78,10 @@ def cut_over(world: World) -> dict[str, Any]:
     world.do("translate_offsets")
     approved(world)
     return world.do("sync_offsets", "confirm_cutover")
+
+
+def begin_rollback(world: World, number: int = 2, **params: Any) -> None:
+    """End the run, and begin a run of the rollback DAG."""
+    world.next_run(number)
+    world.dag_run.other_dag_id = ROLLBACK_DAG_ID
+    world.params = {"mode": "fail_back", **params}

@@ -20,7 +20,7 @@ from kafka_migration.core.migration.settings import Cluster, Insecurity
 from kafka_migration.orchestration.failing import FailedForGood
 from kafka_migration.orchestration.operators import preflight as preflight_module
 from kafka_migration.orchestration.sensors.group_lag import ConsumerGroupLagSensor
-from tests.airflow.cutover import cut_over
+from tests.airflow.cutover import begin_rollback, cut_over
 from tests.airflow.driving import lag_trigger, next_event
 from tests.airflow.test_validate_place import copied
 from tests.airflow.world import World
@@ -94,8 +94,7 @@ def test_rollback(scene: World, monkeypatch: pytest.MonkeyPatch, listener: socke
     """A rollback whose connection changed after preflight refuses when it first needs the source."""
     cut_over(scene)
     scene.do("restore_settings")
-    scene.next_run(2)
-    scene.dag_run.other_dag_id, scene.params = "kafka_rollback__shop", {"mode": "fail_back"}
+    begin_rollback(scene)
     scene.do("preflight")
     reached(scene)
 

@@ -1,8 +1,8 @@
-"""Rules of what a run leaves behind for `status` and `verdict`."""
+"""Rules of what a run writes for the commands `status` and `verdict`."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,15 +23,22 @@ def last_run(world: World) -> LastRun:
     return LastRun.from_document(document)
 
 
+def step(world: World) -> tuple[Any, Any, Any]:
+    """Return the run, the task and the end that were written last."""
+    progress = world.run.news.progress()
+    assert progress is not None
+    return progress["run"], progress["step"], progress.get("ended_at")
+
+
 def refused(world: World, finding: Finding) -> None:
-    """End an attempt of the run by a finding of `start_mirror`."""
+    """End a run with a finding of `start_mirror`."""
     world.do("preflight", "reserve")
     world.run.refused("start_mirror", MirrorFailed([finding]))
     world.finish_fails(preflight="success", start_mirror="failed")
 
 
-def test_refused_run_leaves_its_finding(world: World) -> None:
-    """Also one whose file makes no sense, and which has mirrored nothing."""
+def test_refused_run_writes_its_finding(world: World) -> None:
+    """A run that is refused for an invalid file writes its finding."""
     world.file.write_text("nonsense: [")
     world.refuses("preflight")
     world.finish_fails(preflight="failed")
@@ -41,8 +48,8 @@ def test_refused_run_leaves_its_finding(world: World) -> None:
     assert "MIGRATION_FILE_INVALID" == last.findings[0].code
 
 
-def test_contradiction_stands_after_runs_that_looked_at_nothing(world: World) -> None:
-    """A later run that is refused for something else hides nothing; one that mirrors and is judged good ends it."""
+def test_contradiction_remains_until_a_good_copy(world: World) -> None:
+    """A contradiction remains until a run has mirrored and its copy has passed."""
     refused(world, FOREIGN)
     world.dag_run.run_id = "manual__2"
     refused(world, Finding(Code.CONNECTION_MISSING, "x", "x", "x", "x"))
@@ -63,46 +70,35 @@ def test_contradiction_stands_after_runs_that_looked_at_nothing(world: World) ->
     assert () == last_run(world).contradictions
 
 
-def test_steps_are_told_and_closed(world: World) -> None:
-    """While a run holds the reservation its newest step is there; `finish` says that it goes on no more."""
+def test_newest_task_is_written_until_the_run_ends(world: World) -> None:
+    """While a run holds the reservation its newest task is written; `finish` writes the end."""
     world.do(*BEFORE_START)
-    before = world.run.news.progress()
-    assert before is not None
-    assert (world.run.identity.holder, "create_topics", None) == (
-        before["run"],
-        before["step"],
-        before.get("ended_at"),
-    )
+    assert (world.run.identity.holder, "create_topics", None) == step(world)
 
     world.finish(preflight="success")
-    after = world.run.news.progress()
-    assert after is not None
-    assert after["ended_at"]
+    assert step(world)[2]
 
 
-def test_run_that_only_asks_for_the_reservation_hides_nobody(world: World) -> None:
-    """Another run may be at work, whose step stays the one that is told."""
+def test_run_without_the_reservation_does_not_write_its_task(world: World) -> None:
+    """A run that does not get the reservation does not replace the task of the run that holds it."""
     world.run.news.tell_step("dag/other#1", "watch_lag", world.run.now())
     world.do("preflight", "reserve")
     world.finish(preflight="success")
-    told = world.run.news.progress()
 
-    assert told is not None
-    assert ("dag/other#1", "watch_lag", None) == (told["run"], told["step"], told.get("ended_at"))
+    assert ("dag/other#1", "watch_lag", None) == step(world)
 
 
-def test_news_that_cannot_be_written_fail_no_run(world: World) -> None:
-    """With folders in their places the run ends as it would have."""
+def test_files_that_cannot_be_written_fail_no_run(world: World) -> None:
+    """A run whose files for `status` cannot be written ends as any other."""
     for name in ("progress.json", "last-run.json"):
-        place = Path(world.root) / "shop" / name / "full"
-        place.mkdir(parents=True)
+        (world.root / "shop" / name / "full").mkdir(parents=True)
     world.do(*BEFORE_START)
 
     assert "success" == world.finish(preflight="success")["outcome"]
 
 
-def test_command_line_reads_what_a_run_left(world: World, capsys: pytest.CaptureFixture[str]) -> None:
-    """`status` shows the refusal, and `verdict` fails by what it contradicts."""
+def test_command_line_reads_what_a_run_wrote(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    """`status` shows a contradiction, and `verdict` fails because of it."""
     refused(world, FOREIGN)
 
     assert 0 == main(["status", "shop", "--evidence-root", str(world.root)])

@@ -10,7 +10,7 @@ import pytest
 from kafka_migration.core.kafka.cluster import NewTopic
 from kafka_migration.steps.groups.planning import read_planning
 from kafka_migration.steps.rollback.planning import read_rollback
-from tests.airflow.cutover import approved, cut_over
+from tests.airflow.cutover import approved, begin_rollback, cut_over
 from tests.airflow.world import P0, P1, World
 from tests.contract.fake_cluster import FakeCluster
 
@@ -85,8 +85,7 @@ def moved(scene: World) -> World:
     scene.do("restore_settings")
     scene.target.commit("billing", {P0: 3, P1: 1})
     scene.target.commit("reporting", {P0: 2})
-    scene.next_run(2)
-    scene.dag_run.other_dag_id = "kafka_rollback__shop"
+    begin_rollback(scene)
     return scene
 
 

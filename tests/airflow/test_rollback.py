@@ -12,12 +12,11 @@ from kafka_migration.core.evidence.documents import Kind
 from kafka_migration.core.kafka.cluster import CommittedOffset, NewTopic
 from kafka_migration.core.kafka.offsets import TopicPartition
 from kafka_migration.core.migration.settings import Phase
-from tests.airflow.cutover import answer, cut_over, target_offsets
+from tests.airflow.cutover import ROLLBACK_DAG_ID, answer, begin_rollback, cut_over, target_offsets
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.translating import TranslatingSpark, repartitioned
 from tests.airflow.world import P0, P1, World
 
-ROLLBACK_DAG_ID = "kafka_rollback__shop"
 BEFORE_QUESTION = ("preflight", "reserve", "translate_back", "plan_rollback")
 TASKS = (*BEFORE_QUESTION, "approve", "roll_back", "restore_settings")
 P2 = TopicPartition("orders", 2)
@@ -31,13 +30,6 @@ def moved(scene: World) -> World:
     scene.do("restore_settings")
     begin_rollback(scene)
     return scene
-
-
-def begin_rollback(world: World, number: int = 2, **params: Any) -> None:
-    """End the run, and begin a run of the rollback DAG."""
-    world.next_run(number)
-    world.dag_run.other_dag_id = ROLLBACK_DAG_ID
-    world.params = {"mode": "fail_back", **params}
 
 
 def approved(world: World) -> None:

@@ -15,7 +15,7 @@ from airflow.sdk.exceptions import AirflowSkipException, TaskAwaitingInput, Task
 
 from kafka_migration.core.evidence.documents import Kind, document_name, parse_document_name
 from kafka_migration.orchestration.failing import FailedForGood
-from tests.airflow.cutover import BILLING, answer, approved
+from tests.airflow.cutover import BILLING, answer, approved, begin_rollback
 from tests.airflow.driving import deferred_by, event_of
 from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import P0, P1, World
@@ -264,9 +264,7 @@ def test_rollback_reads_a_cutovers_evidence_as_the_ledger_knows_it(cutover: Worl
     cutover.finish(sync_offsets="success")
     saved = cutover.run.evidence.folder / document_name(Kind.OFFSETS_BEFORE, 1)
     _changed(saved)
-    cutover.next_run()
-    cutover.dag_run.other_dag_id = "kafka_rollback__shop"
-    cutover.params = {"mode": "restore"}
+    begin_rollback(cutover, mode="restore")
     cutover.do("preflight", "reserve")
 
     assert_refused(cutover, "plan_rollback", saved.name)
