@@ -1,4 +1,4 @@
-"""Rules of `plan_offsets` in a small world: what it reads, refuses and records, and that it writes nothing."""
+"""Rules of `plan_offsets`: what it reads, refuses and records, and that it writes nothing."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.airflow.tasks import BEFORE_START
 from tests.airflow.world import AUDIT, P0, P1, World
 from tests.contract.fake_cluster import FakeGroup
 
-# Holes as transaction markers leave them, in the middle and at the end.
+# With holes, such as transaction markers, in the middle and at the end.
 VISIBLE = (b"a", b"b", None, b"c", None)
 
 
 @pytest.fixture
 def world(world: World) -> World:
-    """A source with holes in orders[0], none in orders[1], and an empty topic; a run that moves groups."""
+    """A cutover of a source with holes in orders[0], none in orders[1], and an empty topic."""
     for value in VISIBLE:
         world.source.produce("orders", 0, (b"k", value)) if value else world.source.leave_holes("orders", 0, 1)
     world.source.produce("orders", 1, *[(b"k", b"%d" % n) for n in range(6)])
@@ -70,7 +70,7 @@ def codes(world: World, group: str) -> list[str]:
 
 
 def test_groups_are_translated_over_holes_and_generations(ready: World) -> None:
-    """Two runs copied in two generations: each group goes on with the next record that it has not read."""
+    """After copies in two generations each group continues with the first record that it has not read."""
     ready.source.produce("orders", 0, (b"k", b"d"))
     ready.source.produce("orders", 1, (b"k", b"6"))
     ready.dag_run.run_id, ready.task_instance.run_states["manual__1"] = "manual__2", "success"
@@ -98,7 +98,7 @@ def test_groups_are_translated_over_holes_and_generations(ready: World) -> None:
 
 @pytest.mark.parametrize("mode", ["rehearse", "cutover"])
 def test_planning_changes_nothing(world: World, mode: str) -> None:
-    """Groups on both sides are as before, in either mode."""
+    """A plan changes no group on either side."""
     world.params["mode"] = mode
     copied(world)
     world.source.commit("billing", {P0: 3, P1: 4})
@@ -112,7 +112,7 @@ def test_planning_changes_nothing(world: World, mode: str) -> None:
 
 
 def test_document_holds_plan_digest_and_text(ready: World) -> None:
-    """What `approve` shows and what `sync_offsets` compares is all in one document."""
+    """One document has what `approve` shows and what `sync_offsets` compares."""
     ready.source.commit("billing", {P0: 3})
 
     plan(ready)
@@ -124,7 +124,7 @@ def test_document_holds_plan_digest_and_text(ready: World) -> None:
 
 
 def test_groups_that_cannot_move_are_left_out_and_the_others_planned(ready: World) -> None:
-    """Every group that is left out has its reason; groups of other topics and throw-away ones are not listed."""
+    """Every group that is left out has a reason; groups of other topics and of the console are not listed."""
     ready.source.create_topics([NewTopic("foreign", 1, 1, {})])
     ready.source.commit("billing", {P0: 3, P1: 6})
     ready.source.commit("active", {P0: 3})
@@ -147,8 +147,8 @@ def test_groups_that_cannot_move_are_left_out_and_the_others_planned(ready: Worl
     assert "early on /10.1.1.1" in ready.run.evidence.require(Kind.OFFSETS_PLAN)["markdown"]
 
 
-def test_rehearsal_plans_groups_that_go_on_reading(world: World) -> None:
-    """Under live traffic a group may read on, also further than the copy reaches: planned, and marked provisional."""
+def test_rehearsal_plans_active_groups(world: World) -> None:
+    """A rehearsal plans active groups provisionally, also if they have read more than was copied."""
     world.params["mode"] = "rehearse"
     copied(world)
     world.source.produce("orders", 1, (b"k", b"6"))
@@ -162,8 +162,8 @@ def test_rehearsal_plans_groups_that_go_on_reading(world: World) -> None:
     assert ["OFFSET_AHEAD_OF_COPY"] == codes(world, "live")
 
 
-def test_records_behind_the_fence_refuse_a_cutover(ready: World) -> None:
-    """A producer that wrote after the fence: nothing would read its records, so the run is refused."""
+def test_records_after_the_fence_refuse_a_cutover(ready: World) -> None:
+    """Records that a producer wrote after the fence refuse the plan, because no group would read them."""
     ready.source.commit("billing", {P0: 3})
     ready.source.produce("orders", 1, (b"k", b"late"))
 
@@ -172,7 +172,7 @@ def test_records_behind_the_fence_refuse_a_cutover(ready: World) -> None:
 
 
 def test_copy_that_differs_refuses_the_plan(world: World) -> None:
-    """Offsets are never translated over a copy that is not proved, whichever run made it."""
+    """A copy that is not proved refuses the plan."""
     with pytest.raises(FailedForGood, match="COPY_DIFFERS"):
         copied(world, equal=False)
 
@@ -183,7 +183,7 @@ def test_copy_that_differs_refuses_the_plan(world: World) -> None:
 
 
 def test_plan_without_a_verdict_is_refused(world: World) -> None:
-    """A run that judged nothing plans nothing."""
+    """A run without a verdict cannot plan."""
     world.do(*BEFORE_START)
 
     with pytest.raises(FailedForGood, match="EVIDENCE_MISSING"):
@@ -200,7 +200,7 @@ def test_other_modes_skip_the_plan(world: World, mode: str) -> None:
 
 
 def test_run_may_name_its_groups(ready: World) -> None:
-    """Groups that were not chosen are neither planned nor listed."""
+    """Groups that the run does not name are neither planned nor listed."""
     ready.source.commit("billing", {P0: 3})
     ready.source.commit("reporting", {P0: 3})
     ready.params["groups"] = ["reporting"]
@@ -211,7 +211,7 @@ def test_run_may_name_its_groups(ready: World) -> None:
 
 
 def test_same_clusters_give_the_same_digest(ready: World) -> None:
-    """The digest holds through a look later, also after the target's offsets were written; a commit changes it."""
+    """The plan's digest depends on the source's commits, not on the time or on the target's offsets."""
     ready.source.commit("billing", {P0: 3})
     first = plan(ready)["digest"]
     ready.target.alter_offsets("billing", planned(ready).groups[0].proposed)
@@ -223,7 +223,7 @@ def test_same_clusters_give_the_same_digest(ready: World) -> None:
 
 
 def test_many_groups_on_one_partition_are_proved_one_by_one(ready: World) -> None:
-    """Every position is counted and compared, though a reader stands at one offset of a partition at a time."""
+    """Each of many offsets of one partition is compared, although one call reads one record per partition."""
     for offset in range(6):
         ready.source.commit(f"group-{offset}", {P0: min(offset, 5), P1: offset})
 
@@ -233,8 +233,8 @@ def test_many_groups_on_one_partition_are_proved_one_by_one(ready: World) -> Non
     assert list(range(6)) == [offsets(ready, f"group-{n}")[P1] for n in range(6)]
 
 
-def test_target_that_holds_other_records_leaves_the_group_out(ready: World) -> None:
-    """The record at the planned offset is not the one that the group reads next: refused, the others are planned."""
+def test_group_with_another_record_on_the_target_is_left_out(ready: World) -> None:
+    """A group is left out if the target has another record at its planned offset."""
     ready.source.commit("billing", {P0: 3})
     ready.source.commit("reporting", {P1: 3})
     ready.target.topics["orders"].partitions[0].records[2] = (b"k", b"something else")
@@ -246,7 +246,7 @@ def test_target_that_holds_other_records_leaves_the_group_out(ready: World) -> N
 
 
 def test_record_that_cannot_be_read_is_no_proof(ready: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without an answer nothing is planned; the task is tried again."""
+    """A record that cannot be read fails the try without a plan."""
     ready.source.commit("billing", {P1: 3})
     monkeypatch.setattr(ready.target, "records_at", lambda offsets, isolation: {})
 
@@ -257,7 +257,7 @@ def test_record_that_cannot_be_read_is_no_proof(ready: World, monkeypatch: pytes
 
 
 def test_other_groups_of_the_topics_are_named(ready: World) -> None:
-    """The plan tells of groups that nobody named and that read the topics, and of those without committed offsets."""
+    """The plan names groups that read the topics and were not chosen, and groups of unsupported kinds."""
     ready.source.commit("billing", {P0: 3})
     ready.source.commit("console-consumer-1", {P0: 1})
     ready.source.commit("console-consumer-2", {TopicPartition("elsewhere", 0): 1})
@@ -272,8 +272,8 @@ def test_other_groups_of_the_topics_are_named(ready: World) -> None:
     ]
 
 
-def test_group_may_be_active_where_the_file_says_so(world: World) -> None:
-    """A group that the file names is planned with its members on the source; another is left out."""
+def test_group_may_be_active_if_the_file_permits_it(world: World) -> None:
+    """An active group is planned only if the file names it in `may_be_active`."""
     world.extend_file("cutover:\n  may_be_active: [standby]\n")
     copied(world)
     for group in ("standby", "billing"):
@@ -285,7 +285,7 @@ def test_group_may_be_active_where_the_file_says_so(world: World) -> None:
 
 
 def test_group_that_cannot_be_read_fails_nothing(ready: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Regression: a group that is none of the run's business, and that the login may not read, is only told."""
+    """Regression: a group that the login may not read, and that was not chosen, failed the plan."""
     ready.source.commit("billing", {P0: 3})
     ready.source.commit("console-consumer-1", {P0: 1})
     committed = ready.source.committed_offsets
