@@ -1,4 +1,4 @@
-"""After a mode's last step the tasks that it does not need are skipped at once, not one per round of the scheduler."""
+"""Rules of the last task of a mode, which skips all tasks that the mode does not need at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def skipped(world: World, task_id: str) -> list[str]:
 
 @pytest.mark.parametrize("mode", [Mode.SYNC, Mode.FOLLOW, Mode.VALIDATE])
 def test_judge_ends_a_mode_that_plans_no_groups(world: World, mode: Mode) -> None:
-    """Everything about the groups is skipped, and the verdict is in XCom as if the task had returned it."""
+    """`judge` skips all tasks of groups, and its summary is in XCom as if it had returned it."""
     judge_cutover(world)
     world.params = {"mode": str(mode)}
 
@@ -38,7 +38,7 @@ def test_judge_ends_a_mode_that_plans_no_groups(world: World, mode: Mode) -> Non
 
 
 def test_plan_ends_a_rehearsal(world: World) -> None:
-    """A rehearsal skips what would move the groups, once their plan is made."""
+    """After the plan a rehearsal skips the tasks that would move groups."""
     judge_cutover(world)
     world.params = {"mode": "rehearse"}
     world.do("plan_offsets")
@@ -47,7 +47,7 @@ def test_plan_ends_a_rehearsal(world: World) -> None:
 
 
 def test_cutover_goes_on(world: World) -> None:
-    """In a cutover neither step skips anything: each returns its summary."""
+    """In a cutover neither task skips anything, and each returns its summary."""
     judge_cutover(world)
 
     assert dag_task(world, "judge").execute(world.context())["verdict"] == "PASS"
@@ -55,7 +55,7 @@ def test_cutover_goes_on(world: World) -> None:
 
 
 def test_night_has_nothing_to_skip(world: World) -> None:
-    """The nightly DAG ends with the verdict: there `judge` returns as it is."""
+    """In the nightly DAG `judge` has no tasks to skip."""
     judge_cutover(world)
     world.extend_file('nightly:\n  cron: "0 1 * * *"\n')
 

@@ -1,4 +1,4 @@
-"""How often a task of a cutover reads what is kept of the migration."""
+"""Rules of how often a task of a cutover reads ledger, evidence and migration file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LISTINGS = 3
 
 
 class Reads:
-    """What the tasks of a run read, and how often the present one read it."""
+    """What the tasks of a run read, and how often."""
 
     def __init__(self) -> None:
         self.present: Counter[str] = Counter()
@@ -54,7 +54,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Reads:
 
 
 def test_each_task_of_a_cutover_reads_everything_once(world: World, asked: list[Any], reads: Reads) -> None:
-    """A task reads each ledger entry, each document and the migration file at most once, and lists a folder rarely."""
+    """A task reads each ledger entry, each document and the migration file at most once."""
     world.params = {"mode": "cutover"}
     world.source.produce("orders", 0, (b"k", b"v"))
     world.source.commit("billing", {P0: 1})
