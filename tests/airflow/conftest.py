@@ -1,4 +1,4 @@
-"""A whole small world for operators: fake clusters and host, a real evidence store, an Airflow-like context."""
+"""The fixtures of a small world for tasks: fake clusters and host, a real evidence store, a fake of Airflow."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.fixture(autouse=True)
 def masker() -> Iterator[Any]:
-    """Airflow's masking, without secrets at the beginning: each new secret compiles the pattern of all again."""
+    """Airflow's masking without secrets, because each new secret compiles the pattern of all secrets again."""
     masker = _secrets_masker()
     before = masker.patterns, masker.replacer
     masker.reset_masker()
@@ -66,17 +66,17 @@ class FakeDagRun:
 
     @property
     def dag_id(self) -> str:
-        """The manual DAG's id, for a run that nobody triggered the nightly DAG's, or that of another DAG."""
+        """The id of the manual DAG, of the nightly DAG for scheduled and backfill runs, or of another DAG."""
         return self.other_dag_id or (DAG_ID if self.run_type == "manual" else NIGHTLY_DAG_ID)
 
     def as_airflow_gives_it(self) -> SimpleNamespace:
-        """Return it with the type as Airflow's enum, whose members are no plain texts."""
+        """Return it with the type as Airflow's enum."""
         return SimpleNamespace(**vars(self) | {"dag_id": self.dag_id, "run_type": DagRunType(self.run_type)})
 
 
 @dataclass
 class AirflowKeeps:
-    """What Airflow keeps of all runs: XCom by run, task and key, and the tasks' state stores by run, task and key."""
+    """What Airflow keeps of all runs: XCom and the tasks' state stores, by run, task and key."""
 
     xcoms: dict[tuple[str, str, str], Any] = field(default_factory=dict)
     states: dict[tuple[str, str, str], Any] = field(default_factory=dict)
@@ -90,17 +90,17 @@ class FakeStateStore:
         self._task = (task_instance.run, task_instance.task_id)
 
     def get(self, key: str) -> Any:
-        """Return a value; `None` where there is none."""
+        """Return a value, or `None`."""
         return self._states.get((*self._task, key))
 
     def set(self, key: str, value: Any) -> None:
-        """Put a value down."""
+        """Store a value."""
         self._states[(*self._task, key)] = json.loads(json.dumps(value))
 
 
 @dataclass
 class FakeTaskInstance:
-    """What operators ask of the task instance: the states of runs and tasks."""
+    """What operators use of the task instance."""
 
     run_states: dict[str, str] = field(default_factory=dict)
     task_states: dict[str, str | None] = field(default_factory=dict)
@@ -113,31 +113,31 @@ class FakeTaskInstance:
     run: str = ""
 
     def begin(self, task_id: str) -> None:
-        """Let a task of the run begin, for the first time or again: Airflow then empties its XCom."""
+        """Begin a task of the run, for the first time or again: Airflow then empties its XCom."""
         self.task_id = task_id
         self.kept.xcoms = {at: value for at, value in self.kept.xcoms.items() if at[:2] != (self.run, task_id)}
 
     def xcom_push(self, key: str, value: Any) -> None:
-        """Put a value down under the task."""
+        """Store a value of the task."""
         self.kept.xcoms[self.run, self.task_id, key] = json.loads(json.dumps(value))
 
     def xcom_pull(self, task_ids: list[str], key: str) -> list[Any]:
-        """Return what tasks put down; `None` for one that put nothing."""
+        """Return the values of tasks, `None` for a task without one."""
         return [self.kept.xcoms.get((self.run, task_id, key)) for task_id in task_ids]
 
     @property
     def xcoms(self) -> dict[str, Any]:
-        """What the task has put down, by key."""
+        """The values of the task, by key."""
         return {at[2]: value for at, value in self.kept.xcoms.items() if at[:2] == (self.run, self.task_id)}
 
     def get_dagrun_state(self, dag_id: str, run_id: str) -> DagRunState:
-        """Return the state of a run as Airflow's enum; an unknown one is an error, as Airflow answers it."""
+        """Return the state of a run as Airflow's enum; an unknown run is an error, as in Airflow."""
         if run_id not in self.run_states:
             raise RuntimeError(f"Dag run {run_id} not found")
         return DagRunState(self.run_states[run_id])
 
     def get_dag(self, dag_id: str) -> SimpleNamespace:
-        """Return what is asked of a DAG: whether it is paused."""
+        """Return whether a DAG is paused."""
         return SimpleNamespace(is_paused=dag_id in self.paused_dags)
 
     def get_task_states(self, dag_id: str, run_ids: list[str]) -> dict[str, dict[str, str | None]]:
@@ -147,7 +147,7 @@ class FakeTaskInstance:
 
 @dataclass
 class FakeAnchor:
-    """Keeps the heads of ledgers as Airflow's variables do, for the life of a test."""
+    """Keeps the heads of ledgers as Airflow's variables do."""
 
     kept: dict[str, Head] = field(default_factory=dict)
     migration: str = ""
@@ -161,13 +161,13 @@ class FakeAnchor:
         return self.kept.get(self.migration, Head())
 
     def keep(self, head: Head) -> None:
-        """Keep a head in place of the one before it."""
+        """Replace the head."""
         self.kept[self.migration] = head
 
 
 @pytest.fixture(autouse=True)
 def _settled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let triggers give their events at once: no scheduler has to learn anything before a task runs again."""
+    """Let triggers give their events at once."""
     monkeypatch.setattr(patient_module, "SETTLED_AFTER_S", 0.0)
 
 
@@ -212,7 +212,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def scene(world: World, asked: list[dict[str, Any]]) -> World:
-    """A cutover that stands before its plan of the groups' offsets."""
+    """A cutover before its offsets plan."""
     from tests.airflow.cutover import judge_cutover
 
     judge_cutover(world)
@@ -220,29 +220,29 @@ def scene(world: World, asked: list[dict[str, Any]]) -> World:
 
 
 class FakeXCom:
-    """Airflow's XCom as a trigger reaches it, over what the world's task instance put down."""
+    """Airflow's XCom as a trigger uses it, with the values of the world's task instance."""
 
     def __init__(self, kept: AirflowKeeps) -> None:
         self._kept = kept
 
     def set(self, *, key: str, value: Any, dag_id: str, run_id: str, task_id: str) -> None:
-        """Put a value down under a task."""
+        """Store a value of a task."""
         self._kept.xcoms[f"{dag_id} {run_id}", task_id, key] = json.loads(json.dumps(value))
 
     def get_one(self, *, key: str, dag_id: str, run_id: str, task_id: str, map_index: int) -> Any:
-        """Return what a task put down; `None` where it put nothing."""
+        """Return the value of a task, or `None`."""
         return self._kept.xcoms.get((f"{dag_id} {run_id}", task_id, key))
 
 
 def _connect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keeping_module, "XCom", FakeXCom(world.task_instance.kept))
-    # Nothing else writes here while a task looks again.
+    # No other process writes while a task looks again.
     monkeypatch.setattr(evidence_module, "_LOOK_AGAIN_AFTER_S", (0, 0))
     monkeypatch.setattr(context_module, "deployment", lambda: world.deployment)
-    # The configuration, for what does not belong to a run.
+    # Airflow's configuration, for code outside of runs.
     monkeypatch.setattr(settings, "evidence_root", lambda: world.root)
     monkeypatch.setattr(settings, "migrations_folder", lambda: world.migrations)
-    # A look at the target's ends after a pause, which no other process uses here.
+    # No other process writes during the pause between two looks at the target's ends.
     monkeypatch.setattr("kafka_migration.steps.mirror.start_stop.time.sleep", lambda seconds: None)
     monkeypatch.setattr(
         preflight_module.AirflowConnections, "connection_type", lambda self, name: world.connections.get(name)

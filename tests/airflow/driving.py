@@ -42,17 +42,17 @@ class FakeClock:
 
 @dataclass
 class TriggerLog:
-    """The log of a trigger; each message has one argument."""
+    """The log of a trigger, whose messages have one argument."""
 
     infos: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
     def info(self, form: str, text: str) -> None:
-        """Take a line."""
+        """Keep a message."""
         self.infos.append(form % text)
 
     def warning(self, form: str, text: str) -> None:
-        """Take a warning."""
+        """Keep a warning."""
         self.warnings.append(form % text)
 
     @property

@@ -1,4 +1,4 @@
-"""Nights of the small world: scheduled and backfill runs, at times that a test chooses."""
+"""Nightly runs of the small world: scheduled and backfill runs, at times that a test chooses."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def at_night(world: World, more: str = "") -> FakeClock:
 
 
 def begin(world: World, clock: FakeClock, day: int = 1, hour: float = 1, run_type: str = "scheduled") -> None:
-    """Begin the run of a day of January 2030, whose tick is 01:00, at an hour of that day; it has not run before."""
+    """Begin the run of a day of January 2030, whose cron time is 01:00, at an hour of that day."""
     tick = datetime(2030, 1, day, 1, tzinfo=UTC)
     world.dag_run.run_type, world.dag_run.run_id = run_type, f"{run_type}__{day}"
     world.dag_run.data_interval_start, world.dag_run.data_interval_end = tick - timedelta(days=1), tick
@@ -41,7 +41,7 @@ def begin(world: World, clock: FakeClock, day: int = 1, hour: float = 1, run_typ
 
 
 def watch(world: World, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, copies: int = 0) -> dict[str, Any]:
-    """Start MirrorMaker and watch it to its end; it copies so many records of the first partition, one per poll."""
+    """Start MirrorMaker, which copies so many records of the first partition, one per poll; watch it to the end."""
     world.start()
     left = [1] * copies
 

@@ -1,4 +1,4 @@
-"""Notifiers of the small world: one that keeps what it was to send, and one that cannot send."""
+"""Notifiers of the small world: one that keeps its alerts, and one that fails."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Recorder(BaseNotifier):  # type: ignore[misc]
 
 
 class Broken(BaseNotifier):  # type: ignore[misc]
-    """A mail server that is away."""
+    """A notifier whose mail server does not answer."""
 
     def notify(self, context: Mapping[str, Any]) -> None:
         """Fail."""
@@ -43,7 +43,7 @@ class Broken(BaseNotifier):  # type: ignore[misc]
 
 
 class Adding(BaseNotifier):  # type: ignore[misc]
-    """Adds one more receiver to those of its arguments."""
+    """Adds a receiver to those of its arguments."""
 
     def __init__(self, people: list[str]) -> None:
         super().__init__()

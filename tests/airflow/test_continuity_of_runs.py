@@ -222,7 +222,7 @@ def copied_three(world: World) -> World:
     return world
 
 
-def test_source_topic_that_was_gone_at_the_stop_is_refused_when_it_comes_back(copied_three: World) -> None:
+def test_source_topic_that_was_missing_at_the_stop_is_refused_after_its_recreation(copied_three: World) -> None:
     """Regression: a topic that was missing at the stop was not certified, and its recreation was not detected."""
     copied_three.source.delete_topics(["orders"])
     copied_three.refuses("stop_mirror", match="SOURCE_TOPIC_MISSING · topic orders")
@@ -233,7 +233,7 @@ def test_source_topic_that_was_gone_at_the_stop_is_refused_when_it_comes_back(co
     copied_three.refuses(*BEFORE_START, match="SOURCE_TOPIC_RECREATED · topic orders")
 
 
-def test_source_topic_made_anew_under_a_running_mirrormaker_is_another(copied_three: World) -> None:
+def test_source_topic_that_is_recreated_while_mirrormaker_runs_is_detected(copied_three: World) -> None:
     """Regression: the certificate had the id of a topic that was recreated while MirrorMaker ran."""
     copied_three.source.delete_topics(["orders"])
     copied_three.source.create_topics([NewTopic("orders", 2, 1, {})])
@@ -244,7 +244,7 @@ def test_source_topic_made_anew_under_a_running_mirrormaker_is_another(copied_th
     copied_three.refuses(*BEFORE_START, match="SOURCE_TOPIC_RECREATED · topic orders")
 
 
-def test_target_topic_that_was_gone_at_the_stop_is_refused_when_it_is_made_anew(copied_three: World) -> None:
+def test_target_topic_that_was_missing_at_the_stop_is_refused_after_its_recreation(copied_three: World) -> None:
     """Regression: a missing target topic was certified with end 0, and the next run copied into an empty topic."""
     copied_three.target.delete_topics(["orders"])
     copied_three.refuses("stop_mirror", match="TARGET_TOPIC_MISSING · topic orders")

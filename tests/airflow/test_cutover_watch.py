@@ -119,8 +119,8 @@ def test_failed_watch_announces_nothing(scene: Scene) -> None:
     event = watch(scene)
 
     assert ["MIRROR_DEAD"] == codes(event)
-    told = [warning for warning in scene.log.warnings if "ended: exit code 1" not in warning]
-    assert ([], []) == (scene.stages(), told)
+    others = [warning for warning in scene.log.warnings if "ended: exit code 1" not in warning]
+    assert ([], []) == (scene.stages(), others)
 
 
 def test_time_of_the_announcement_survives_a_restart(scene: Scene) -> None:

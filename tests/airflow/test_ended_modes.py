@@ -22,9 +22,9 @@ def dag_task(world: World, task_id: str, kind: str = "kafka_migration") -> BaseO
 
 def skipped(world: World, task_id: str) -> list[str]:
     """Run a task of the DAG; return what it skips."""
-    with pytest.raises(DownstreamTasksSkipped) as told:
+    with pytest.raises(DownstreamTasksSkipped) as raised:
         dag_task(world, task_id).execute(world.context())
-    return list(told.value.tasks)
+    return list(raised.value.tasks)
 
 
 @pytest.mark.parametrize("mode", [Mode.SYNC, Mode.FOLLOW, Mode.VALIDATE])

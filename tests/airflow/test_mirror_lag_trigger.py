@@ -108,7 +108,7 @@ class HeldPoll:
         return result
 
 
-async def beside(held: HeldPoll, trigger: BaseTrigger, other: Awaitable[Any] | None = None) -> Any:
+async def cancelled_during_its_poll(held: HeldPoll, trigger: BaseTrigger, other: Awaitable[Any] | None = None) -> Any:
     """Cancel the trigger during its first poll, after awaiting something else; return its result."""
     task = asyncio.create_task(next_event(trigger))
     assert await asyncio.to_thread(held.is_under_way.wait, 60)
@@ -123,7 +123,7 @@ def test_poll_under_way_learns_that_the_trigger_left(started: World, monkeypatch
     """A cancelled trigger ends at once; its poll learns of that, and keeps its connections until it ends."""
     held = HeldPoll(monkeypatch)
 
-    asyncio.run(beside(held, trigger_of(started)))
+    asyncio.run(cancelled_during_its_poll(held, trigger_of(started)))
     assert [] == held.happened
 
     held.may_end.set()
@@ -140,7 +140,7 @@ def test_slow_poll_of_one_migration_does_not_hold_up_another(started: World, mon
         with ThreadPoolExecutor(1) as shared:
             asyncio.get_running_loop().set_default_executor(shared)
             other = anext(aiter(trigger_of(started).run()))
-            return await beside(held, trigger_of(started), asyncio.wait_for(other, 60))
+            return await cancelled_during_its_poll(held, trigger_of(started), asyncio.wait_for(other, 60))
 
     event = asyncio.run(both())
     assert "drained" == event.payload["outcome"]

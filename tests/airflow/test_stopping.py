@@ -208,7 +208,7 @@ def test_exactly_once_is_certified_when_the_target_has_settled(
     unsettled(world, monkeypatch, clock, until_s=66)
     world.do("stop_mirror")
 
-    # Each record is in a transaction of its own here, with a marker behind it.
+    # Each record is in a transaction of its own, with a marker after it.
     assert (66, 8, {}) == (clock.elapsed_s, world.certified.target_end_offsets[P0], world.certified.ahead_records)
 
 

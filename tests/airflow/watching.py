@@ -1,4 +1,4 @@
-"""A started run whose watch is driven over fakes and a clock of its own."""
+"""A started run whose watch runs on fakes and a fake clock."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Restart(BaseException):
 
 @dataclass
 class Scene:
-    """A started run: `script` is what the outside world does between two polls, in seconds since the start."""
+    """A started run; `script` is called between two polls."""
 
     world: World
     clock: FakeClock
@@ -54,7 +54,7 @@ class Scene:
 
 
 def started(world: World, monkeypatch: pytest.MonkeyPatch, params: dict[str, Any], records: int = 0) -> Scene:
-    """Bring a run of the world up to its watch; `records` are on the source before its plan."""
+    """Run the world's tasks until the watch; `records` are on the source before the plan."""
     scene = Scene(world, FakeClock(), TriggerLog())
     world.deployed["clock"] = scene.clock
     for old, new in SLOWER:

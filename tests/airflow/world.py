@@ -42,7 +42,7 @@ FOUR_RECORDS = [(b"k", b"%d" % number) for number in range(4)]
 
 @dataclass
 class World:
-    """Everything that a run touches."""
+    """A migration, its clusters and its host, and one run at a time."""
 
     root: Path
     migrations: Path
@@ -105,14 +105,14 @@ class World:
         }
 
     def freeze(self, text: str = "") -> None:
-        """Let the run's file be another one, or that of the folder, as if its preflight had found that."""
+        """Give the run another frozen file, by default that of the folder, as if its preflight had found it."""
         text = text or self.file.read_text()
         self.context()
         task_id, self.task_instance.task_id = self.task_instance.task_id, "preflight"
         path = self.run.evidence.folder / "migration.yaml"
         before = digest_of(path.read_bytes()) if path.exists() else ""
         self.run.evidence.freeze_migration(text)
-        # As if it had always been this file: no task knows of another.
+        # As if it had always been this file, in what every task knows.
         kept, digest = self.task_instance.kept, digest_of(text.encode())
         for values in (kept.xcoms, kept.states) if before and before != digest else ():
             for at, value in values.items():
@@ -181,7 +181,7 @@ class World:
         return self.judge(equal)
 
     def assign(self) -> FakeMirrorMaker:
-        """Let the MirrorMaker of the launch that the host got last come up, and return it."""
+        """Return the MirrorMaker that the host has started last, after it has come up."""
         return fake_mirror(self.host.processes[self.host.last].launch, self.source, self.target)
 
     def mirror(self, copied: Mapping[TopicPartition, int]) -> None:
